@@ -1,0 +1,2 @@
+"""Compact, uncertainty-aware sparse kernel and linear models."""
+from skarce.basis import KernelBasis

@@ -1,0 +1,143 @@
+"""Small dense linear algebra: a Cholesky factor that grows and shrinks, and LAPACK without ceremony.
+
+The active block is small (tens to hundreds), so call overhead matters as much as arithmetic: these functions call LAPACK
+directly and leave finiteness to whoever owns the data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._typing import Floats
+
+
+class NotPositiveDefinite(ArithmeticError):
+    """A pivot of a Cholesky factorisation came out negative or zero: the columns are dependent to working precision."""
+
+
+def cholesky(matrix: Floats) -> Floats:
+    """Lower factor L with L L' = matrix; raises `NotPositiveDefinite` rather than returning half a factor."""
+    if not len(matrix):
+        return np.empty((0, 0))
+    factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    if info != 0:
+        raise NotPositiveDefinite(f"leading minor {info} of a {matrix.shape} matrix is not positive")
+    return factor
+
+
+def inverse_of_lower(factor: Floats) -> Floats:
+    """L^-1 of a lower triangular factor whose upper half is zero, by halves: most of the work is matrix products."""
+    n = len(factor)
+    if n <= 64:
+        return _small_inverse_of_lower(factor)
+    half = n // 2
+    inverse = np.zeros((n, n))
+    top = inverse[:half, :half] = inverse_of_lower(factor[:half, :half])
+    bottom = inverse[half:, half:] = inverse_of_lower(factor[half:, half:])
+    # [[A, 0], [B, C]]^-1 = [[A^-1, 0], [-C^-1 B A^-1, C^-1]]
+    inverse[half:, :half] = -bottom @ (factor[half:, :half] @ top)
+    return inverse
+
+
+def _small_inverse_of_lower(factor: Floats) -> Floats:
+    if not len(factor):
+        return np.empty((0, 0))
+    inverse, info = lapack.dtrtri(factor, lower=1)
+    if info != 0:
+        raise NotPositiveDefinite(f"diagonal element {info} of a triangular factor is zero")
+    return inverse
+
+
+def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> Floats:
+    """L^-1 right, or L^-T right."""
+    if not len(factor):
+        return np.zeros_like(right)
+    solution, _ = lapack.dtrtrs(factor, right, lower=1, trans=int(transposed))
+    return solution
+
+
+def symmetric_inverse(factor: Floats) -> Floats:
+    """(L L')^-1 as a full symmetric matrix."""
+    if not len(factor):
+        return np.empty((0, 0))
+    root = inverse_of_lower(factor)
+    return root.T @ root
+
+
+class GrowingCholesky:
+    """Lower Cholesky factor of a symmetric matrix that gains, loses and shifts one row and column at a time.
+
+    >>> import numpy as np
+    >>> factor = GrowingCholesky()
+    >>> factor.append(np.array([]), 4.0)
+    >>> factor.append(np.array([2.0]), 5.0)
+    >>> factor.lower
+    array([[2., 0.],
+           [1., 2.]])
+    """
+
+    def __init__(self, lower: Floats | None = None) -> None:
+        self._store = np.zeros((8, 8), order="F")
+        self._size = 0
+        if lower is not None:
+            self._reserve(len(lower))
+            self._size = len(lower)
+            self._store[: self._size, : self._size] = lower
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def lower(self) -> Floats:
+        """The factor L; a view, so copy it before keeping it."""
+        return self._store[: self._size, : self._size]
+
+    def solve(self, right: Floats) -> Floats:
+        """(L L')^-1 right."""
+        if not self._size:
+            return np.zeros_like(right)
+        solution, _ = lapack.dpotrs(self.lower, right, lower=1)
+        return solution
+
+    def append(self, column: Floats, diagonal: float) -> None:
+        """Border the matrix with `column` and `diagonal`; O(size**2)."""
+        row = solve_lower(self.lower, column)
+        pivot = diagonal - row @ row
+        if not pivot > 0.0:
+            raise NotPositiveDefinite("the appended column lies in the span of the others")
+        self.append_row(row, float(np.sqrt(pivot)))
+
+    def append_row(self, row: Floats, pivot: float) -> None:
+        """Border the factor itself, where its new row is known already."""
+        self._reserve(self._size + 1)
+        self._store[self._size, : self._size] = row
+        self._store[self._size, self._size] = pivot
+        self._size += 1
+
+    def remove(self, position: int) -> None:
+        """Drop one row and column. Only the part behind it changes: L22 L22' + l l' is factored afresh."""
+        lower = self.lower
+        tail = lower[position + 1 :, position + 1 :]
+        left = lower[position + 1 :, position]
+        refreshed = cholesky(tail @ tail.T + np.multiply.outer(left, left))
+        last = self._size - 1
+        self._store[position:last, :position] = lower[position + 1 :, :position].copy()
+        self._store[position:last, position:last] = refreshed
+        self._store[last, : self._size] = 0.0
+        self._store[: self._size, last] = 0.0
+        self._size = last
+
+    def shift(self, position: int, amount: float) -> None:
+        """Add `amount` to one diagonal element; only the part from `position` on is factored afresh."""
+        tail = self.lower[position:, position:]
+        changed = tail @ tail.T
+        changed[0, 0] += amount
+        self._store[position : self._size, position : self._size] = cholesky(changed)
+
+    def _reserve(self, size: int) -> None:
+        if size <= len(self._store):
+            return
+        larger = np.zeros((2 * size, 2 * size), order="F")
+        larger[: self._size, : self._size] = self.lower
+        self._store = larger

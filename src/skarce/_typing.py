@@ -1,0 +1,11 @@
+"""Names for the arrays that travel through the core rooms."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Indices: TypeAlias = NDArray[np.intp]

@@ -1,0 +1,7 @@
+"""What may enter the model: kernels at centres, the inputs themselves, or the output of any transformer."""
+
+from skarce.basis.candidates import Evaluation
+from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.transformers import SelectedColumns, check_basis, fit_basis
+
+__all__ = ["Evaluation", "KernelBasis", "SelectedColumns", "check_basis", "fit_basis"]

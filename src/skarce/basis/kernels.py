@@ -1,0 +1,238 @@
+r"""Kernels, evaluated in place on blocks.
+
+A kernel prepares rows and centres once (scaling, squared lengths) and then fills blocks of any size into memory that is
+already there: no temporary larger than one block exists, and single precision stays single.
+
+==============  ==========================================================
+``rbf``         exp(-gamma \|x - c\|^2)
+``laplacian``   exp(-gamma \|x - c\|_1)
+``matern32``    (1 + sqrt(3) s) exp(-sqrt(3) s), s = sqrt(2 gamma) \|x - c\|
+``matern52``    (1 + sqrt(5) s + 5 s^2 / 3) exp(-sqrt(5) s)
+``polynomial``  (gamma x'c + coef0)^degree
+``linear``      x'c
+``sigmoid``     tanh(gamma x'c + coef0)
+``cosine``      x'c / (\|x\| \|c\|)
+==============  ==========================================================
+
+With one gamma per input (distance kernels), gamma_p multiplies the p-th squared difference (its absolute difference in
+``laplacian``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from skarce._typing import Floats
+
+
+class Kernel(Protocol):
+    """A function k(x, c), ready to fill blocks."""
+
+    def prepare_rows(self, X: Floats) -> Floats: ...
+
+    def prepare_centers(self, centers: Floats) -> Floats: ...
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        """out[i, j] = k(rows[i], centers[j]), of prepared rows and centres."""
+        ...
+
+    def diagonal(self, X: Floats) -> Floats:
+        """k(x, x) for every row of X."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Distance:
+    """Shared by kernels of squared distances: -|u - v|^2 of scaled inputs comes from one matrix product.
+
+    Rows carry [sqrt(2) u, -|u|^2, 1] and centres [sqrt(2) v, 1, -|v|^2], so that their product is the negative squared distance.
+    Inputs are shifted by `origin` first: distances do not change, rounding errors shrink.
+    """
+
+    scale: Floats  # multiplies the inputs: sqrt(gamma), one number or one per input
+    origin: Floats
+
+    def prepare_rows(self, X: Floats) -> Floats:
+        return self._augmented(X, first=-1.0)
+
+    def prepare_centers(self, centers: Floats) -> Floats:
+        return self._augmented(centers, first=1.0)
+
+    def _augmented(self, X: Floats, first: float) -> Floats:
+        n, d = X.shape
+        prepared = np.empty((n, d + 2), dtype=X.dtype)
+        scaled = prepared[:, :d]
+        np.subtract(X, self.origin, out=scaled, casting="same_kind")
+        scaled *= np.asarray(self.scale, dtype=X.dtype)
+        squares = -row_norms(scaled, squared=True)
+        prepared[:, d] = squares if first < 0 else 1.0
+        prepared[:, d + 1] = 1.0 if first < 0 else squares
+        scaled *= X.dtype.type(np.sqrt(2.0))
+        return prepared
+
+    def diagonal(self, X: Floats) -> Floats:
+        return np.ones(len(X))
+
+
+class Rbf(_Distance):
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        np.matmul(rows, centers.T, out=out)
+        np.minimum(out, 0.0, out=out)
+        np.exp(out, out=out)
+
+
+class _Matern(_Distance):
+    nu2: int = 3
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        np.matmul(rows, centers.T, out=out)
+        np.minimum(out, 0.0, out=out)
+        np.multiply(out, -2.0 * self.nu2, out=out)
+        np.sqrt(out, out=out)  # sqrt(nu2) s: the scale sqrt(gamma) gives gamma |x - c|^2, and s^2 is twice that
+        decay = np.exp(-out)
+        if self.nu2 == 3:
+            out += 1.0
+        else:
+            np.add(out, 1.0 + out * out / 3.0, out=out)
+        out *= decay
+
+
+class Matern32(_Matern):
+    nu2 = 3
+
+
+class Matern52(_Matern):
+    nu2 = 5
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """Differences are taken one input at a time, so that no (rows, centres, inputs) array exists."""
+
+    scale: Floats  # gamma, one number or one per input
+
+    def prepare_rows(self, X: Floats) -> Floats:
+        return (X * np.asarray(self.scale, dtype=X.dtype)).astype(X.dtype, copy=False)
+
+    prepare_centers = prepare_rows
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        out[...] = 0.0
+        part = np.empty(out.shape, dtype=out.dtype)
+        for x, c in zip(rows.T, centers.T, strict=True):
+            np.subtract.outer(x, c, out=part)
+            np.abs(part, out=part)
+            out -= part
+        np.exp(out, out=out)
+
+    def diagonal(self, X: Floats) -> Floats:
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    gamma: float = 1.0
+    coef0: float = 1.0
+    degree: float = 3
+
+    def prepare_rows(self, X: Floats) -> Floats:
+        return X
+
+    def prepare_centers(self, centers: Floats) -> Floats:
+        return centers * centers.dtype.type(self.gamma)
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        np.matmul(rows, centers.T, out=out)
+        self._shape(out)
+
+    def diagonal(self, X: Floats) -> Floats:
+        values = self.gamma * row_norms(X, squared=True).astype(np.float64)
+        self._shape(values)
+        return values
+
+    def _shape(self, values: Floats) -> None:
+        values += self.coef0
+        np.power(values, self.degree, out=values)
+
+
+class Sigmoid(Polynomial):
+    def _shape(self, values: Floats) -> None:
+        values += self.coef0
+        np.tanh(values, out=values)
+
+
+class Linear(Polynomial):
+    def _shape(self, values: Floats) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Cosine:
+    def prepare_rows(self, X: Floats) -> Floats:
+        lengths = row_norms(X)[:, None]
+        return X / np.where(lengths > 0.0, lengths, 1.0).astype(X.dtype)
+
+    prepare_centers = prepare_rows
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        np.matmul(rows, centers.T, out=out)
+
+    def diagonal(self, X: Floats) -> Floats:
+        return (row_norms(X) > 0.0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class UserKernel:
+    """A callable k(X, C) -> (n, m)."""
+
+    function: Callable[..., Any]
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def prepare_rows(self, X: Floats) -> Floats:
+        return X
+
+    def prepare_centers(self, centers: Floats) -> Floats:
+        return centers
+
+    def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        values = np.asarray(self.function(rows, centers, **self.params))
+        if values.shape != out.shape:
+            raise ValueError(
+                f"the kernel function must return shape {out.shape} for {len(rows)} rows and {len(centers)} centres, "
+                f"got {values.shape}."
+            )
+        out[...] = values
+
+    def diagonal(self, X: Floats) -> Floats:
+        return np.array([np.asarray(self.function(x[None], x[None], **self.params)).item() for x in X], dtype=float)
+
+
+DISTANCE_KERNELS = {"rbf": Rbf, "laplacian": Laplacian, "matern32": Matern32, "matern52": Matern52}
+PRODUCT_KERNELS = {"polynomial": Polynomial, "linear": Linear, "sigmoid": Sigmoid, "cosine": Cosine}
+
+
+def make_kernel(
+    name: str | Callable[..., Any],
+    gamma: Any,
+    degree: float,
+    coef0: float,
+    params: dict[str, Any] | None,
+    origin: Floats,
+) -> Kernel:
+    """The kernel of that name, or a wrapped callable, with its parameters put in."""
+    if callable(name):
+        return UserKernel(name, dict(params or {}))
+    if name == "laplacian":
+        return Laplacian(np.asarray(gamma))
+    if name in DISTANCE_KERNELS:
+        return DISTANCE_KERNELS[name](np.sqrt(np.asarray(gamma, dtype=np.float64)), origin)
+    if name == "cosine":
+        return Cosine()
+    if name == "linear":
+        return Linear()
+    return PRODUCT_KERNELS[name](float(gamma), coef0, degree)

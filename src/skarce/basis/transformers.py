@@ -1,0 +1,100 @@
+"""Any scikit-learn transformer as a list of candidates, of which a fitted model keeps some."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+
+from skarce._typing import Floats
+from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
+from skarce.basis.kernel_basis import KernelBasis
+
+NAMES = ("rbf", "passthrough")
+
+
+class SelectedColumns(TransformerMixin, BaseEstimator):
+    """A fitted transformer of whose output only some columns are kept.
+
+    Parameters
+    ----------
+    transformer : fitted transformer, or None for the inputs themselves
+    indices : the columns kept
+    """
+
+    def __init__(self, transformer: Any, indices: Any) -> None:
+        self.transformer = transformer
+        self.indices = indices
+
+    def fit(self, X: Any, y: Any = None) -> SelectedColumns:
+        """Nothing is left to learn."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def transform(self, X: Any) -> Floats:
+        """The kept columns, shape (n_samples, len(indices))."""
+        values = np.asarray(X, dtype=np.float64) if self.transformer is None else transformed(self.transformer, X)
+        return values[:, self.indices]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the kept columns."""
+        if self.transformer is None:
+            names = np.asarray(input_features, dtype=object)
+        else:
+            names = self.transformer.get_feature_names_out(input_features)
+        return names[self.indices]
+
+
+class PassthroughCandidates:
+    """The input columns themselves."""
+
+    def __init__(self, n_features: int) -> None:
+        self.n_candidates = n_features
+
+    def on(self, X: Floats) -> Evaluation:
+        return ColumnsEvaluation(X)
+
+    def select(self, indices: Any) -> SelectedColumns:
+        return SelectedColumns(None, np.asarray(indices, dtype=np.intp))
+
+
+class TransformerCandidates:
+    """The output columns of a fitted transformer."""
+
+    def __init__(self, transformer: Any, X: Any) -> None:
+        self._transformer = transformer
+        self.n_candidates = transformed(transformer, X[:1]).shape[1]
+
+    def on(self, X: Floats) -> Evaluation:
+        return TransformerEvaluation(self._transformer, X, self.n_candidates)
+
+    def select(self, indices: Any) -> SelectedColumns:
+        return SelectedColumns(self._transformer, np.asarray(indices, dtype=np.intp))
+
+
+def check_basis(basis: Any) -> Any:
+    """The transformer that `basis` stands for, not yet fitted; None for the inputs themselves."""
+    if isinstance(basis, str):
+        if basis not in NAMES:
+            raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {basis!r}.")
+        return KernelBasis() if basis == "rbf" else None
+    if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
+        raise TypeError(f"basis must be one of {list(NAMES)} or have fit and transform, got {type(basis).__name__}.")
+    return basis
+
+
+def fit_basis(basis: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a clone of what `basis` stands for, and return its candidates."""
+    transformer = check_basis(basis)
+    if transformer is None:
+        return PassthroughCandidates(X.shape[1])
+    fitted = clone(transformer) if transformer is basis else transformer
+    if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
+        fitted.fit(X, y, sample_weight=sample_weight)
+    else:
+        fitted.fit(X, y)
+    return fitted if isinstance(fitted, KernelBasis) else TransformerCandidates(fitted, X)

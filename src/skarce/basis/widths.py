@@ -1,0 +1,43 @@
+"""Kernel widths read off the inputs: "scale" and "median", both weighted so that weight 2 equals the row twice."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from skarce._typing import Floats
+
+MEDIAN_ROWS = 2000  # the median is taken over pairs of at most this many rows
+
+
+def scale_gamma(X: Floats, weights: Floats | None) -> float:
+    """1 / (n_features * variance of all entries), as in scikit-learn's support vector machines; 1 where X is constant."""
+    shares = None if weights is None else np.repeat(weights[:, None], X.shape[1], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.average(X, weights=shares)
+        variance = float(np.average((X - mean).astype(np.float64) ** 2, weights=shares))
+    if not np.isfinite(variance):
+        raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance by StandardScaler.")
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
+def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState) -> float:
+    """1 / median squared distance between rows that differ; 1 where none do."""
+    rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
+    if len(rows) > MEDIAN_ROWS:
+        rows = np.sort(rng.choice(rows, MEDIAN_ROWS, replace=False))
+    squares = euclidean_distances(X[rows].astype(np.float64), squared=True)
+    upper = np.triu_indices(len(rows), 1)
+    distances = squares[upper]
+    shares = np.ones(len(distances)) if weights is None else (weights[rows][upper[0]] * weights[rows][upper[1]])
+    apart = distances > 1e-12 * max(float(distances.max(initial=0.0)), 1e-300)
+    if not apart.any():
+        return 1.0
+    return 1.0 / _weighted_median(distances[apart], shares[apart])
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    """The smallest value with at least half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulated, 0.5 * cumulated[-1])])

@@ -1,0 +1,61 @@
+"""The questions that searches ask of a criterion."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats
+from skarce.active_set import ActiveSet
+
+
+class Changes(NamedTuple):
+    """The best single change of each active function: its ridge (infinite: leave it out) and what that gains."""
+
+    ridges: Floats
+    gains: Floats
+
+
+class Members(Protocol):
+    """Active functions as a criterion sees them: an `ActiveSet` or an `ActiveBlock`."""
+
+    ridges: Floats
+    weights: Floats
+    energy: float
+
+    @property
+    def inverse(self) -> Floats: ...
+
+    def spread(self) -> Floats: ...
+
+
+class Criterion(Protocol):
+    """Larger scores are better inside; `sense` says which way the published value points."""
+
+    sense: int
+
+    def ranking(self, state: ActiveSet) -> Floats:
+        """One number per candidate, monotone in the gain of adding it; above 1 exactly where adding it helps."""
+        ...
+
+    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+        """The best ridge for one more candidate, and what it gains."""
+        ...
+
+    def changes(self, members: Members, n_samples: float) -> Changes:
+        """The best single change of each active function."""
+        ...
+
+    def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
+        """The value of a set up to a constant, from t'P t and log|I + Phi Lambda^-1 Phi'|."""
+        ...
+
+    def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
+        """Which active functions are better left out, whatever their ridge."""
+        ...
+
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+        """Gradient, negative Hessian and a positive scale of the score in the logarithms of the ridges."""
+        ...

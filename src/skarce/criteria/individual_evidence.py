@@ -1,0 +1,138 @@
+r"""Evidence with one precision per weight, the noise profiled out (or fixed).
+
+With :math:`a = t^TPt` the noise precision at its optimum is :math:`N/a`, and the profiled log evidence
+
+.. math:: L(\Lambda) = -\tfrac N2\log a - \tfrac12\log|I + \Phi\Lambda^{-1}\Phi^T| + \text{const}
+
+has the joint maxima of Tipping and Faul's evidence, but contains no noise. With a fixed noise :math:`\sigma^2` the first
+term is :math:`-a/2\sigma^2` instead. One coordinate has a closed form: with :math:`\psi=\varphi^TP\varphi`,
+:math:`o=\varphi^TPt`, both without the function in question, :math:`D=\psi+\lambda`,
+
+.. math::
+    \text{gain} = -\tfrac N2\log\Bigl(1-\frac{o^2}{aD}\Bigr) + \tfrac12\log\frac\lambda D, \qquad
+    \lambda^* = \psi\,\frac{1-\kappa}{N\kappa-1},\quad \kappa=\frac{o^2}{a\psi},
+
+if :math:`N\kappa>1`, else the function is better left out: the q^2 > s of Tipping and Faul (2003) with the noise at its optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
+from skarce.criteria.criterion import Changes, Members
+
+
+@dataclass(frozen=True)
+class IndividualEvidence:
+    """Log evidence with one precision per weight (Tipping 2001; Tipping and Faul 2003).
+
+    Parameters
+    ----------
+    noise_variance : float or None
+        The variance of the noise where it is known; None (default) puts it at its optimum for every model.
+    """
+
+    noise_variance: float | None = None
+    sense: ClassVar[int] = 1
+
+    def scaled(self, factor: float) -> IndividualEvidence:
+        """The same criterion for a target multiplied by `factor`."""
+        return self if self.noise_variance is None else IndividualEvidence(self.noise_variance * factor**2)
+
+    def ranking(self, state: ActiveSet) -> Floats:
+        alignment, noise = state.alignment, self._noise(state.energy, state.moments.n_samples)
+        # What is left of active and of dependent candidates is not worth a thought: they rank zero.
+        usable = state.leftover > DEPENDENT * state.moments.gram.diagonal
+        ratio = alignment * alignment
+        ratio /= np.where(usable, state.leftover * noise, np.inf)
+        ratio[state.active] = 0.0
+        return ratio
+
+    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+        leftover, alignment = float(state.leftover[candidate]), float(state.alignment[candidate])
+        n = state.moments.n_samples
+        lowest, highest = (bound * state.moments.gram.diagonal[candidate] for bound in RIDGE_RANGE)
+        ratio = alignment**2 / (leftover * self._noise(state.energy, n))
+        if not ratio > 1.0:
+            return np.inf, 0.0
+        share = 1.0 if self.noise_variance is not None else max(1.0 - ratio / n, 0.0)
+        ridge = min(max(leftover * share / (ratio - 1.0), lowest), highest)
+        return ridge, float(self._gain(leftover, alignment, state.energy, ridge, n))
+
+    def changes(self, members: Members, n_samples: float) -> Changes:
+        spread, weights, ridges = members.spread(), members.weights, members.ridges
+        # Without function j: psi = 1/h - lambda, o = w/h, t'P t + w^2/h (FGCV errata 2.6: no digits are lost).
+        leftover = (1.0 / spread) - ridges
+        np.maximum(leftover, 1e-16 / spread, out=leftover)
+        alignment = weights / spread
+        energy = members.energy + weights * alignment
+        ratio = alignment**2 / (leftover * self._noise(energy, n_samples))
+        share = 1.0 if self.noise_variance is not None else np.maximum(1.0 - ratio / n_samples, 0.0)
+        with np.errstate(divide="ignore"):
+            best = np.where(ratio > 1.0, leftover * share / np.maximum(ratio - 1.0, 1e-300), np.inf)
+        scale = leftover + ridges
+        best = np.maximum(best, RIDGE_RANGE[0] * scale)
+        best[best > RIDGE_RANGE[1] * scale] = np.inf
+        present = self._gain(leftover, alignment, energy, ridges, n_samples)
+        return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
+
+    def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
+        if self.noise_variance is not None:
+            return -0.5 * (energy / self.noise_variance + log_determinant)
+        return -0.5 * (n_samples * float(np.log(energy)) + log_determinant)
+
+    def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
+        # o^2 <= psi noise, times h^2: no division, and exact where lambda h is near one.
+        spread, weights = members.spread(), members.weights
+        effect = weights * weights / spread
+        return effect <= self._noise(members.energy + effect, n_samples) * (1.0 - members.ridges * spread)
+
+    def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        spread, ridges = members.spread()[positions], members.ridges[positions]
+        effect = members.weights[positions] ** 2 / spread
+        if self.noise_variance is not None:
+            return -0.5 * (effect / self.noise_variance + np.log(ridges * spread))
+        return -0.5 * (n_samples * np.log1p(effect / members.energy) + np.log(ridges * spread))
+
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+        r"""In :math:`\log\lambda`, with q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1.
+
+        gradient = (1 - q - s)/2;  -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N), the last term only when the
+        noise is profiled.
+        """
+        noise = self._noise(members.energy, n_samples)
+        root = np.sqrt(members.ridges)
+        effect = root * members.weights
+        strength = effect * effect / noise
+        relative = np.multiply.outer(root, root)
+        relative *= members.inverse
+        scale = strength + relative.diagonal()
+        curvature = np.multiply.outer(effect / -noise, effect)
+        curvature -= 0.5 * relative
+        curvature *= relative
+        if self.noise_variance is None:
+            curvature -= np.multiply.outer(strength / (2.0 * n_samples), strength)
+        curvature.flat[:: len(scale) + 1] += 0.5 * scale
+        return 0.5 - 0.5 * scale, curvature, scale
+
+    def noise_at(self, energy: float, n_samples: float) -> float:
+        """The noise variance that goes with t'P t: the fixed one, or t'P t / N."""
+        return self._noise(energy, n_samples)
+
+    def _noise(self, energy, n_samples):  # type: ignore[no-untyped-def]
+        return energy / n_samples if self.noise_variance is None else self.noise_variance
+
+    def _gain(self, leftover, alignment, energy, ridge, n_samples):  # type: ignore[no-untyped-def]
+        """What having a function with this ridge gains over leaving it out (ridge infinite: nothing)."""
+        total = leftover + ridge
+        explained = alignment**2 / total
+        shrunk = -0.5 * np.log1p(leftover / ridge)  # log(lambda / D) without a difference
+        if self.noise_variance is not None:
+            return 0.5 * explained / self.noise_variance + shrunk
+        return -0.5 * n_samples * np.log1p(-explained / energy) + shrunk

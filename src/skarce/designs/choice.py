@@ -1,0 +1,60 @@
+"""How much of Phi'Phi to keep: a small cost model and a memory budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn import get_config
+
+KINDS = ("auto", "whole", "columns")
+
+
+def memory_budget() -> float:
+    """Bytes that one array may take: a quarter of scikit-learn's ``working_memory`` setting."""
+    return float(get_config()["working_memory"]) * 2**20 / 4.0
+
+
+def fits(n_rows: int, n_columns: int) -> bool:
+    """Whether an array of doubles of this shape stays within the budget."""
+    return 8.0 * n_rows * n_columns <= memory_budget()
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Estimated floating-point work of keeping all of Phi'Phi, and of computing the columns that will enter.
+
+    `passes` is how often rows are read where Phi is not stored. About 4 sqrt(min(N, M)) functions enter on the way to a model; a
+    product with few columns runs at a quarter of the rate of the whole product.
+    """
+
+    n_rows: float
+    n_candidates: float
+    element: float  # work for one element of Phi
+
+    @property
+    def whole(self) -> float:
+        return self.n_rows * self.n_candidates * (self.n_candidates + self.element)
+
+    @property
+    def columns(self) -> float:
+        entering = min(self.n_candidates, 4.0 * np.sqrt(min(self.n_rows, self.n_candidates)))
+        stored = fits(int(self.n_rows), int(self.n_candidates))
+        passes = 1.0 if stored else 6.0
+        return self.n_rows * self.n_candidates * (4.0 * entering + passes * self.element)
+
+
+def choose_kind(kind: str, costs: Costs) -> str:
+    """Turn ``"auto"`` into ``"whole"`` or ``"columns"``; check anything else."""
+    if kind not in KINDS:
+        raise ValueError(f"moments must be one of {list(KINDS)}, got {kind!r}.")
+    m = int(costs.n_candidates)
+    if kind == "auto":
+        return "whole" if fits(m, m) and costs.whole <= costs.columns else "columns"
+    if kind == "whole" and not fits(m, m):
+        needed, budget = 8.0 * m * m / 2**20, memory_budget() / 2**20
+        raise ValueError(
+            f'moments="whole" keeps a {m} x {m} array of {needed:.0f} MiB, above the budget of {budget:.0f} MiB. '
+            "Use fewer candidates (centers=500), moments='columns', or sklearn.set_config(working_memory=...)."
+        )
+    return kind

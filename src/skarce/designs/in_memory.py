@@ -1,0 +1,126 @@
+"""Rows in memory: moments whole, or by column with Phi stored where it fits and else evaluated block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skarce._parallel import blas_threads, for_each, n_cores
+from skarce._typing import Floats, Indices
+from skarce.basis.tiles import slices
+from skarce.designs.choice import Costs, choose_kind, fits
+from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
+from skarce.moments import CONSTANT, ColumnGram, Moments
+
+PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache
+
+
+class InMemoryDesign:
+    """Candidates at rows that are all there.
+
+    Parameters
+    ----------
+    candidates : fitted basis with `on(X)` and `n_candidates`
+    X : array of shape (n_rows, n_features)
+    targets : array of shape (n_rows, n_outputs)
+    sample_weight : array of shape (n_rows,) or None
+        Counts: weight 2 equals the row twice.
+    fit_intercept : bool
+        Integrate out a constant under a flat prior: moments are about the mean, and N becomes N - 1.
+    """
+
+    def __init__(
+        self, candidates: Any, X: Any, targets: Floats, sample_weight: Floats | None = None, *, fit_intercept: bool = True
+    ) -> None:
+        self._block = Block(candidates.on(X), targets, sample_weight)
+        self._fit_intercept = fit_intercept
+        self.n_samples = float(len(X)) if sample_weight is None else float(sample_weight.sum())
+        self.target_means = self._mean(targets) if fit_intercept else np.zeros(targets.shape[1])
+
+    def moments(self, kind: str = "auto") -> list[Moments]:
+        """One `Moments` for each output, all on one Gram.
+
+        `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget.
+        """
+        evaluation = self._block.evaluation
+        kind = choose_kind(kind, Costs(evaluation.n_rows, evaluation.n_candidates, evaluation.cost))
+        if kind == "whole":
+            sums = whole_sums(self._read)
+            centre = Centre(sums.candidate_means * self._fit_intercept, self.target_means)
+            return [
+                Moments(m.gram, m.projections, m.target_energy, m.n_samples, RowsOfBlocks(self._read, centre, output))
+                for output, m in enumerate(sums.moments(about_mean=self._fit_intercept))
+            ]
+        if fits(evaluation.n_rows, evaluation.n_candidates):
+            return self._stored_moments()
+        return streamed_moments(self._read, fit_intercept=self._fit_intercept)[0]
+
+    def means(self, indices: Indices) -> Floats:
+        """Weighted means of these candidates, zero without an intercept."""
+        return self._mean(self._block.evaluation.columns(indices)) if self._fit_intercept else np.zeros(len(indices))
+
+    def _read(self) -> tuple[Block]:
+        return (self._block,)
+
+    def _mean(self, values: Floats) -> Floats:
+        weights = self._block.weights
+        return values.mean(axis=0) if weights is None else (weights / self.n_samples) @ values
+
+    def _stored_moments(self) -> list[Moments]:
+        """Phi once, each panel of columns centred and weighted in place while it is in cache."""
+        evaluation, root = self._block.evaluation, self._root_weights()
+        n, m = evaluation.n_rows, evaluation.n_candidates
+        targets = (self._block.targets - self.target_means) * root
+        phi = np.empty((n, m), order="F")
+        diagonal, projections, means = np.empty(m), np.empty((m, targets.shape[1])), np.zeros(m)
+
+        def work(columns: slice) -> None:
+            panel = phi[:, columns]
+            evaluation.fill(slice(0, n), columns, panel)
+            raw = np.einsum("ij,ij->j", panel, panel)
+            if self._fit_intercept:
+                means[columns] = self._mean(panel)
+                panel -= means[columns]
+            if self._block.weights is not None:
+                panel *= root
+            energy = np.einsum("ij,ij->j", panel, panel)
+            constant = energy <= CONSTANT * raw
+            panel[:, constant] = 0.0
+            diagonal[columns] = np.where(constant, 0.0, energy)
+            projections[columns] = panel.T @ targets
+
+        for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), elements=float(n) * m)
+        gram = ColumnGram(diagonal, *products_of(phi))
+        energies = np.einsum("ij,ij->j", targets, targets)
+        centre = Centre(means, self.target_means)
+        return [
+            Moments(gram, np.ascontiguousarray(b), float(tt), self.n_samples - self._fit_intercept, RowsOfBlocks(self._read, centre, i))
+            for i, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
+        ]
+
+    def _root_weights(self) -> Floats:
+        weights = self._block.weights
+        return np.ones((1, 1)) if weights is None else np.sqrt(weights)[:, None]
+
+
+Products = tuple[Callable[[Indices], Floats], Callable[[Indices, Indices], Floats], Callable[[], Floats] | None]
+
+
+def products_of(phi: Floats) -> Products:
+    """Columns, blocks and (where it fits the memory budget) the whole of phi'phi, phi being kept for them."""
+
+    def columns(indices: Indices) -> Floats:
+        with blas_threads(n_cores()):
+            return phi[:, indices].T @ phi
+
+    def block(rows: Indices, columns: Indices) -> Floats:
+        left = phi[:, rows]
+        return left.T @ (left if rows is columns else phi[:, columns])
+
+    def whole() -> Floats:
+        with blas_threads(n_cores()):
+            return phi.T @ phi
+
+    return columns, block, whole if fits(phi.shape[1], phi.shape[1]) else None

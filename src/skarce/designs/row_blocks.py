@@ -1,0 +1,170 @@
+"""Rows that are read in blocks: files, memory maps, anything that can be iterated again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_random_state
+
+from skarce._typing import Floats, Indices
+from skarce.basis.tiles import slices
+from skarce.designs.choice import Costs, choose_kind
+from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
+from skarce.moments import Moments
+
+SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
+
+
+class Rows(NamedTuple):
+    """A checked block: inputs, targets of shape (n_rows, n_outputs), weights or None."""
+
+    X: Floats
+    targets: Floats
+    weights: Floats | None
+
+
+class RowBlocks:
+    """Training data in blocks of rows, in place of X and y.
+
+    Parameters
+    ----------
+    factory : callable
+        Called without arguments for every pass; returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``. At no time is more
+        than one block held.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import KernelBasis, RelevanceVectorRegressor
+    >>> from skarce.designs import RowBlocks
+    >>> def read():
+    ...     for part in range(10):
+    ...         x = np.linspace(part, part + 1, 200, endpoint=False)[:, None]
+    ...         yield x, np.sin(x[:, 0]) + 0.1 * np.cos(1e4 * x[:, 0])
+    >>> model = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=40, random_state=0))
+    >>> model = model.fit(RowBlocks(read))
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
+    True
+    """
+
+    def __init__(self, factory: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
+        if not callable(factory):
+            raise TypeError(
+                "RowBlocks needs a function that returns an iterable of (X, y[, sample_weight]) each time it is called, "
+                f"got {type(factory).__name__}. For arrays and memory maps use RowBlocks.from_arrays(X, y)."
+            )
+        self.factory = factory
+
+    @classmethod
+    def from_arrays(cls, X: Any, y: Any, sample_weight: Any = None, *, block_rows: int = 8192) -> RowBlocks:
+        """Blocks of arrays or `numpy.memmap`, read a slice at a time."""
+        if len(X) != len(y):
+            raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}.")
+
+        def read() -> Iterator[tuple[Any, ...]]:
+            for rows in slices(len(X), block_rows):
+                if sample_weight is None:
+                    yield X[rows], y[rows]
+                else:
+                    yield X[rows], y[rows], sample_weight[rows]
+
+        return cls(read)
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Checked blocks; an error names the block it was found in."""
+        n_features = n_outputs = None
+        for number, parts in enumerate(self.factory()):
+            rows = _checked(number, parts)
+            if not len(rows.X):
+                continue
+            n_features, n_outputs = n_features or rows.X.shape[1], n_outputs or rows.targets.shape[1]
+            if (rows.X.shape[1], rows.targets.shape[1]) != (n_features, n_outputs):
+                raise ValueError(
+                    f"row block {number} has {rows.X.shape[1]} inputs and {rows.targets.shape[1]} targets, the blocks before it "
+                    f"{n_features} and {n_outputs}."
+                )
+            yield rows
+
+    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> tuple[Rows, bool]:
+        """A uniform sample of the rows in one pass (reservoir), and whether it holds all of them."""
+        rng = check_random_state(random_state)
+        kept: list[Rows] = []
+        n_seen, keys = 0, np.empty(0)
+        for rows in self:
+            n_seen += len(rows.X)
+            kept.append(rows)
+            keys = np.concatenate([keys, rng.random_sample(len(rows.X))])
+            if len(keys) > 2 * n_rows:
+                kept, keys = _least(kept, keys, n_rows)
+        if not kept:
+            raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
+        kept, keys = _least(kept, keys, n_rows)
+        return kept[0], n_seen <= n_rows
+
+
+class RowBlocksDesign:
+    """Candidates at rows that are read block by block."""
+
+    def __init__(self, candidates: Any, blocks: RowBlocks, n_rows: int, *, fit_intercept: bool = True) -> None:
+        self._candidates, self._blocks = candidates, blocks
+        self._n_rows = n_rows
+        self._fit_intercept = fit_intercept
+
+    def moments(self, kind: str = "auto") -> list[Moments]:
+        """One `Moments` for each output, all on one Gram; ``"auto"`` is whole while it fits the memory budget."""
+        m = self._candidates.n_candidates
+        # Every pass reads all rows again, so the whole product is worth its price unless it does not fit.
+        kind = choose_kind(kind, Costs(self._n_rows, m, element=m))
+        if kind == "whole":
+            sums = whole_sums(self._read)
+            self._centre = Centre(sums.candidate_means * self._fit_intercept, sums.target_means * self._fit_intercept)
+            self.n_samples = sums.n_samples
+            return [
+                Moments(v.gram, v.projections, v.target_energy, v.n_samples, RowsOfBlocks(self._read, self._centre, output))
+                for output, v in enumerate(sums.moments(about_mean=self._fit_intercept))
+            ]
+        moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
+        self.n_samples = moments[0].n_samples + self._fit_intercept
+        return moments
+
+    @property
+    def target_means(self) -> Floats:
+        return self._centre.targets
+
+    def means(self, indices: Indices) -> Floats:
+        """Weighted means of these candidates, zero without an intercept."""
+        return self._centre.candidates[indices]
+
+    def _read(self) -> Iterator[Block]:
+        for rows in self._blocks:
+            yield Block(self._candidates.on(rows.X), rows.targets, rows.weights)
+
+
+def _checked(number: int, parts: Any) -> Rows:
+    if not isinstance(parts, tuple) or len(parts) not in (2, 3):
+        raise ValueError(f"row block {number} must be (X, y) or (X, y, sample_weight), got {type(parts).__name__}.")
+    where = f"X of row block {number}"
+    X = check_array(parts[0], dtype=[np.float64, np.float32], ensure_min_samples=0, input_name=where)
+    y = check_array(parts[1], ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name=f"y of row block {number}")
+    targets = y[:, None] if y.ndim == 1 else y
+    weights = None
+    if len(parts) == 3 and parts[2] is not None:
+        weights = check_array(parts[2], ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
+        if (weights < 0.0).any():
+            raise ValueError(f"row block {number} has a negative sample weight, {weights.min()}.")
+    if len(targets) != len(X) or (weights is not None and weights.shape != (len(X),)):
+        raise ValueError(f"row block {number} has {len(X)} rows of X but {len(targets)} of y.")
+    return Rows(X, targets, weights)
+
+
+def _least(kept: list[Rows], keys: Floats, n_rows: int) -> tuple[list[Rows], Floats]:
+    """Only the rows with the least keys, in their order, as one block."""
+    chosen = np.sort(np.argsort(keys)[:n_rows])
+    weights = None
+    if any(r.weights is not None for r in kept):
+        weights = np.concatenate([np.ones(len(r.X)) if r.weights is None else r.weights for r in kept])[chosen]
+    X = np.concatenate([r.X for r in kept])[chosen]
+    targets = np.concatenate([r.targets for r in kept])[chosen]
+    return [Rows(X, targets, weights)], keys[chosen]

@@ -1,0 +1,84 @@
+"""What the data say about the candidates. Gaussian methods ask nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.moments.gram import Gram, WholeGram
+
+
+class RowsAnswer(Protocol):
+    """Answers residual questions from the rows themselves, without a difference of large numbers."""
+
+    def residual_energy(self, indices: Indices, weights: Floats) -> float: ...
+
+    def residual_projections(self, indices: Indices, weights: Floats) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Phi'Phi, Phi't and t't of one target, about zero or (with a constant integrated out) about the mean.
+
+    Attributes
+    ----------
+    gram : Phi'Phi, whole or by column
+    projections : Phi't, shape (n_candidates,)
+    target_energy : t't
+    n_samples : N, the sum of the sample weights; N - 1 when a constant under a flat prior has been integrated out
+    rows : answers residual questions exactly where the rows are still at hand, else None
+    """
+
+    gram: Gram
+    projections: Floats
+    target_energy: float
+    n_samples: float
+    rows: RowsAnswer | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.projections)
+
+    def residual_energy(self, indices: Indices, weights: Floats) -> float:
+        """|t - Phi_A w|^2."""
+        if self.rows is not None:
+            return self.rows.residual_energy(indices, weights)
+        block = self.gram.block(indices, indices)
+        energy = self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights
+        return max(float(energy), 0.0)
+
+    def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
+        """Phi'(t - Phi_A w), shape (n_candidates,)."""
+        if self.rows is not None:
+            return self.rows.residual_projections(indices, weights)
+        return self.projections - weights @ self.gram.columns(indices)
+
+    def restricted_to(self, candidates: Indices) -> Moments:
+        """The same data seen by these candidates only, with their whole Gram."""
+        block = self.gram.block(candidates, candidates)
+        return Moments(WholeGram(block), self.projections[candidates], self.target_energy, self.n_samples)
+
+    def scaled(self, factor: float) -> Moments:
+        """The moments of `factor` times the target."""
+        rows = None if self.rows is None else _ScaledRows(self.rows, factor)
+        return Moments(self.gram, self.projections * factor, self.target_energy * factor**2, self.n_samples, rows)
+
+
+@dataclass(frozen=True)
+class _ScaledRows:
+    rows: RowsAnswer
+    factor: float
+
+    def residual_energy(self, indices: Indices, weights: Floats) -> float:
+        return self.rows.residual_energy(indices, weights / self.factor) * self.factor**2
+
+    def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.residual_projections(indices, weights / self.factor) * self.factor
+
+
+def power_of_two_near(value: float) -> float:
+    """A power of two within a factor of two of `value`: scaling by it is exact."""
+    return float(2.0 ** np.round(np.log2(value))) if value > 0.0 else 1.0

@@ -1,0 +1,89 @@
+"""What every method returns: the active set, the weights and their uncertainty, the precisions, and how the search ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._linalg import solve_lower
+from skarce._typing import Floats, Indices
+
+TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
+
+
+class Outcome(Enum):
+    """How a fit ended; the value reads as advice."""
+
+    CONVERGED = "No single change improves the criterion any more."
+    SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
+    STEP_LIMIT = "The step limit was reached before the criterion settled. Raise max_iter, or loosen tol."
+    TIME_LIMIT = "The time limit was reached; this is the best model so far. Raise max_time, or loosen tol."
+    CONSTANT_TARGET = "The target does not vary, so the model is its mean alone."
+    NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
+
+    @property
+    def is_early(self) -> bool:
+        """Whether a limit stopped the fit before it had settled."""
+        return self in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT)
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The weights given the data, for one target.
+
+    The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`; that of a prediction adds the noise and, with an
+    intercept, its own uncertainty ``noise_variance / n_samples``.
+
+    Attributes
+    ----------
+    active : candidates in the model, ascending
+    mean : their weights
+    center : their means over the data, zero without an intercept
+    intercept : the constant
+    factor : lower Cholesky factor of Phi'Phi + Lambda
+    ridges : Lambda, the weight precisions relative to the noise precision
+    noise_variance, n_samples, fit_intercept
+    criterion : the value of the method's criterion
+    outcome, trace, n_iter : how the search went
+    """
+
+    active: Indices
+    mean: Floats
+    center: Floats
+    intercept: float
+    factor: Floats
+    ridges: Floats
+    noise_variance: float
+    n_samples: float
+    fit_intercept: bool
+    criterion: float
+    outcome: Outcome
+    trace: NDArray[np.void]
+    n_iter: int
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the weights, shape (n_active, n_active)."""
+        root = solve_lower(self.factor, np.eye(len(self.active)))
+        return self.noise_variance * (root.T @ root)
+
+    @property
+    def well_determined(self) -> Floats:
+        """gamma = 1 - lambda h for each weight: 1 where the data decide, 0 where the prior does."""
+        root = solve_lower(self.factor, np.eye(len(self.active)))
+        return np.clip(1.0 - self.ridges * np.einsum("ij,ij->j", root, root), 0.0, 1.0)
+
+    def predict(self, phi: Floats) -> Floats:
+        """The mean at rows whose active candidates are `phi`."""
+        return phi @ self.mean + self.intercept
+
+    def variance(self, phi: Floats) -> Floats:
+        """Of a new target at those rows: the noise, the intercept's and the weights' uncertainty."""
+        rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
+        relative = 1.0 + np.einsum("ai,ai->i", rest, rest)
+        if self.fit_intercept:
+            relative += 1.0 / self.n_samples
+        return self.noise_variance * relative

@@ -1,0 +1,7 @@
+"""In which order sets of candidates are tried. Searches know no mathematics: they ask a criterion."""
+
+from skarce.searches.best_action import BestAction
+from skarce.searches.greedy_batches import GreedyBatches
+from skarce.searches.journal import Found, Journal, Limits
+
+__all__ = ["BestAction", "Found", "GreedyBatches", "Journal", "Limits"]

@@ -1,0 +1,146 @@
+"""Second-order steps for all ridges of the active block at once, in their logarithms.
+
+Coordinate moves need thousands of steps where functions overlap; Newton's method with Levenberg's safeguard needs a few.
+Functions whose best ridge is infinite are taken out one by one, the most useful deletion first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._linalg import NotPositiveDefinite
+from skarce._typing import Floats, Indices
+from skarce.active_set import RIDGE_RANGE
+from skarce.criteria import Criterion
+from skarce.solvers.active_block import ActiveBlock
+
+LONGEST_STEP = 4.0  # in log ridge
+
+
+class Settled(NamedTuple):
+    """Where the joint steps ended: which positions of the block are left, at which ridges, and the steps taken."""
+
+    positions: Indices
+    block: ActiveBlock
+    n_steps: int
+
+
+def joint_steps(
+    criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int
+) -> Settled:
+    """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done."""
+    positions = np.arange(len(block), dtype=np.intp)
+    damping = 1e-2
+    step = 0
+    while step < max_steps:
+        positions, block = without_superfluous(criterion, positions, block, n_samples)
+        if not len(block):
+            break
+        step += 1
+        block, promised, damping = _levenberg_step(criterion, block, n_samples, tolerance, damping)
+        if promised < tolerance:
+            break
+    positions, block = without_superfluous(criterion, positions, block, n_samples)
+    return Settled(positions, block, step)
+
+
+def without_superfluous(
+    criterion: Criterion, positions: Indices, block: ActiveBlock, n_samples: float
+) -> tuple[Indices, ActiveBlock]:
+    """Take out, one by one and the largest gain first, the functions that are better left out.
+
+    Each removal is a rank-one change of the inverse, O(L^2); the block is cut to size once at the end.
+    """
+    members = Remaining(block)
+    while True:
+        doubtful = np.flatnonzero(criterion.superfluous(members, n_samples) & members.alive)
+        if not len(doubtful):
+            break
+        gains = criterion.removal_gains(members, doubtful, n_samples)
+        members.remove(int(doubtful[gains.argmax()]))
+    if not members.n_removed:
+        return positions, block
+    return positions[members.kept], members.block()
+
+
+class Remaining:
+    """A block from which functions are struck out one by one."""
+
+    def __init__(self, block: ActiveBlock) -> None:
+        self._block = block
+        self.inverse, self.weights = block.inverse, block.weights
+        self.ridges, self.energy = block.ridges, block.energy
+        self._log_determinant = block.log_determinant
+        self.alive = np.ones(len(block), dtype=bool)
+        self.n_removed = 0
+
+    @property
+    def kept(self) -> Indices:
+        return np.flatnonzero(self.alive)
+
+    def spread(self) -> Floats:
+        return self.inverse.diagonal()
+
+    def remove(self, position: int) -> None:
+        if not self.n_removed:
+            self.inverse, self.weights = self.inverse.copy(), self.weights.copy()
+        column, weight = self.inverse[position].copy(), float(self.weights[position])
+        spread = float(column[position])
+        self.inverse -= np.multiply.outer(column / spread, column)
+        self.weights -= (weight / spread) * column
+        self.energy += weight**2 / spread
+        self._log_determinant += float(np.log(self.ridges[position] * spread))
+        self.inverse[position, position] = 1.0 / self.ridges[position]  # as if never asked: leverage one, no effect
+        self.weights[position] = 0.0
+        self.alive[position] = False
+        self.n_removed += 1
+
+    def block(self) -> ActiveBlock:
+        return self._block.without(self.kept, self.energy, self._log_determinant, self.inverse, self.weights)
+
+
+def _levenberg_step(
+    criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, damping: float
+) -> tuple[ActiveBlock, float, float]:
+    """One accepted step: the new block, what the quadratic model promised, and the damping to go on with."""
+    gradient, curvature, scale = criterion.derivatives(block, n_samples)
+    lowest = RIDGE_RANGE[0] * block.gram.diagonal()
+    gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
+    score = criterion.score(block.energy, block.log_determinant, n_samples)
+    while True:
+        delta = _damped(curvature, damping * scale, gradient)
+        if delta is None:
+            damping = max(4.0 * damping, 1e-3)
+            continue
+        longest = float(np.abs(delta).max())
+        if longest > LONGEST_STEP:
+            delta *= LONGEST_STEP / longest
+        promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
+        trial = _stepped(block, delta, lowest)
+        if trial is not None:
+            risen = criterion.score(trial.energy, trial.log_determinant, n_samples) - score
+            if risen >= 0.0:
+                easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
+                return trial, promised, damping * easier
+        if promised < 0.1 * tolerance or damping > 1e8:
+            return block, 0.0, damping
+        damping = max(8.0 * damping, 1e-3)
+
+
+def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
+    """The solution of (curvature + damping) delta = gradient, or None where the matrix is not positive definite."""
+    matrix = curvature.copy()
+    matrix.flat[:: len(matrix) + 1] += damping
+    _, delta, info = lapack.dposv(matrix, gradient, lower=1)
+    return delta if info == 0 else None
+
+
+def _stepped(block: ActiveBlock, delta: Floats, lowest: Floats) -> ActiveBlock | None:
+    ridges = np.maximum(block.ridges * np.exp(delta), lowest)
+    try:
+        return block.at(ridges)
+    except NotPositiveDefinite:
+        return None
