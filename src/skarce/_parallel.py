@@ -1,8 +1,8 @@
 """Threads for passes over the data, and one BLAS thread for small matrices.
 
-NumPy releases the interpreter lock inside its loops and inside BLAS, so plain threads use all cores. Small factorisations lose
-by threaded BLAS (a 1000 x 1000 Cholesky was seen a hundred times slower under load), so the step loops run on one thread and
-ask for all of them only for large products.
+NumPy releases the interpreter lock inside its loops and inside BLAS, so plain threads use all cores. Threaded BLAS loses on small
+factorisations (a 1000 x 1000 Cholesky was seen a hundred times slower under load) and pays milliseconds whenever its number of
+threads changes, so the library keeps it at one thread and cuts large products into pieces of its own.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from functools import cache
 from typing import TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from skarce._typing import Floats
+
 Item = TypeVar("Item")
+WORTH_THREADS = 3e7  # operations from which on a thread pays for its start
 
 
 @cache
@@ -36,13 +40,13 @@ def blas_threads(n_threads: int) -> Iterator[None]:
         yield
 
 
-def for_each(work: Callable[[Item], object], items: Iterable[Item], *, elements: float) -> None:
-    """Call `work` on every item, on all cores where `elements` numbers to compute make that worth while.
+def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operations: float) -> None:
+    """Call `work` on every item, on all cores where so many floating-point `operations` make that worth while.
 
     The first exception is raised after the running items have ended; items not yet started are dropped.
     """
     items = list(items)
-    if n_cores() == 1 or len(items) < 2 or elements < 1e5:
+    if n_cores() == 1 or len(items) < 2 or operations < WORTH_THREADS:
         for item in items:
             work(item)
         return
@@ -54,3 +58,53 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, elements:
         finally:
             for future in running:
                 future.cancel()
+
+
+def slices(n: int, step: int) -> list[slice]:
+    """Consecutive slices of at most `step` that cover range(n)."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def shares(n: int) -> list[slice]:
+    """range(n) cut into one slice per core."""
+    return slices(n, max(1, -(-n // n_cores())))
+
+
+def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
+    """left @ right on all cores."""
+    if out is None:
+        out = np.empty((len(left), right.shape[1]))
+
+    def work(columns: slice) -> None:
+        np.matmul(left, right[:, columns], out=out[:, columns])
+
+    for_each(work, shares(right.shape[1]), operations=2.0 * left.size * right.shape[1])
+    return out
+
+
+def add_squares(phi: Floats, gram: Floats) -> None:
+    """gram += phi'phi on all cores: each pair of column blocks once, in the upper triangle and on the diagonal blocks only."""
+    if float(phi.size) * phi.shape[1] < WORTH_THREADS:
+        gram += phi.T @ phi
+        return
+    step = max(64, min(512, -(-phi.shape[1] // (2 * n_cores()))))
+    blocks = slices(phi.shape[1], step)
+    pairs = [(blocks[i], blocks[j]) for i in range(len(blocks)) for j in range(i, len(blocks))]
+
+    def work(pair: tuple[slice, slice]) -> None:
+        rows, columns = pair
+        gram[rows, columns] += phi[:, rows].T @ phi[:, columns]
+
+    for_each(work, pairs, operations=float(phi.size) * phi.shape[1])
+
+
+def mirrored(gram: Floats) -> Floats:
+    """The symmetric matrix of which the upper triangle is given; in place."""
+    for rows in slices(len(gram), 256):
+        for columns in slices(rows.stop, 256):
+            if columns.start == rows.start:
+                upper = np.triu(gram[rows, rows])
+                gram[rows, rows] = upper + np.triu(upper, 1).T
+            else:
+                gram[rows, columns] = gram[columns, rows].T
+    return gram

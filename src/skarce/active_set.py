@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from skarce._linalg import GrowingCholesky, NotPositiveDefinite, cholesky, inverse_of_lower
-from skarce._parallel import blas_threads, n_cores
+from skarce._parallel import product
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 
@@ -52,17 +52,15 @@ class ActiveSet:
 
     def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
         self.moments = moments
-        self._n = 0 if active is None else len(active)
+        self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
         self._rows = np.empty((8, moments.n_candidates))
         self._cover = np.empty((8, moments.n_candidates))
-        self._reserve(self._n)
-        if active is not None and ridges is not None and self._n:
-            self._index[: self._n] = active
-            self._ridges[: self._n] = ridges
-            self._rows[: self._n] = moments.gram.columns(active)
-        self.refresh()
+        if active is None or ridges is None:
+            self.refresh()
+        else:
+            self.restart(active, ridges)
 
     def __len__(self) -> int:
         return self._n
@@ -115,8 +113,7 @@ class ActiveSet:
         # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         root = inverse_of_lower(lower)
         cover = self._cover[: self._n]
-        with blas_threads(n_cores() if cover.size * self._n > 2e7 else 1):
-            np.matmul(root, self.gram_rows, out=cover)
+        product(root, self.gram_rows, out=cover)
         explained = root @ moments.projections[self.active]
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
@@ -158,6 +155,17 @@ class ActiveSet:
         self._shift(position, column, 1.0 / column[position])
         self.factor.remove(position)
         self._keep(np.delete(np.arange(self._n), position))
+
+    def restart(self, active: Indices, ridges: Floats) -> None:
+        """Let these candidates be in, with these ridges, and no others; everything afresh."""
+        self._n = 0
+        self._reserve(len(active))
+        self._n = len(active)
+        self._index[: self._n] = active
+        self._ridges[: self._n] = ridges
+        if self._n:
+            self._rows[: self._n] = self.moments.gram.columns(active)
+        self.refresh()
 
     def settle(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with these ridges, and compute everything afresh."""

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
+from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis.kernels import Kernel
-from skarce.basis.tiles import TILE, fill_blocks, project_blocks, slices
+from skarce.basis.tiles import TILE, fill_blocks, project_blocks, project_symmetric_blocks
+
+
+ALL = slice(None)
 
 
 class Evaluation(Protocol):
@@ -23,12 +29,12 @@ class Evaluation(Protocol):
         """out = Phi[rows, columns]."""
         ...
 
-    def columns(self, indices: Indices) -> Floats:
-        """Phi[:, indices] in double precision, shape (n_rows, len(indices))."""
+    def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
+        """Phi[rows, indices] in double precision, shape (n_rows, len(indices))."""
         ...
 
-    def project(self, right: Floats) -> Floats:
-        """Phi'B, shape (n_candidates, k), for B of shape (n_rows, k)."""
+    def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
+        """Phi'B, shape (n_candidates, k), for B of shape (n_rows, k); and (Phi o Phi)'w where row weights w are given."""
         ...
 
 
@@ -47,16 +53,16 @@ class KernelEvaluation:
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
 
-    def columns(self, indices: Indices) -> Floats:
-        centers = self._centers[indices]
-        out = np.empty((self.n_rows, len(indices)))
-        fill_blocks(lambda rows, columns, block: self._fill(self._rows[rows], centers[columns], block), out)
+    def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
+        prepared, centers = self._rows[rows], self._centers[indices]
+        out = np.empty((len(prepared), len(indices)))
+        fill_blocks(lambda some, columns, block: self._fill(prepared[some], centers[columns], block), out)
         return out
 
-    def project(self, right: Floats) -> Floats:
+    def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
         if self._symmetric and self.n_rows > 2 * TILE:
-            return self._project_symmetric(right)
-        return project_blocks(self.fill, self.n_candidates, right, self.dtype)
+            return project_symmetric_blocks(self.fill, self.n_rows, right, row_weights, self.dtype)
+        return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)
 
     def _fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
         """A kernel writes in the precision of its inputs; the block is widened only afterwards."""
@@ -66,31 +72,6 @@ class KernelEvaluation:
         block = np.empty(out.shape, dtype=self.dtype)
         self._kernel.fill(rows, centers, block)
         out[...] = block
-
-    def _project_symmetric(self, right: Floats) -> Floats:
-        """Half the kernel is enough: the block (i, j) serves rows j as it stands and rows i transposed."""
-        from skarce._parallel import for_each, n_cores
-
-        n, k = right.shape
-        blocks = slices(n, TILE)
-        pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
-        workers = n_cores()
-        products = [np.zeros((n, k)) for _ in range(workers)]
-
-        def work(worker: int) -> None:
-            buffer, product = np.empty(TILE * TILE, dtype=self.dtype), products[worker]
-            for i, j in pairs[worker::workers]:
-                rows, columns = blocks[i], blocks[j]
-                shape = rows.stop - rows.start, columns.stop - columns.start
-                block = buffer[: shape[0] * shape[1]].reshape(shape)
-                self._kernel.fill(self._rows[rows], self._centers[columns], block)
-                wide = block.astype(np.float64, copy=False)
-                product[columns] += wide.T @ right[rows]
-                if i != j:
-                    product[rows] += wide @ right[columns]
-
-        for_each(work, range(workers), elements=float(n) * n)
-        return sum(products[1:], start=products[0])
 
 
 class ColumnsEvaluation:
@@ -106,11 +87,11 @@ class ColumnsEvaluation:
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         out[...] = self._values[rows, columns]
 
-    def columns(self, indices: Indices) -> Floats:
-        return self._values[:, indices].astype(np.float64, copy=False)
+    def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
+        return self._values[rows][:, indices].astype(np.float64, copy=False)
 
-    def project(self, right: Floats) -> Floats:
-        return project_blocks(self.fill, self.n_candidates, right, self.dtype)
+    def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
+        return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)
 
 
 class TransformerEvaluation:
@@ -120,23 +101,28 @@ class TransformerEvaluation:
 
     def __init__(self, transformer: Any, X: Any, n_candidates: int) -> None:
         self._transformer, self._X = transformer, X
-        self.n_rows, self.n_candidates = len(X), n_candidates
+        self.n_rows, self.n_candidates = _num_samples(X), n_candidates
         self.dtype = np.dtype(np.float64)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
-        out[...] = transformed(self._transformer, self._X[rows])[:, columns]
+        out[...] = transformed(self._transformer, _safe_indexing(self._X, rows))[:, columns]
 
-    def columns(self, indices: Indices) -> Floats:
-        out = np.empty((self.n_rows, len(indices)))
-        for rows in slices(self.n_rows, 4 * TILE):
-            out[rows] = transformed(self._transformer, self._X[rows])[:, indices]
+    def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
+        start, stop, _ = rows.indices(self.n_rows)
+        out = np.empty((stop - start, len(indices)))
+        for part in slices(stop - start, 4 * TILE):
+            chosen = _safe_indexing(self._X, slice(start + part.start, start + part.stop))
+            out[part] = transformed(self._transformer, chosen)[:, indices]
         return out
 
-    def project(self, right: Floats) -> Floats:
-        product = np.zeros((self.n_candidates, right.shape[1]))
+    def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
+        product, squares = np.zeros((self.n_candidates, right.shape[1])), np.zeros(self.n_candidates)
         for rows in slices(self.n_rows, 4 * TILE):
-            product += transformed(self._transformer, self._X[rows]).T @ right[rows]
-        return product
+            values = transformed(self._transformer, _safe_indexing(self._X, rows))
+            product += values.T @ right[rows]
+            if row_weights is not None:
+                squares += row_weights[rows] @ values**2
+        return product, squares
 
 
 def transformed(transformer: Any, X: Any) -> Floats:

@@ -85,6 +85,11 @@ default="rbf"
         """Choose the centres and the width."""
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return self.fit_checked(X, weights)
+
+    def fit_checked(self, X: Floats, weights: Floats | None) -> KernelBasis:
+        """`fit` for rows and weights that an estimator has checked already."""
+        self.n_features_in_ = X.shape[1]
         self._check_kernel()
         rng = check_random_state(self.random_state)
         if self.kernel == "precomputed":
@@ -211,7 +216,7 @@ def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     values = np.ascontiguousarray(X[rows] + X.dtype.type(0.0))  # -0.0 becomes 0.0
     bits = values.view(np.uint64 if values.dtype == np.float64 else np.uint32).astype(np.uint64, copy=False)
-    factors = np.random.RandomState(0).randint(1, 2**62, size=X.shape[1]).astype(np.uint64) * np.uint64(2) + np.uint64(1)
+    factors = np.arange(1, X.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     hashes = np.sort((bits * factors).sum(axis=1, dtype=np.uint64))
     if (hashes[1:] != hashes[:-1]).all():
         return rows

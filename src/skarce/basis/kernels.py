@@ -82,7 +82,6 @@ class _Distance:
 class Rbf(_Distance):
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
         np.matmul(rows, centers.T, out=out)
-        np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
 
 

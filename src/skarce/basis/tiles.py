@@ -3,39 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from skarce._parallel import for_each
+from skarce._parallel import for_each, n_cores, slices
 from skarce._typing import Floats
 
 TILE = 384  # 384 x 384 doubles: with the product's operands about the second-level cache of one core
 
 
-def slices(n: int, step: int) -> list[slice]:
-    """Consecutive slices of at most `step` that cover range(n)."""
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
 def fill_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:
     """Fill `out` block by block on all cores: fill(rows, columns, out[rows, columns])."""
     blocks = [(rows, columns) for rows in slices(out.shape[0], TILE) for columns in slices(out.shape[1], TILE)]
-    for_each(lambda block: fill(*block, out[block]), blocks, elements=out.size)
+    for_each(lambda block: fill(*block, out[block]), blocks, operations=20.0 * out.size)
 
 
 def project_blocks(
-    fill: Callable[[slice, slice, Floats], None], n_columns: int, right: Floats, dtype: np.dtype
-) -> Floats:
-    """Phi'B for B = `right` (n_rows, k), block by block on all cores; each core owns some columns of Phi."""
+    fill: Callable[[slice, slice, Floats], None], n_columns: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
+) -> tuple[Floats, Floats]:
+    """Phi'B for B = `right` (n_rows, k), and (Phi o Phi)'w where `row_weights` are given; each core owns some columns of Phi."""
     n_rows, k = right.shape
-    product = np.zeros((n_columns, k))
+    product, squares = np.zeros((n_columns, k)), np.zeros(n_columns)
 
     def work(columns: slice) -> None:
         buffer = np.empty((TILE, columns.stop - columns.start), dtype=dtype)
         for rows in slices(n_rows, TILE):
             block = buffer[: rows.stop - rows.start]
             fill(rows, columns, block)
-            product[columns] += block.astype(np.float64, copy=False).T @ right[rows]
+            wide = block.astype(np.float64, copy=False)
+            product[columns] += wide.T @ right[rows]
+            if row_weights is not None:
+                squares[columns] += row_weights[rows] @ np.square(wide, out=wide)
 
-    for_each(work, slices(n_columns, TILE), elements=float(n_rows) * n_columns)
-    return product
+    for_each(work, slices(n_columns, TILE), operations=20.0 * n_rows * n_columns)
+    return product, squares
+
+
+def project_symmetric_blocks(
+    fill: Callable[[slice, slice, Floats], None], n: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
+) -> tuple[Floats, Floats]:
+    """The same for a symmetric Phi: a block (i, j) serves columns j as it stands and columns i transposed."""
+    blocks = slices(n, TILE)
+    pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    workers = n_cores()
+    products = [np.zeros(right.shape) for _ in range(workers)]
+    squares = [np.zeros(n) for _ in range(workers)]
+
+    def work(worker: int) -> None:
+        buffer, product, square = np.empty(TILE * TILE, dtype=dtype), products[worker], squares[worker]
+        for i, j in pairs[worker::workers]:
+            rows, columns = blocks[i], blocks[j]
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            block = buffer[: shape[0] * shape[1]].reshape(shape)
+            fill(rows, columns, block)
+            wide = block.astype(np.float64, copy=False)
+            product[columns] += wide.T @ right[rows]
+            if i != j:
+                product[rows] += wide @ right[columns]
+            if row_weights is not None:
+                np.square(wide, out=wide)
+                square[columns] += row_weights[rows] @ wide
+                if i != j:
+                    square[rows] += wide @ row_weights[columns]
+
+    for_each(work, range(workers), operations=20.0 * n * n)
+    return sum(products[1:], start=products[0]), sum(squares[1:], start=squares[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import _safe_indexing
 
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
@@ -67,7 +68,7 @@ class TransformerCandidates:
 
     def __init__(self, transformer: Any, X: Any) -> None:
         self._transformer = transformer
-        self.n_candidates = transformed(transformer, X[:1]).shape[1]
+        self.n_candidates = transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1]
 
     def on(self, X: Floats) -> Evaluation:
         return TransformerEvaluation(self._transformer, X, self.n_candidates)
@@ -87,14 +88,15 @@ def check_basis(basis: Any) -> Any:
     return basis
 
 
-def fit_basis(basis: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Fit a clone of what `basis` stands for, and return its candidates."""
-    transformer = check_basis(basis)
+def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a clone of the transformer (None: the inputs themselves), and return its candidates."""
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
-    fitted = clone(transformer) if transformer is basis else transformer
+    fitted = clone(transformer)
+    if isinstance(fitted, KernelBasis):
+        return fitted.fit_checked(X, sample_weight)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)
     else:
         fitted.fit(X, y)
-    return fitted if isinstance(fitted, KernelBasis) else TransformerCandidates(fitted, X)
+    return TransformerCandidates(fitted, X)

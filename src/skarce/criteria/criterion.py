@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet
 
 
@@ -58,4 +58,20 @@ class Criterion(Protocol):
 
     def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
         """Gradient, negative Hessian and a positive scale of the score in the logarithms of the ridges."""
+        ...
+
+    def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        """What taking out each of the functions at `positions` gains."""
+        ...
+
+    def scaled(self, factor: float) -> Criterion:
+        """The same criterion for a target multiplied by `factor`."""
+        ...
+
+    def value(self, score: Any, n_samples: float, factor: float) -> Any:
+        """The published value in user units, from scores of `factor` times the target."""
+        ...
+
+    def noise_at(self, energy: float, n_samples: float) -> float:
+        """The noise variance that goes with t'P t."""
         ...

@@ -18,14 +18,20 @@ if :math:`N\kappa>1`, else the function is better left out: the q^2 > s of Tippi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
+from skarce.criteria import _climb
 from skarce.criteria.criterion import Changes, Members
+from skarce.moments import WholeGram
+
+ACTIONS = ("add", "change", "delete")
+MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,10 @@ class IndividualEvidence:
 
     noise_variance: float | None = None
     sense: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.noise_variance is not None and not (np.isfinite(self.noise_variance) and self.noise_variance > 0.0):
+            raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {self.noise_variance!r}.")
 
     def scaled(self, factor: float) -> IndividualEvidence:
         """The same criterion for a target multiplied by `factor`."""
@@ -82,6 +92,32 @@ class IndividualEvidence:
         present = self._gain(leftover, alignment, energy, ridges, n_samples)
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
+    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int) -> list[tuple[str, int, float]]:
+        """Take up to `max_steps` best single actions on a whole Gram, compiled, and refresh the state.
+
+        Returns the actions as (name, candidate, gain); none when no action gains more than `tol`. It also stops, for the refresh,
+        when rank-one changes have lost digits. `BestAction` without it takes the same steps and is its oracle.
+        """
+        gram = state.moments.gram
+        assert isinstance(gram, WholeGram)
+        size, n_candidates = len(state), state.moments.n_candidates
+        capacity = min(size + min(room, max_steps), n_candidates)
+        inverse = np.zeros((capacity, capacity))
+        inverse[:size, :size] = symmetric_inverse(state.factor.lower)
+        weights, ridges, active = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity, dtype=np.int64)
+        weights[:size], ridges[:size], active[:size] = state.weights, state.ridges, state.active
+        actions, indices, gains = np.empty(max_steps, np.int64), np.empty(max_steps, np.int64), np.empty(max_steps)
+        steps, size, _, _ = _climb.climb(
+            *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
+            *(actions, indices, gains, n_candidates, size, capacity, capacity, max_steps),
+            *(state.energy, state.moments.n_samples, self.noise_variance or -1.0, tol),
+            *(DEPENDENT, *RIDGE_RANGE, MAX_DRIFT),
+        )
+        if steps:
+            state.restart(active[:size], ridges[:size])
+        names = (ACTIONS[a] for a in actions[:steps])
+        return list(zip(names, indices[:steps].tolist(), gains[:steps].tolist(), strict=True))
+
     def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
         if self.noise_variance is not None:
             return -0.5 * (energy / self.noise_variance + log_determinant)
@@ -120,6 +156,16 @@ class IndividualEvidence:
             curvature -= np.multiply.outer(strength / (2.0 * n_samples), strength)
         curvature.flat[:: len(scale) + 1] += 0.5 * scale
         return 0.5 - 0.5 * scale, curvature, scale
+
+    def value(self, score: Floats | float, n_samples: float, factor: float) -> Any:
+        """The log density of the targets, with all constants, from scores of `factor` times the targets."""
+        if n_samples <= 0.0:
+            return score  # one row, and that spent on the intercept: nothing is left to have a density
+        if self.noise_variance is not None:
+            constant = -0.5 * n_samples * np.log(2.0 * np.pi * self.noise_variance)
+        else:
+            constant = -0.5 * n_samples * (np.log(2.0 * np.pi / n_samples) + 1.0)
+        return score + constant + n_samples * np.log(factor)
 
     def noise_at(self, energy: float, n_samples: float) -> float:
         """The noise variance that goes with t'P t: the fixed one, or t'P t / N."""

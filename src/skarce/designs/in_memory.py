@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skarce._parallel import blas_threads, for_each, n_cores
+from skarce._parallel import add_squares, for_each, mirrored, product, slices
 from skarce._typing import Floats, Indices
-from skarce.basis.tiles import slices
 from skarce.designs.choice import Costs, choose_kind, fits
 from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
 from skarce.moments import CONSTANT, ColumnGram, Moments
@@ -36,7 +35,7 @@ class InMemoryDesign:
     ) -> None:
         self._block = Block(candidates.on(X), targets, sample_weight)
         self._fit_intercept = fit_intercept
-        self.n_samples = float(len(X)) if sample_weight is None else float(sample_weight.sum())
+        self.n_samples = float(len(targets)) if sample_weight is None else float(sample_weight.sum())
         self.target_means = self._mean(targets) if fit_intercept else np.zeros(targets.shape[1])
 
     def moments(self, kind: str = "auto") -> list[Moments]:
@@ -91,7 +90,7 @@ class InMemoryDesign:
             diagonal[columns] = np.where(constant, 0.0, energy)
             projections[columns] = panel.T @ targets
 
-        for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), elements=float(n) * m)
+        for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
         gram = ColumnGram(diagonal, *products_of(phi))
         energies = np.einsum("ij,ij->j", targets, targets)
         centre = Centre(means, self.target_means)
@@ -112,15 +111,15 @@ def products_of(phi: Floats) -> Products:
     """Columns, blocks and (where it fits the memory budget) the whole of phi'phi, phi being kept for them."""
 
     def columns(indices: Indices) -> Floats:
-        with blas_threads(n_cores()):
-            return phi[:, indices].T @ phi
+        return product(phi[:, indices].T, phi)
 
     def block(rows: Indices, columns: Indices) -> Floats:
         left = phi[:, rows]
         return left.T @ (left if rows is columns else phi[:, columns])
 
     def whole() -> Floats:
-        with blas_threads(n_cores()):
-            return phi.T @ phi
+        gram = np.zeros((phi.shape[1], phi.shape[1]))
+        add_squares(phi, gram)
+        return mirrored(gram)
 
     return columns, block, whole if fits(phi.shape[1], phi.shape[1]) else None

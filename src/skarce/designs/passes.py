@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._parallel import blas_threads, for_each, n_cores
+from skarce._parallel import blas_threads, for_each, n_cores, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
-from skarce.basis.tiles import TILE, slices
 from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
 
 BLOCK_BYTES = 2**23  # rows are added to whole moments in blocks of about this size
@@ -47,7 +46,7 @@ def whole_sums(read: ReadBlocks) -> Sums:
             sums = Sums.empty(n_candidates, block.targets.shape[1])
         for rows in slices(block.evaluation.n_rows, max(64, BLOCK_BYTES // (8 * n_candidates))):
             phi = filled(block.evaluation, rows)
-            with blas_threads(n_cores()):
+            with blas_threads(1):
                 sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
@@ -65,17 +64,11 @@ def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Mom
         return values if block.weights is None else values * block.weights[:, None]
 
     def compute_columns(indices: Indices) -> Floats:
-        total = sum(block.evaluation.project(weighted(block, indices)) for block in read())
+        total = sum(block.evaluation.project(weighted(block, indices))[0] for block in read())
         return np.where(usable, np.asarray(total).T, 0.0)
 
     def compute_block(rows: Indices, columns: Indices) -> Floats:
-        total = np.zeros((len(rows), len(columns)))
-        for block in read():
-            right = weighted(block, columns)
-            plain = right if rows is columns and block.weights is None else block.evaluation.columns(rows)
-            with blas_threads(n_cores()):
-                total += plain.T @ right
-        return total
+        return sum((_cross_products(block, centre, rows, columns) for block in read()), start=np.zeros((len(rows), len(columns))))
 
     gram = ColumnGram(first.squares, compute_columns, compute_block)
     n = first.n_samples - 1.0 if fit_intercept else first.n_samples
@@ -84,6 +77,28 @@ def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Mom
         for output, (b, tt) in enumerate(zip(first.projections.T, first.energies, strict=True))
     ]
     return moments, centre
+
+
+def _cross_products(block: Block, centre: Centre, rows: Indices, columns: Indices) -> Floats:
+    """Phi_R'W Phi_C about the centre, a few rows of the data at a time on all cores."""
+    workers = n_cores()
+    totals = [np.zeros((len(rows), len(columns))) for _ in range(workers)]
+    parts = slices(block.evaluation.n_rows, 512)
+
+    def work(worker: int) -> None:
+        for part in parts[worker::workers]:
+            right = block.evaluation.columns(columns, part)
+            right -= centre.candidates[columns]
+            left = right
+            if rows is not columns:
+                left = block.evaluation.columns(rows, part)
+            if block.weights is not None:
+                left = left * block.weights[part, None]
+            totals[worker] += left.T @ right
+
+    operations = float(block.evaluation.n_rows) * len(columns) * (len(rows) + 20.0)
+    for_each(work, range(workers), operations=operations)
+    return sum(totals[1:], start=totals[0])
 
 
 class RowsOfBlocks:
@@ -96,7 +111,7 @@ class RowsOfBlocks:
         return float(sum((b.row_weights * r) @ r for b, r in self._residuals(indices, weights)))
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
-        parts = (b.evaluation.project((b.row_weights * r)[:, None])[:, 0] for b, r in self._residuals(indices, weights))
+        parts = (b.evaluation.project((b.row_weights * r)[:, None])[0][:, 0] for b, r in self._residuals(indices, weights))
         return np.asarray(sum(parts))
 
     def _residuals(self, indices: Indices, weights: Floats) -> Iterable[tuple[Block, Floats]]:
@@ -117,55 +132,44 @@ class _FirstPass(NamedTuple):
 
 
 def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
-    """Squares and products about rough means of the first rows, then moved to the exact ones: no digits are lost."""
-    n = 0.0
-    shift: Centre | None = None
+    """Raw sums in one pass, the targets about a rough mean; columns that hardly vary are then looked at again about their mean."""
+    n, sums = 0.0, None
     for block in read():
-        if shift is None:
-            m, n_outputs = block.evaluation.n_candidates, block.targets.shape[1]
-            shift = _rough_means(block) if fit_intercept else Centre(np.zeros(m), np.zeros(n_outputs))
-            raw, squares, products = np.zeros(m), np.zeros(m), np.zeros((m, 1 + n_outputs))
-            target_sums, energies = np.zeros(n_outputs), np.zeros(n_outputs)
-        targets, weights = block.targets - shift.targets, block.row_weights
-        _add_block(block, shift, targets, raw, squares, products)
+        if sums is None:
+            shift = block.targets[:64].mean(axis=0) * fit_intercept
+            sums, raw = np.zeros((block.evaluation.n_candidates, 1 + len(shift))), np.zeros(block.evaluation.n_candidates)
+            target_sums, energies = np.zeros(len(shift)), np.zeros(len(shift))
+        weights, targets = block.row_weights, block.targets - shift
+        right = np.column_stack([np.ones(len(targets)), targets]) * weights[:, None]
+        products, squares = block.evaluation.project(right, weights)
+        sums += products
+        raw += squares
         n += float(weights.sum())
         target_sums += weights @ targets
         energies += np.einsum("ij,ij,i->j", targets, targets, weights)
-    if shift is None:
+    if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
-    projections = products[:, 1:]
-    centre = shift
-    if fit_intercept:
-        moved, moved_targets = products[:, 0] / n, target_sums / n
-        squares -= n * moved**2
-        projections = projections - np.multiply.outer(n * moved, moved_targets)
-        energies -= n * moved_targets**2
-        centre = Centre(shift.candidates + moved, shift.targets + moved_targets)
-    constant = squares <= CONSTANT * raw
-    squares[constant] = 0.0
-    return _FirstPass(n, centre, squares, np.where(constant[:, None], 0.0, projections), energies)
+    if not fit_intercept:
+        return _FirstPass(n, Centre(np.zeros(len(raw)), shift), raw, sums[:, 1:], energies)
+    means, moved = sums[:, 0] / n, target_sums / n
+    squares = raw - n * means**2
+    _mend_nearly_constant(read, means, raw, squares)
+    projections = sums[:, 1:] - np.multiply.outer(n * means, moved)
+    projections[squares == 0.0] = 0.0
+    return _FirstPass(n, Centre(means, shift + moved), squares, projections, energies - n * moved**2)
 
 
-def _add_block(block: Block, shift: Centre, targets: Floats, raw: Floats, squares: Floats, products: Floats) -> None:
-    evaluation, weights = block.evaluation, block.row_weights
-    right = np.column_stack([np.ones(len(targets)), targets]) * weights[:, None]
-
-    def work(columns: slice) -> None:
-        buffer = np.empty((TILE, columns.stop - columns.start))
-        for rows in slices(evaluation.n_rows, TILE):
-            values = buffer[: rows.stop - rows.start]
-            evaluation.fill(rows, columns, values)
-            raw[columns] += np.einsum("ij,ij,i->j", values, values, weights[rows])
-            values -= shift.candidates[columns]
-            squares[columns] += np.einsum("ij,ij,i->j", values, values, weights[rows])
-            products[columns] += values.T @ right[rows]
-
-    for_each(work, slices(evaluation.n_candidates, TILE), elements=float(evaluation.n_rows) * evaluation.n_candidates)
-
-
-def _rough_means(block: Block) -> Centre:
-    rows = slice(0, min(64, block.evaluation.n_rows))
-    return Centre(filled(block.evaluation, rows).mean(axis=0), block.targets[rows].mean(axis=0))
+def _mend_nearly_constant(read: ReadBlocks, means: Floats, raw: Floats, squares: Floats) -> None:
+    """Where the variance is a small difference of large numbers, sum squares about the mean instead; in place."""
+    for part in slices(len(raw), 512):
+        doubtful = part.start + np.flatnonzero(squares[part] < 1e-6 * raw[part])
+        if not len(doubtful):
+            continue
+        squares[doubtful] = 0.0
+        for block in read():
+            values = block.evaluation.columns(doubtful) - means[doubtful]
+            squares[doubtful] += block.row_weights @ values**2
+    squares[squares <= CONSTANT * raw] = 0.0
 
 
 def filled(evaluation: Evaluation, rows: slice) -> Floats:
@@ -176,5 +180,5 @@ def filled(evaluation: Evaluation, rows: slice) -> Floats:
         shifted = slice(rows.start + part.start, rows.start + part.stop)
         evaluation.fill(shifted, slice(0, evaluation.n_candidates), out[part])
 
-    for_each(work, slices(len(out), max(32, -(-len(out) // (2 * n_cores())))), elements=out.size)
+    for_each(work, shares(len(out)), operations=20.0 * out.size)
     return out

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_array, check_random_state
 
+from skarce._parallel import slices
 from skarce._typing import Floats, Indices
-from skarce.basis.tiles import slices
 from skarce.designs.choice import Costs, choose_kind
 from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
 from skarce.moments import Moments
@@ -87,8 +87,8 @@ class RowBlocks:
                 )
             yield rows
 
-    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> tuple[Rows, bool]:
-        """A uniform sample of the rows in one pass (reservoir), and whether it holds all of them."""
+    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> tuple[Rows, bool, int]:
+        """A uniform sample of the rows in one pass (reservoir), whether it holds all of them, and how many there are."""
         rng = check_random_state(random_state)
         kept: list[Rows] = []
         n_seen, keys = 0, np.empty(0)
@@ -101,7 +101,7 @@ class RowBlocks:
         if not kept:
             raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
         kept, keys = _least(kept, keys, n_rows)
-        return kept[0], n_seen <= n_rows
+        return kept[0], n_seen <= n_rows, n_seen
 
 
 class RowBlocksDesign:

@@ -39,7 +39,7 @@ class WholeGram:
     is_whole = True
 
     def __init__(self, matrix: Floats) -> None:
-        self.matrix = matrix
+        self.matrix = np.ascontiguousarray(matrix)
         self.diagonal = matrix.diagonal().copy()
 
     def whole(self) -> WholeGram:

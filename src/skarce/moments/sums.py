@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
+from skarce._parallel import add_squares, mirrored
 from skarce._typing import Floats
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
@@ -47,7 +47,7 @@ class Sums:
             0.0,
             np.zeros(n_candidates),
             np.zeros(n_outputs),
-            np.zeros((n_candidates, n_candidates), order="F"),
+            np.zeros((n_candidates, n_candidates)),
             np.zeros((n_candidates, n_outputs)),
             np.zeros(n_outputs),
         )
@@ -66,8 +66,7 @@ class Sums:
             phi *= root
             targets = targets * root
         self._shift_for(n, phi_mean, target_mean)
-        # dsyrk accumulates into the upper triangle of the Fortran-ordered Gram; the other half is filled when it is read.
-        self.gram = dsyrk(1.0, phi.T, beta=1.0, c=self.gram, overwrite_c=1)
+        add_squares(phi, self.gram)  # the upper triangle only: the other half is filled when it is read
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
@@ -81,7 +80,7 @@ class Sums:
             self.n_samples,
             self.candidate_means.copy(),
             self.target_means.copy(),
-            self.gram.copy(order="F"),
+            self.gram.copy(),
             self.projections.copy(),
             self.target_energies.copy(),
         )
@@ -104,17 +103,17 @@ class Sums:
         d_phi = candidate_means - self.candidate_means
         d_target = target_means - self.target_means
         factor = self.n_samples * n / total
-        self.gram += np.multiply.outer(factor * d_phi, d_phi)
-        self.projections += np.multiply.outer(factor * d_phi, d_target)
-        self.target_energies += factor * d_target**2
+        if factor > 0.0:
+            self.gram += np.multiply.outer(factor * d_phi, d_phi)
+            self.projections += np.multiply.outer(factor * d_phi, d_target)
+            self.target_energies += factor * d_target**2
         self.candidate_means = self.candidate_means + d_phi * (n / total)
         self.target_means = self.target_means + d_target * (n / total)
         self.n_samples = total
 
     def moments(self, *, about_mean: bool) -> list[Moments]:
         """One `Moments` per output, all on one Gram: about the mean (a constant integrated out) or about zero."""
-        gram = np.triu(self.gram)
-        gram += np.triu(gram, 1).T
+        gram = mirrored(self.gram.copy())
         constant = gram.diagonal() <= CONSTANT * (gram.diagonal() + self.n_samples * self.candidate_means**2)
         projections, energies, n = self.projections, self.target_energies, self.n_samples
         if about_mean:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
@@ -22,12 +21,14 @@ class BestAction:
 
     Parameters
     ----------
-    check_every : the maintained quantities are compared with exact identities after this many steps
-    max_drift : and computed afresh where they are off by more than this
+    refresh_every : everything is computed afresh after this many steps
+    max_drift : and earlier where maintained quantities are off from exact identities by more than this
+    compiled : use the criterion's compiled steps where it has them and the Gram is whole
     """
 
-    check_every: int = 25
+    refresh_every: int = 100
     max_drift: float = 1e-8
+    compiled: bool = True
 
     def run(
         self,
@@ -43,29 +44,45 @@ class BestAction:
         return Found(state.active.copy(), state.ridges.copy(), outcome)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Outcome:
-        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
-        is_fresh = True
-        for step in count():
+        """In stretches between two refreshes; converged when a stretch that starts afresh takes no step."""
+        while True:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            action, index, ridge, gain = self._best(criterion, state, journal.limits.room(len(state)))
-            if gain <= journal.limits.tol:
-                if is_fresh:
-                    at_cap = journal.limits.room(len(state)) == 0
-                    return Outcome.SIZE_LIMIT if at_cap else Outcome.CONVERGED
-                state.refresh()
-                is_fresh = True
-                continue
+            if not self.stretch(criterion, state, journal, journal.limits.tol):
+                return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+
+    def has_compiled_steps(self, criterion: Criterion, state: ActiveSet) -> bool:
+        return self.compiled and state.moments.gram.is_whole and hasattr(criterion, "climb")
+
+    def stretch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> int:
+        """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were."""
+        limits = journal.limits
+        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        n_steps = min(self.refresh_every, limits.max_steps - len(journal.steps))
+        if self.has_compiled_steps(criterion, state):
+            size = len(state)
+            steps = criterion.climb(state, tol, n_steps, limits.room(size))
+            for action, index, gain in steps:
+                score += gain
+                size += {"add": 1, "delete": -1}.get(action, 0)
+                journal.note(action, index, score, size)
+            return len(steps)
+        for step in range(n_steps):
+            action, index, ridge, gain = self._best(criterion, state, limits.room(len(state)))
+            if gain <= tol:
+                n_steps = step
+                break
             candidate = index if action == "add" else int(state.active[index])
             self._apply(state, action, index, ridge)
             score += gain
             journal.note(action, candidate, score, len(state))
-            is_fresh = False
-            if state.has_sign_violation() or (step % self.check_every == 0 and state.drift() > self.max_drift):
-                state.refresh()
-                score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
-                is_fresh = True
+            if state.has_sign_violation() or (step % 25 == 24 and state.drift() > self.max_drift):
+                n_steps = step + 1
+                break
+        if n_steps:
+            state.refresh()
+        return n_steps
 
     @staticmethod
     def _best(criterion: Criterion, state: ActiveSet, room: int) -> tuple[str, int, float, float]:

@@ -18,6 +18,7 @@ from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.posterior import Outcome
+from skarce.searches.best_action import BestAction
 from skarce.searches.journal import Found, Journal
 from skarce.solvers.active_block import ActiveBlock
 from skarce.solvers.joint_steps import joint_steps
@@ -33,17 +34,22 @@ class GreedyBatches:
     growth : see `smallest_batch`
     batch_end : a batch ends when a gain falls below this share of its first
     looseness : joint steps between batches end when one promises less than this share of the batch's first gain
-    max_joint_steps : and after this many
-    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole
+    max_joint_steps, max_tight_steps : and after this many between batches, or when nothing is left to add
+    few, stretch : up to `few` functions the best single action is quicker than a batch, where the criterion has compiled steps;
+        `stretch` of them are taken between two refreshes
+    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 5 sqrt(n_candidates) if that is more
     violators : candidates that join the model in the next pool, at most
     random_state : seeds the first pool
     """
 
     smallest_batch: int = 8
     growth: float = 0.5
-    batch_end: float = 0.1
-    looseness: float = 0.05
-    max_joint_steps: int = 3
+    batch_end: float = 0.2
+    looseness: float = 0.1
+    max_joint_steps: int = 5
+    max_tight_steps: int = 10
+    few: int = 80
+    stretch: int = 400
     pool_size: int = 256
     violators: int = 150
     random_state: int = 0
@@ -57,35 +63,41 @@ class GreedyBatches:
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
         with blas_threads(1):
-            if moments.gram.is_whole or moments.n_candidates <= self.pool_size:
+            if moments.gram.is_whole or moments.n_candidates <= self._first_pool(moments):
                 state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
                 outcome = self._climb(criterion, state, journal, journal.limits.tol)
                 return Found(state.active.copy(), state.ridges.copy(), outcome)
             return self._climb_in_pools(criterion, moments, journal, start)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> Outcome:
-        """Batches and joint steps until no addition gains more than `tol` after a tight run."""
-        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
+        single = BestAction(refresh_every=self.stretch)
         is_tight = False
         while True:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            first_gain, score = self._add_batch(criterion, state, journal, score, tol)
-            if first_gain == 0.0:
-                if is_tight or not len(state):
-                    break
-                is_tight = True
-                score = self._settle(criterion, state, journal, 0.1 * tol, 50)
+            if len(state) <= self.few and single.has_compiled_steps(criterion, state):
+                n_actions = single.stretch(criterion, state, journal, tol)
+                is_settled = n_actions < single.refresh_every
+                first_gain = 0.0
             else:
+                n_actions, first_gain = self._add_batch(criterion, state, journal, tol)
+                is_settled = n_actions == 0
+            if n_actions:
                 is_tight = False
-                score = self._settle(criterion, state, journal, max(self.looseness * first_gain, 0.1 * tol), self.max_joint_steps)
-        return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+            if is_settled:
+                if is_tight or not len(state):
+                    return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+                is_tight = self._settle(criterion, state, journal, tol, self.max_tight_steps)
+            elif first_gain:
+                tolerance = max(self.looseness * first_gain, 0.1 * tol)
+                self._settle(criterion, state, journal, tolerance, self.max_joint_steps)
 
-    def _add_batch(
-        self, criterion: Criterion, state: ActiveSet, journal: Journal, score: float, tol: float
-    ) -> tuple[float, float]:
-        """Greedy additions; returns the first gain (0 when nothing was added) and the score after the last."""
+    def _add_batch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> tuple[int, float]:
+        """Greedy additions; returns how many, and the gain of the first."""
+        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        n_before = len(state)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.limits.room(len(state)))
         first_gain = 0.0
         for _ in range(limit):
@@ -100,24 +112,24 @@ class GreedyBatches:
             state.add(candidate, ridge)
             score += gain
             journal.note("add", candidate, score, len(state))
-        return first_gain, score
+        return len(state) - n_before, first_gain
 
-    def _settle(self, criterion: Criterion, state: ActiveSet, journal: Journal, tolerance: float, max_steps: int) -> float:
-        """Joint steps for the active block, then everything afresh; returns the new score."""
-        n = state.moments.n_samples
+    @staticmethod
+    def _settle(criterion: Criterion, state: ActiveSet, journal: Journal, tolerance: float, max_steps: int) -> bool:
+        """Joint steps for the active block, then everything afresh; returns whether the same functions are left."""
+        n_before = len(state)
         try:
             block = ActiveBlock(
                 state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
             )
         except NotPositiveDefinite:
             state.refresh()  # thins out what is dependent
-            return criterion.score(state.energy, state.log_determinant, n)
-        settled = joint_steps(criterion, block, n, tolerance, max_steps)
-        n_before = len(state)
+            return False
+        settled = joint_steps(criterion, block, state.moments.n_samples, tolerance, max_steps)
         state.settle(settled.positions, settled.block.ridges)
-        score = criterion.score(state.energy, state.log_determinant, n)
+        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
-        return score
+        return len(state) == n_before
 
     def _climb_in_pools(
         self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None
@@ -125,31 +137,35 @@ class GreedyBatches:
         """Solve on some candidates, scan all of them, go on with the model and the strongest violators."""
         rng = np.random.default_rng(self.random_state)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
-        others = rng.permutation(np.setdiff1d(np.arange(moments.n_candidates), active))[: self.pool_size]
-        tol = journal.limits.tol
-        inner_tol = tol
+        others = rng.permutation(np.setdiff1d(np.arange(moments.n_candidates), active))[: self._first_pool(moments)]
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
             local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges)
-            outcome = self._climb(criterion, local, journal, inner_tol)
-            active, ridges = pool[local.active], local.ridges.copy()
-            if outcome.is_early:
-                return Found(active, ridges, outcome)
-            if self._is_crowded(local):
-                whole = moments.gram.whole()
+            for tol in (max(1.0, journal.limits.tol), journal.limits.tol):
+                outcome = self._climb(criterion, local, journal, tol)
+                active, ridges = pool[local.active], local.ridges.copy()
+                if outcome.is_early:
+                    return Found(active, ridges, outcome)
+                whole = moments.gram.whole() if self._is_crowded(local) else None
                 if whole is not None:
                     everything = Moments(whole, moments.projections, moments.target_energy, moments.n_samples, moments.rows)
-                    return self.run(criterion, everything, journal, (active, ridges))
-            state = ActiveSet(moments, active, ridges)
-            ranking = criterion.ranking(state)
-            candidates = np.flatnonzero(ranking > 1.0)
-            others = candidates[np.argsort(-ranking[candidates], kind="stable")][: max(self.violators, len(active) // 2)]
-            gain = criterion.addition(state, int(others[0]))[1] if len(others) and journal.limits.room(len(state)) else 0.0
-            if gain <= tol:
-                if inner_tol <= tol:
-                    return Found(active, ridges, outcome)
-                others = others[:0]
-            inner_tol = max(tol, 0.1 * gain)
+                    return self.run(criterion, everything, journal, start)
+            others = self._violators(criterion, ActiveSet(moments, active, ridges), journal)
+            if not len(others):
+                return Found(active, ridges, outcome)
+
+    def _violators(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Indices:
+        """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
+        ranking = criterion.ranking(state)
+        helpful = np.flatnonzero(ranking > 1.0)
+        helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
+        is_done = not len(helpful) or not journal.limits.room(len(state))
+        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
+            return helpful[:0]
+        return helpful
+
+    def _first_pool(self, moments: Moments) -> int:
+        return max(self.pool_size, int(5.0 * np.sqrt(moments.n_candidates)))
 
     def _is_crowded(self, local: ActiveSet) -> bool:
         """So many of the pool are in that pools would be many and large."""

@@ -18,14 +18,14 @@ from skarce.criteria import Criterion
 from skarce.solvers.active_block import ActiveBlock
 
 LONGEST_STEP = 4.0  # in log ridge
+FIRST_DAMPING = 1e-2
 
 
 class Settled(NamedTuple):
-    """Where the joint steps ended: which positions of the block are left, at which ridges, and the steps taken."""
+    """Where the joint steps ended: which positions of the block are left, and the block of these."""
 
     positions: Indices
     block: ActiveBlock
-    n_steps: int
 
 
 def joint_steps(
@@ -33,18 +33,16 @@ def joint_steps(
 ) -> Settled:
     """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done."""
     positions = np.arange(len(block), dtype=np.intp)
-    damping = 1e-2
-    step = 0
-    while step < max_steps:
+    damping = FIRST_DAMPING
+    for _ in range(max_steps):
         positions, block = without_superfluous(criterion, positions, block, n_samples)
         if not len(block):
             break
-        step += 1
         block, promised, damping = _levenberg_step(criterion, block, n_samples, tolerance, damping)
         if promised < tolerance:
             break
-    positions, block = without_superfluous(criterion, positions, block, n_samples)
-    return Settled(positions, block, step)
+    # What the last step made superfluous goes before the next one, or in the tight run that ends every search.
+    return Settled(positions, block)
 
 
 def without_superfluous(

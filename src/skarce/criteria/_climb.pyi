@@ -1,0 +1,3 @@
+from typing import Any
+
+def climb(*arguments: Any) -> tuple[int, int, float, int]: ...

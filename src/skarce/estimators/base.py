@@ -1,0 +1,306 @@
+"""What all regressors share: fit on a basis through a design, keep the active functions, predict with uncertainty."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from skarce._parallel import slices
+from skarce._typing import Floats
+from skarce.basis import KernelBasis, check_basis, fit_basis
+from skarce.criteria import Criterion
+from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.estimators.augmentation import Augmentation
+from skarce.moments import Moments
+from skarce.moments.moments import power_of_two_near
+from skarce.posterior import TRACE, Outcome, Posterior
+from skarce.posterior_of import posterior_of
+from skarce.searches import Found, Journal, Limits
+
+PREDICT_ROWS = 16_384
+
+
+class Training(NamedTuple):
+    """Checked training data: inputs (or a foreign transformer's raw input), targets (n_rows, n_outputs), weights."""
+
+    X: Any
+    targets: Floats
+    weights: Floats | None
+
+
+class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
+    """Base of the regressors that select functions by moments. Subclasses say which criterion and which search."""
+
+    basis: Any
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    max_active: int | None
+    max_time: float | None
+    moments: str
+    verbose: int
+    random_state: Any
+
+    @abstractmethod
+    def _criterion(self) -> Criterion:
+        """The criterion, for targets in user units."""
+
+    @abstractmethod
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+        """Run the search on the moments of one (scaled) target."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or `skarce.designs.RowBlocks`
+            With `RowBlocks` the targets and weights come from the blocks.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), optional
+            Counts: weight 2 equals the row twice, in the noise and the criterion too.
+
+        Returns
+        -------
+        self
+        """
+        started = time.monotonic()
+        self._check_limits()
+        if isinstance(X, RowBlocks):
+            candidates, design, one_output, rows = self._streamed(X, y, sample_weight)
+        else:
+            candidates, design, one_output, rows = self._in_memory(X, y, sample_weight)
+        criterion = self._criterion()
+        posteriors = []
+        for output, moments in enumerate(design.moments(self.moments)):
+            deadline = None if self.max_time is None else started + self.max_time
+            limits = Limits(self.tol, self.max_iter, self.max_active, deadline)
+            posteriors.append(self._solve(criterion, moments, design, output, Journal(limits, self.verbose)))
+        self._keep(posteriors, candidates, one_output, criterion, rows)
+        for outcome in dict.fromkeys(p.outcome for p in posteriors):
+            if outcome.is_early:
+                warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
+        """Predict the target, and how far a new observation may be from it.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Also return the standard deviation of a new observation: noise, intercept and weights.
+        std : {"plain", "augmented"}, default="plain"
+            A sparse model has nothing to be uncertain about away from its functions: its plain std falls to the noise there.
+            ``"augmented"`` adds one more function at each query point, as if it had been in the model with the prior variance of the
+            signal, so that far from the data the std grows to that of the target. It needs a kernel basis.
+
+        Returns
+        -------
+        mean : array of shape (n_samples,) or (n_samples, n_outputs)
+        std : the same shape, only with ``return_std=True``
+        """
+        check_is_fitted(self, "posterior_")
+        if std not in ("plain", "augmented"):
+            raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
+        X = self._checked_inputs(X)
+        if not return_std:
+            return np.concatenate([self._mean(part) for part, _ in self._parts(X)])
+        augment = self._augmentation() if std == "augmented" else None
+        means, stds = zip(*(self._mean_and_std(part, rows, augment) for part, rows in self._parts(X)), strict=True)
+        return np.concatenate(means), np.concatenate(stds)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        basis = self.basis
+        tags.input_tags.pairwise = isinstance(basis, KernelBasis) and basis.__sklearn_tags__().input_tags.pairwise
+        return tags
+
+    # Fitting ------------------------------------------------------------------------------------------------------------
+
+    def _check_limits(self) -> None:
+        for name, least in (("tol", 0.0), ("max_time", 0.0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+        for name in ("max_iter", "max_active"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+    def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, InMemoryDesign, bool, Training]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
+            )
+        basis = self._seeded_basis()
+        if _takes_arrays(basis):
+            X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
+        else:
+            validate_data(self, X, skip_check_array=True)
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            check_consistent_length(X, y)
+        y = np.asarray(y, dtype=np.float64)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weights.sum() > 0.0:
+                raise ValueError("sample_weight must not be zero for every row.")
+        targets = y[:, None] if y.ndim == 1 else y
+        candidates = fit_basis(basis, X, y, weights)
+        design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
+        return candidates, design, y.ndim == 1, Training(X, targets, weights)
+
+    def _streamed(self, blocks: RowBlocks, y: Any, sample_weight: Any) -> tuple[Any, RowBlocksDesign, bool, Training]:
+        if y is not None or sample_weight is not None:
+            raise ValueError("with RowBlocks, y and sample_weight come from the blocks: leave them out of fit.")
+        basis = self._seeded_basis()
+        rows, is_all, n_rows = blocks.sample(self.random_state)
+        if not is_all and isinstance(basis, KernelBasis) and basis.centers is None:
+            raise ValueError(
+                f"centers=None would make each of the {n_rows} rows a candidate, and RowBlocks are not held in memory. Give "
+                "KernelBasis(centers=500), or an array of centers."
+            )
+        validate_data(self, rows.X, dtype=[np.float64, np.float32])
+        one_output = rows.targets.shape[1] == 1
+        candidates = fit_basis(basis, rows.X, rows.targets[:, 0] if one_output else rows.targets, rows.weights)
+        design = RowBlocksDesign(candidates, blocks, n_rows, fit_intercept=self.fit_intercept)
+        return candidates, design, one_output, Training(*rows)
+
+    def _seeded_basis(self) -> Any:
+        """The basis, seeded by this estimator's random_state where it has none of its own."""
+        basis = check_basis(self.basis)
+        seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
+        return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
+
+    def _pool_seed(self) -> int:
+        """A fixed seed when random_state is None: the same data give the same model."""
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _solve(self, criterion: Criterion, moments: Moments, design: Any, output: int, journal: Journal) -> Posterior:
+        """Search on a target scaled to unit variance (by a power of two, so exactly), and go back to user units."""
+        varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
+        if not varies or moments.n_samples <= 0.0:
+            found = Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONSTANT_TARGET)
+            return posterior_of(criterion, moments, design, output, found, journal, 1.0)
+        factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
+        scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
+        found = self._search(scaled_criterion, scaled, journal)
+        if not len(found.active) and found.outcome is Outcome.CONVERGED:
+            found = found._replace(outcome=Outcome.NOTHING_HELPS)
+        return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
+
+    def _keep(
+        self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training
+    ) -> None:
+        """Set every fitted attribute, after all that could fail."""
+        active = np.unique(np.concatenate([p.active for p in posteriors]))
+        places = [np.searchsorted(active, p.active) for p in posteriors]
+        coef, precision = np.zeros((len(posteriors), len(active))), np.full((len(posteriors), len(active)), np.inf)
+        relevance = np.zeros((len(posteriors), candidates.n_candidates))
+        for output, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
+            coef[output, place] = posterior.mean
+            with np.errstate(divide="ignore"):
+                precision[output, place] = posterior.ridges / posterior.noise_variance
+            relevance[output, posterior.active] = posterior.well_determined
+        basis = candidates.select(active)
+        self.active_ = active
+        self.coef_ = coef[0] if one_output else coef
+        self.weight_precision_ = precision[0] if one_output else precision
+        self.intercept_ = posteriors[0].intercept if one_output else np.array([p.intercept for p in posteriors])
+        self.noise_variance_ = (
+            posteriors[0].noise_variance if one_output else np.array([p.noise_variance for p in posteriors])
+        )
+        self.relevance_ = relevance.max(axis=0)
+        self.basis_ = basis
+        self.posterior_ = posteriors[0] if one_output else posteriors
+        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        self.n_iter_ = sum(p.n_iter for p in posteriors)
+        self.trace_ = posteriors[0].trace if one_output else _joined_trace(posteriors)
+        self.criterion_ = float(sum(p.criterion for p in posteriors))
+        self.criterion_sense_ = criterion.sense
+        self._places = places
+        self._augmentation_rows = Augmentation.rows_of(candidates, rows.X, rows.weights, self.random_state)
+        if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
+            self.relevance_vectors_ = basis.centers_
+        elif hasattr(self, "relevance_vectors_"):
+            del self.relevance_vectors_
+
+    # Predicting ---------------------------------------------------------------------------------------------------------
+
+    def _checked_inputs(self, X: Any) -> Any:
+        if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
+            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return X
+
+    @staticmethod
+    def _parts(X: Any) -> list[tuple[Any, slice]]:
+        n = _num_samples(X)
+        if n <= PREDICT_ROWS:
+            return [(X, slice(0, n))]
+        return [(_safe_indexing(X, rows), rows) for rows in slices(n, PREDICT_ROWS)]
+
+    def _phi(self, X: Any) -> Floats:
+        if isinstance(self.basis_, KernelBasis):
+            evaluation = self.basis_.on(X)
+            return evaluation.columns(np.arange(evaluation.n_candidates))
+        return self.basis_.transform(X)
+
+    def _mean(self, X: Any) -> Floats:
+        return self._phi(X) @ self.coef_.T + self.intercept_
+
+    def _mean_and_std(self, X: Any, rows: slice, augment: Augmentation | None) -> tuple[Floats, Floats]:
+        phi = self._phi(X)
+        one_output = isinstance(self.posterior_, Posterior)
+        posteriors = [self.posterior_] if one_output else self.posterior_
+        variances = []
+        for posterior, place in zip(posteriors, self._places, strict=True):
+            variance = posterior.variance(phi[:, place])
+            if augment is not None:
+                variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
+            variances.append(variance)
+        std = np.sqrt(np.array(variances))
+        return phi @ self.coef_.T + self.intercept_, std[0] if one_output else std.T
+
+    def _augmentation(self) -> Augmentation:
+        if self._augmentation_rows is None:
+            raise ValueError(
+                "std='augmented' puts one more kernel at each query point, so it needs a KernelBasis other than 'precomputed'; "
+                f"this model has basis={self.basis!r}. Use std='plain'."
+            )
+        return Augmentation(*self._augmentation_rows)
+
+
+def _takes_arrays(basis: Any) -> bool:
+    """Kernels and passthrough take checked arrays; a foreign transformer gets what the user gave."""
+    return basis is None or isinstance(basis, KernelBasis)
+
+
+def _joined_trace(posteriors: list[Posterior]) -> Any:
+    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*TRACE.descr, ("output", np.intp)])
+    start = 0
+    for output, posterior in enumerate(posteriors):
+        part = joined[start : start + len(posterior.trace)]
+        for name in TRACE.names or ():
+            part[name] = posterior.trace[name]
+        part["output"] = output
+        start += len(posterior.trace)
+    return joined

@@ -1,0 +1,76 @@
+"""Any criterion with any search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skarce.criteria import Criterion, IndividualEvidence
+from skarce.estimators.base import MomentRegressor
+from skarce.moments import Moments
+from skarce.searches import BestAction, Found, Journal
+
+
+class SparseRegressor(MomentRegressor):
+    """A sparse model by any criterion and any search.
+
+    Parameters
+    ----------
+    basis : "rbf", "passthrough" or transformer, default="rbf"
+    criterion : object of `skarce.criteria`, default=None
+        What makes a set good; None is ``IndividualEvidence()``.
+    search : object of `skarce.searches`, default=None
+        In which order sets are tried; None is ``BestAction()``.
+    fit_intercept, tol, max_iter, max_active, max_time, moments, verbose, random_state
+        As in `RelevanceVectorRegressor`.
+
+    Attributes
+    ----------
+    active_, coef_, intercept_, weight_precision_, noise_variance_, relevance_, basis_, criterion_, outcome_, trace_, posterior_
+        As in `RelevanceVectorRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import IndividualEvidence
+    >>> from skarce.searches import BestAction
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> y = 3.0 * X[:, 4] - 2.0 * X[:, 7] + 0.1 * X[:, 0] ** 2
+    >>> model = SparseRegressor("passthrough", criterion=IndividualEvidence(), search=BestAction()).fit(X, y)
+    >>> bool(model.relevance_[[4, 7]].min() > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        basis: Any = "rbf",
+        criterion: Any = None,
+        search: Any = None,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_active: int | None = None,
+        max_time: float | None = None,
+        moments: str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.basis = basis
+        self.criterion = criterion
+        self.search = search
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_active = max_active
+        self.max_time = max_time
+        self.moments = moments
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _criterion(self) -> Criterion:
+        return IndividualEvidence() if self.criterion is None else self.criterion
+
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+        search = BestAction() if self.search is None else self.search
+        return search.run(criterion, moments, journal)

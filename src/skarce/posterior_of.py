@@ -1,0 +1,76 @@
+"""From the set a search found to the posterior, in the units of the user."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from skarce._linalg import NotPositiveDefinite, cholesky, solve_lower
+from skarce._typing import Floats, Indices
+from skarce.criteria import Criterion
+from skarce.moments import Moments
+from skarce.posterior import TRACE, Posterior
+from skarce.searches.journal import Found, Journal
+
+
+class Design(Protocol):
+    """What is left to ask of a design once a set is chosen."""
+
+    n_samples: float
+
+    @property
+    def target_means(self) -> Floats: ...
+
+    def means(self, indices: Indices) -> Floats: ...
+
+
+def posterior_of(
+    criterion: Criterion, moments: Moments, design: Any, output: int, found: Found, journal: Journal, factor: float
+) -> Posterior:
+    """Weights, noise and criterion afresh, the residual from the rows; `moments` are of `factor` times the target."""
+    order = np.argsort(found.active)
+    active, ridges = found.active[order], found.ridges[order]
+    factor_of_h, weights = _solve(moments, active, ridges)
+    n = moments.n_samples
+    # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
+    energy = moments.residual_energy(active, weights) + float(ridges @ weights**2)
+    log_determinant = float(np.log(factor_of_h.diagonal() ** 2 / ridges).sum())
+    noise = criterion.noise_at(energy, n) if n > 0.0 else 0.0
+    center = design.means(active)
+    mean = weights / factor
+    trace = np.array(journal.steps, dtype=TRACE)
+    trace["criterion"] = criterion.value(trace["criterion"], n, factor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = criterion.value(criterion.score(energy, log_determinant, n), n, factor) if energy > 0.0 else np.inf
+    noise_variance = noise / factor**2
+    if not np.isfinite(noise_variance):
+        raise ValueError("y is so large that its variance overflows. Divide y by a constant.")
+    return Posterior(
+        active=active,
+        mean=mean,
+        center=center,
+        intercept=float(design.target_means[output] - center @ mean),
+        factor=factor_of_h,
+        ridges=ridges,
+        noise_variance=noise_variance,
+        n_samples=design.n_samples,
+        fit_intercept=n < design.n_samples,
+        criterion=float(value),
+        outcome=found.outcome,
+        trace=trace,
+        n_iter=len(trace),
+    )
+
+
+def _solve(moments: Moments, active: Indices, ridges: Floats) -> tuple[Floats, Floats]:
+    matrix = moments.gram.block(active, active)
+    matrix.flat[:: len(active) + 1] += ridges
+    try:
+        lower = cholesky(matrix)
+    except NotPositiveDefinite:
+        # In the order of the indices rounding may just fail where it passed in the order of entry.
+        matrix.flat[:: len(active) + 1] *= 1.0 + 1e-12
+        lower = cholesky(matrix)
+    explained = solve_lower(lower, moments.projections[active])
+    return lower, solve_lower(lower, explained, transposed=True)
