@@ -12,17 +12,17 @@ from scipy.linalg import lapack
 from skarce._typing import Floats
 
 
-class NotPositiveDefinite(ArithmeticError):
+class NotPositiveDefiniteError(ArithmeticError):
     """A pivot of a Cholesky factorisation came out negative or zero: the columns are dependent to working precision."""
 
 
 def cholesky(matrix: Floats) -> Floats:
-    """Lower factor L with L L' = matrix; raises `NotPositiveDefinite` rather than returning half a factor."""
+    """Lower factor L with L L' = matrix; raises `NotPositiveDefiniteError` rather than returning half a factor."""
     if not len(matrix):
         return np.empty((0, 0))
     factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
     if info != 0:
-        raise NotPositiveDefinite(f"leading minor {info} of a {matrix.shape} matrix is not positive")
+        raise NotPositiveDefiniteError(f"leading minor {info} of a {matrix.shape} matrix is not positive")
     return factor
 
 
@@ -45,7 +45,7 @@ def _small_inverse_of_lower(factor: Floats) -> Floats:
         return np.empty((0, 0))
     inverse, info = lapack.dtrtri(factor, lower=1)
     if info != 0:
-        raise NotPositiveDefinite(f"diagonal element {info} of a triangular factor is zero")
+        raise NotPositiveDefiniteError(f"diagonal element {info} of a triangular factor is zero")
     return inverse
 
 
@@ -105,7 +105,7 @@ class GrowingCholesky:
         row = solve_lower(self.lower, column)
         pivot = diagonal - row @ row
         if not pivot > 0.0:
-            raise NotPositiveDefinite("the appended column lies in the span of the others")
+            raise NotPositiveDefiniteError("the appended column lies in the span of the others")
         self.append_row(row, float(np.sqrt(pivot)))
 
     def append_row(self, row: Floats, pivot: float) -> None:

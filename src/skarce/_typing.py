@@ -7,5 +7,5 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.floating[Any]]
+Floats: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.intp]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce._linalg import GrowingCholesky, NotPositiveDefinite, cholesky, inverse_of_lower
+from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower
 from skarce._parallel import product
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
@@ -46,8 +46,8 @@ def resolved_energy(moments: Moments) -> float:
 class ActiveSet:
     """Active candidates, their ridges, and the quantities of all candidates given them.
 
-    After a refresh or an addition the rows ``cover`` = L^-1 Phi_A'Phi (L the Cholesky factor of H) are at hand, and the next addition
-    costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
+    After a refresh or an addition the rows ``cover`` = L^-1 Phi_A'Phi (L the Cholesky factor of H) are at hand, and the next
+    addition costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
     """
 
     def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
@@ -219,7 +219,7 @@ class ActiveSet:
             matrix.flat[:: self._n + 1] += self.ridges
             try:
                 return cholesky(matrix)
-            except NotPositiveDefinite:
+            except NotPositiveDefiniteError:
                 self._n -= 1
 
     def _reserve(self, size: int) -> None:

@@ -34,8 +34,8 @@ class Outcome(Enum):
 class Posterior:
     """The weights given the data, for one target.
 
-    The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`; that of a prediction adds the noise and, with an
-    intercept, its own uncertainty ``noise_variance / n_samples``.
+    The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`; that of a prediction adds the noise and,
+    with an intercept, its own uncertainty ``noise_variance / n_samples``.
 
     Attributes
     ----------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefinite, cholesky, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
@@ -19,6 +19,8 @@ class Design(Protocol):
 
     n_samples: float
 
+    def moments(self, kind: str = "auto") -> list[Moments]: ...
+
     @property
     def target_means(self) -> Floats: ...
 
@@ -26,7 +28,7 @@ class Design(Protocol):
 
 
 def posterior_of(
-    criterion: Criterion, moments: Moments, design: Any, output: int, found: Found, journal: Journal, factor: float
+    criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
 ) -> Posterior:
     """Weights, noise and criterion afresh, the residual from the rows; `moments` are of `factor` times the target."""
     order = np.argsort(found.active)
@@ -68,7 +70,7 @@ def _solve(moments: Moments, active: Indices, ridges: Floats) -> tuple[Floats, F
     matrix.flat[:: len(active) + 1] += ridges
     try:
         lower = cholesky(matrix)
-    except NotPositiveDefinite:
+    except NotPositiveDefiniteError:
         # In the order of the indices rounding may just fail where it passed in the order of entry.
         matrix.flat[:: len(active) + 1] *= 1.0 + 1e-12
         lower = cholesky(matrix)

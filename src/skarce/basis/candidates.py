@@ -13,7 +13,6 @@ from skarce._typing import Floats, Indices
 from skarce.basis.kernels import Kernel
 from skarce.basis.tiles import TILE, fill_blocks, project_blocks, project_symmetric_blocks
 
-
 ALL = slice(None)
 
 

@@ -49,6 +49,8 @@ default="rbf"
         The width in use.
     center_indices_ : array of shape (n_centers,) or None
         The training rows the centres came from, where they came from there.
+    origin_ : array of shape (n_features,)
+        The middle of all centres; distances are computed from there, so that inputs far from zero keep their digits.
 
     Examples
     --------
@@ -98,12 +100,13 @@ default="rbf"
                     f'kernel="precomputed" needs the square kernel matrix of the training rows in fit, got shape {X.shape}.'
                 )
             self.gamma_ = None
-            self.center_indices_ = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
+            self.center_indices_: Indices | None = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
             self.centers_ = self.center_indices_[:, None].astype(X.dtype)
         else:
             self.gamma_ = self._resolve_gamma(X, weights, rng)
             self.centers_, self.center_indices_ = self._choose_centers(X, weights, rng)
         self.candidate_numbers_ = np.arange(len(self.centers_))
+        self.origin_ = self.centers_.mean(axis=0)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -118,7 +121,7 @@ default="rbf"
         check_is_fitted(self)
         indices = np.asarray(indices, dtype=np.intp)
         chosen = KernelBasis(**self.get_params(deep=False))
-        for name in ("gamma_", "n_features_in_", "feature_names_in_"):
+        for name in ("gamma_", "origin_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(chosen, name, getattr(self, name))
         chosen.centers_ = self.centers_[indices]
@@ -147,8 +150,7 @@ default="rbf"
 
     def make_kernel(self) -> Kernel:
         """The kernel with the fitted width."""
-        origin = self.centers_.mean(axis=0) if len(self.centers_) else np.zeros(self.centers_.shape[1])
-        return make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params, origin)
+        return make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params, self.origin_)
 
     def _check_kernel(self) -> None:
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
@@ -157,14 +159,14 @@ default="rbf"
 
     def _resolve_gamma(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Any:
         gamma = self.gamma
-        if isinstance(gamma, str):
-            if gamma not in GAMMA_RULES:
-                raise ValueError(f"gamma must be a number, one number per input, or one of {list(GAMMA_RULES)}, got {gamma!r}.")
+        if isinstance(gamma, str) and gamma in GAMMA_RULES:
             return scale_gamma(X, weights) if gamma == "scale" else median_gamma(X, weights, rng)
         if isinstance(gamma, Real) and not isinstance(gamma, bool):
-            if not (np.isfinite(gamma) and gamma > 0):
+            if not 0.0 < float(gamma) < np.inf:
                 raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
             return float(gamma)
+        if isinstance(gamma, str) or np.ndim(gamma) == 0:
+            raise ValueError(f"gamma must be a number, one number per input, or one of {list(GAMMA_RULES)}, got {gamma!r}.")
         gammas = check_array(gamma, ensure_2d=False, dtype=np.float64, input_name="gamma")
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"one gamma per input is for {list(DISTANCE_KERNELS)}, not for kernel={self.kernel!r}.")
@@ -174,9 +176,7 @@ default="rbf"
             raise ValueError(f"gamma must not be negative, got {gammas.min()}.")
         return gammas
 
-    def _choose_centers(
-        self, X: Floats, weights: Floats | None, rng: np.random.RandomState
-    ) -> tuple[Floats, Indices | None]:
+    def _choose_centers(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> tuple[Floats, Indices | None]:
         if self.centers is None:
             rows = distinct_rows(X, weights)
             return X[rows], rows
@@ -187,9 +187,7 @@ default="rbf"
             raise ValueError(f"centers must have {X.shape[1]} columns like X, got shape {centers.shape}.")
         return centers, None
 
-    def _landmarks(
-        self, X: Floats, weights: Floats | None, n_landmarks: int, rng: np.random.RandomState
-    ) -> tuple[Floats, Indices]:
+    def _landmarks(self, X: Floats, weights: Floats | None, n_landmarks: int, rng: np.random.RandomState) -> tuple[Floats, Indices]:
         if n_landmarks < 1:
             raise ValueError(f"centers as a number must be at least 1, got {n_landmarks}.")
         rows = distinct_rows(X, weights)

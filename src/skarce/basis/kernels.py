@@ -80,6 +80,8 @@ class _Distance:
 
 
 class Rbf(_Distance):
+    """exp(-gamma |x - c|^2)."""
+
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
         np.matmul(rows, centers.T, out=out)
         np.exp(out, out=out)
@@ -102,10 +104,14 @@ class _Matern(_Distance):
 
 
 class Matern32(_Matern):
+    """Once differentiable."""
+
     nu2 = 3
 
 
 class Matern52(_Matern):
+    """Twice differentiable."""
+
     nu2 = 5
 
 
@@ -135,6 +141,8 @@ class Laplacian:
 
 @dataclass(frozen=True)
 class Polynomial:
+    """(gamma x'c + coef0)^degree."""
+
     gamma: float = 1.0
     coef0: float = 1.0
     degree: float = 3
@@ -160,18 +168,24 @@ class Polynomial:
 
 
 class Sigmoid(Polynomial):
+    """tanh(gamma x'c + coef0)."""
+
     def _shape(self, values: Floats) -> None:
         values += self.coef0
         np.tanh(values, out=values)
 
 
 class Linear(Polynomial):
+    """x'c."""
+
     def _shape(self, values: Floats) -> None:
         pass
 
 
 @dataclass(frozen=True)
 class Cosine:
+    """x'c of inputs scaled to unit length; zero inputs stay zero."""
+
     def prepare_rows(self, X: Floats) -> Floats:
         lengths = row_norms(X)[:, None]
         return X / np.where(lengths > 0.0, lengths, 1.0).astype(X.dtype)

@@ -21,20 +21,29 @@ class Changes(NamedTuple):
 class Members(Protocol):
     """Active functions as a criterion sees them: an `ActiveSet` or an `ActiveBlock`."""
 
-    ridges: Floats
-    weights: Floats
     energy: float
 
     @property
-    def inverse(self) -> Floats: ...
+    def ridges(self) -> Floats: ...
+
+    @property
+    def weights(self) -> Floats: ...
 
     def spread(self) -> Floats: ...
+
+
+class Block(Members, Protocol):
+    """Active functions with all of H^-1 at hand."""
+
+    @property
+    def inverse(self) -> Floats: ...
 
 
 class Criterion(Protocol):
     """Larger scores are better inside; `sense` says which way the published value points."""
 
-    sense: int
+    @property
+    def sense(self) -> int: ...
 
     def ranking(self, state: ActiveSet) -> Floats:
         """One number per candidate, monotone in the gain of adding it; above 1 exactly where adding it helps."""
@@ -56,7 +65,7 @@ class Criterion(Protocol):
         """Which active functions are better left out, whatever their ridge."""
         ...
 
-    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, members: Block, n_samples: float) -> tuple[Floats, Floats, Floats]:
         """Gradient, negative Hessian and a positive scale of the score in the logarithms of the ridges."""
         ...
 

@@ -18,7 +18,7 @@ if :math:`N\kappa>1`, else the function is better left out: the q^2 > s of Tippi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
 from skarce.criteria import _climb
-from skarce.criteria.criterion import Changes, Members
+from skarce.criteria.criterion import Block, Changes, Members
 from skarce.moments import WholeGram
 
 ACTIONS = ("add", "change", "delete")
@@ -45,11 +45,15 @@ class IndividualEvidence:
     """
 
     noise_variance: float | None = None
-    sense: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.noise_variance is not None and not (np.isfinite(self.noise_variance) and self.noise_variance > 0.0):
             raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {self.noise_variance!r}.")
+
+    @property
+    def sense(self) -> int:
+        """Larger is better."""
+        return 1
 
     def scaled(self, factor: float) -> IndividualEvidence:
         """The same criterion for a target multiplied by `factor`."""
@@ -136,7 +140,7 @@ class IndividualEvidence:
             return -0.5 * (effect / self.noise_variance + np.log(ridges * spread))
         return -0.5 * (n_samples * np.log1p(effect / members.energy) + np.log(ridges * spread))
 
-    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, members: Block, n_samples: float) -> tuple[Floats, Floats, Floats]:
         r"""In :math:`\log\lambda`, with q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1.
 
         gradient = (1 - q - s)/2;  -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N), the last term only when the
@@ -171,10 +175,10 @@ class IndividualEvidence:
         """The noise variance that goes with t'P t: the fixed one, or t'P t / N."""
         return self._noise(energy, n_samples)
 
-    def _noise(self, energy, n_samples):  # type: ignore[no-untyped-def]
+    def _noise(self, energy: Any, n_samples: float) -> Any:
         return energy / n_samples if self.noise_variance is None else self.noise_variance
 
-    def _gain(self, leftover, alignment, energy, ridge, n_samples):  # type: ignore[no-untyped-def]
+    def _gain(self, leftover: Any, alignment: Any, energy: Any, ridge: Any, n_samples: float) -> Any:
         """What having a function with this ridge gains over leaving it out (ridge infinite: nothing)."""
         total = leftover + ridge
         explained = alignment**2 / total

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn import get_config
 
+NOTHING = 1.5e8  # operations not worth saving: a few milliseconds
 KINDS = ("auto", "whole", "columns")
 
 
@@ -50,7 +51,8 @@ def choose_kind(kind: str, costs: Costs) -> str:
         raise ValueError(f"moments must be one of {list(KINDS)}, got {kind!r}.")
     m = int(costs.n_candidates)
     if kind == "auto":
-        return "whole" if fits(m, m) and costs.whole <= costs.columns else "columns"
+        is_cheap = costs.whole <= max(costs.columns, NOTHING)
+        return "whole" if is_cheap and fits(m, m) else "columns"
     if kind == "whole" and not fits(m, m):
         needed, budget = 8.0 * m * m / 2**20, memory_budget() / 2**20
         raise ValueError(

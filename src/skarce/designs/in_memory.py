@@ -93,10 +93,10 @@ class InMemoryDesign:
         for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
         gram = ColumnGram(diagonal, *products_of(phi))
         energies = np.einsum("ij,ij->j", targets, targets)
-        centre = Centre(means, self.target_means)
+        centre, n_left = Centre(means, self.target_means), self.n_samples - self._fit_intercept
         return [
-            Moments(gram, np.ascontiguousarray(b), float(tt), self.n_samples - self._fit_intercept, RowsOfBlocks(self._read, centre, i))
-            for i, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
+            Moments(gram, np.ascontiguousarray(b), float(tt), n_left, RowsOfBlocks(self._read, centre, output))
+            for output, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
         ]
 
     def _root_weights(self) -> Floats:

@@ -1,13 +1,13 @@
 r"""The uncertainty of a sparse model away from its functions, mended by one more function at the query point.
 
-Rasmussen and Quinonero-Candela (2005): with a function :math:`k(\cdot, x_*)` of prior weight variance :math:`1/\alpha_*` beside the model's
-own, the predictive variance at :math:`x_*` grows by
+Rasmussen and Quinonero-Candela (2005): with a function :math:`k(\cdot, x_*)` of prior weight variance :math:`1/\alpha_*`
+beside the model's own, the predictive variance at :math:`x_*` grows by
 
 .. math:: \frac{e_*^2}{\alpha_* + s_*}, \quad e_* = k_{**} - \varphi_*^T H^{-1}\Phi^Tk_*, \quad s_* = \sigma^{-2}\,k_*^TPk_*,
 
 where :math:`k_*` is the new function at the training rows. Near the data :math:`s_*` is large and nothing changes; far away
-:math:`e_*\to k_{**}` and :math:`s_*\to 0`, and the whole prior variance is added. The prior variance is that of the signal: what the
-model explains of the target. The predicted mean is left as it is.
+:math:`e_*\to k_{**}` and :math:`s_*\to 0`, and the whole prior variance is added. The prior variance is that of the signal:
+what the model explains of the target. The predicted mean is left as it is.
 """
 
 from __future__ import annotations

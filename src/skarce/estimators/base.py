@@ -29,7 +29,7 @@ from skarce.estimators.augmentation import Augmentation
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import TRACE, Outcome, Posterior
-from skarce.posterior_of import posterior_of
+from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
 
 PREDICT_ROWS = 16_384
@@ -81,10 +81,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         """
         started = time.monotonic()
         self._check_limits()
-        if isinstance(X, RowBlocks):
-            candidates, design, one_output, rows = self._streamed(X, y, sample_weight)
-        else:
-            candidates, design, one_output, rows = self._in_memory(X, y, sample_weight)
+        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        candidates, design, one_output, rows = read(X, y, sample_weight)
         criterion = self._criterion()
         posteriors = []
         for output, moments in enumerate(design.moments(self.moments)):
@@ -107,8 +105,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             Also return the standard deviation of a new observation: noise, intercept and weights.
         std : {"plain", "augmented"}, default="plain"
             A sparse model has nothing to be uncertain about away from its functions: its plain std falls to the noise there.
-            ``"augmented"`` adds one more function at each query point, as if it had been in the model with the prior variance of the
-            signal, so that far from the data the std grows to that of the target. It needs a kernel basis.
+            ``"augmented"`` adds one more function at each query point, as if it had been in the model with the prior variance of
+            the signal, so that far from the data the std grows to that of the target. It needs a kernel basis.
 
         Returns
         -------
@@ -145,7 +143,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
-    def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, InMemoryDesign, bool, Training]:
+    def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
@@ -168,7 +166,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
         return candidates, design, y.ndim == 1, Training(X, targets, weights)
 
-    def _streamed(self, blocks: RowBlocks, y: Any, sample_weight: Any) -> tuple[Any, RowBlocksDesign, bool, Training]:
+    def _streamed(self, blocks: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         if y is not None or sample_weight is not None:
             raise ValueError("with RowBlocks, y and sample_weight come from the blocks: leave them out of fit.")
         basis = self._seeded_basis()
@@ -194,7 +192,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         """A fixed seed when random_state is None: the same data give the same model."""
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solve(self, criterion: Criterion, moments: Moments, design: Any, output: int, journal: Journal) -> Posterior:
+    def _solve(self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal) -> Posterior:
         """Search on a target scaled to unit variance (by a power of two, so exactly), and go back to user units."""
         varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
         if not varies or moments.n_samples <= 0.0:
@@ -207,9 +205,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
 
-    def _keep(
-        self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training
-    ) -> None:
+    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training) -> None:
         """Set every fitted attribute, after all that could fail."""
         active = np.unique(np.concatenate([p.active for p in posteriors]))
         places = [np.searchsorted(active, p.active) for p in posteriors]
@@ -225,9 +221,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         self.coef_ = coef[0] if one_output else coef
         self.weight_precision_ = precision[0] if one_output else precision
         self.intercept_ = posteriors[0].intercept if one_output else np.array([p.intercept for p in posteriors])
-        self.noise_variance_ = (
-            posteriors[0].noise_variance if one_output else np.array([p.noise_variance for p in posteriors])
-        )
+        self.noise_variance_ = posteriors[0].noise_variance if one_output else np.array([p.noise_variance for p in posteriors])
         self.relevance_ = relevance.max(axis=0)
         self.basis_ = basis
         self.posterior_ = posteriors[0] if one_output else posteriors
@@ -270,7 +264,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     def _mean_and_std(self, X: Any, rows: slice, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
         one_output = isinstance(self.posterior_, Posterior)
-        posteriors = [self.posterior_] if one_output else self.posterior_
+        posteriors: Any = [self.posterior_] if one_output else self.posterior_
         variances = []
         for posterior, place in zip(posteriors, self._places, strict=True):
             variance = posterior.variance(phi[:, place])

@@ -23,8 +23,8 @@ class RelevanceVectorRegressor(MomentRegressor):
     Parameters
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer its
-        output columns.
+        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
+        its output columns.
     solver : {"fast", "sequential", "em"}, default="fast"
         ``"fast"`` adds functions in greedy batches and re-estimates all precisions by Newton steps; ``"sequential"`` takes the
         best single action per step (Tipping and Faul); ``"em"`` starts from all candidates (Tipping 2001). All end in a model that

@@ -11,7 +11,6 @@ from skarce._typing import Floats
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
 
-
 # Of a column about its mean, less than this share of the raw column is rounding: the column is constant.
 CONSTANT = 1e-24
 
@@ -125,6 +124,4 @@ class Sums:
             projections = projections + np.multiply.outer(self.n_samples * self.candidate_means, self.target_means)
             energies = energies + self.n_samples * self.target_means**2
         whole = WholeGram(gram)
-        return [
-            Moments(whole, np.ascontiguousarray(b), float(tt), n) for b, tt in zip(projections.T, energies, strict=True)
-        ]
+        return [Moments(whole, np.ascontiguousarray(b), float(tt), n) for b, tt in zip(projections.T, energies, strict=True)]

@@ -62,7 +62,7 @@ class BestAction:
         n_steps = min(self.refresh_every, limits.max_steps - len(journal.steps))
         if self.has_compiled_steps(criterion, state):
             size = len(state)
-            steps = criterion.climb(state, tol, n_steps, limits.room(size))
+            steps = criterion.climb(state, tol, n_steps, limits.room(size))  # type: ignore[attr-defined]
             for action, index, gain in steps:
                 score += gain
                 size += {"add": 1, "delete": -1}.get(action, 0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefinite, inverse_of_lower
+from skarce._linalg import NotPositiveDefiniteError, inverse_of_lower
 from skarce._typing import Floats, Indices
 
 
 class ActiveBlock:
     """H = G_AA + Lambda, its factor and what follows from it, at given ridges.
 
-    Raises `NotPositiveDefinite` where H is singular, or the fit exact, to working precision.
+    Raises `NotPositiveDefiniteError` where H is singular, or the fit exact, to working precision.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class ActiveBlock:
         matrix.flat[:: len(gram) + 1] += ridges
         self._factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
         if info != 0:
-            raise NotPositiveDefinite(f"leading minor {info} of the active block is not positive")
+            raise NotPositiveDefiniteError(f"leading minor {info} of the active block is not positive")
         self._explained, _ = lapack.dtrtrs(self._factor, projections, lower=1)
         self.energy = target_energy - float(self._explained @ self._explained)
         if not self.energy > 0.0:
-            raise NotPositiveDefinite("the active functions reproduce the target exactly")
+            raise NotPositiveDefiniteError("the active functions reproduce the target exactly")
         diagonal = self._factor.diagonal()
         self.log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
         self._inverse: Floats | None = None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefinite
+from skarce._linalg import NotPositiveDefiniteError
 from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE, resolved_energy
-from skarce.criteria import IndividualEvidence
+from skarce.criteria import Criterion
 from skarce.moments import Moments, WholeGram
 from skarce.posterior import Outcome
 from skarce.searches.greedy_batches import GreedyBatches
@@ -22,7 +22,7 @@ from skarce.solvers.active_block import ActiveBlock
 PRUNED = 1e6  # a ridge this many times phi'phi has left the model
 
 
-def run_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> Found:
+def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     """Iterate to convergence, then let a search finish: candidates pruned too soon may come back.
 
     The fixed-point iteration never re-admits a function, and its limit need not be a maximum for those it dropped; the closing
@@ -37,7 +37,7 @@ def run_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) ->
     return GreedyBatches().run(criterion, moments, journal, start)
 
 
-def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
+def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
     n, gram = moments.n_samples, moments.gram
     assert isinstance(gram, WholeGram)
     active = np.arange(moments.n_candidates)
@@ -50,12 +50,13 @@ def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) 
             return active, ridges, limit
         try:
             block = ActiveBlock(gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
-        except NotPositiveDefinite:
+        except NotPositiveDefiniteError:
             ridges = ridges * 10.0  # dependent columns at ridges too small for them
             continue
         determined = np.maximum(1.0 - ridges * block.spread(), 1e-300)
         residual = max(block.energy - float(ridges @ block.weights**2), 1e-300)
-        noise = criterion.noise_variance or residual / max(n - float(determined.sum()), 1e-3 * n)
+        fixed = getattr(criterion, "noise_variance", None)
+        noise = fixed or residual / max(n - float(determined.sum()), 1e-3 * n)
         with np.errstate(divide="ignore", over="ignore"):
             updated = determined * noise / block.weights**2
         keep = updated < PRUNED * gram.diagonal[active]

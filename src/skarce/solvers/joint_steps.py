@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefinite
+from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE
 from skarce.criteria import Criterion
@@ -28,9 +28,7 @@ class Settled(NamedTuple):
     block: ActiveBlock
 
 
-def joint_steps(
-    criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int
-) -> Settled:
+def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int) -> Settled:
     """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done."""
     positions = np.arange(len(block), dtype=np.intp)
     damping = FIRST_DAMPING
@@ -140,5 +138,5 @@ def _stepped(block: ActiveBlock, delta: Floats, lowest: Floats) -> ActiveBlock |
     ridges = np.maximum(block.ridges * np.exp(delta), lowest)
     try:
         return block.at(ridges)
-    except NotPositiveDefinite:
+    except NotPositiveDefiniteError:
         return None

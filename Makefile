@@ -1,0 +1,42 @@
+# make demo, make test: everything they need is created here, from Python 3.11+, pip and a C compiler.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types doctest check bench clean
+
+$(VENV)/.installed: pyproject.toml setup.py src/skarce/criteria/_climb.c
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@echo "Installing skarce and what it needs into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.installed  ## compare all methods on the diabetes data that come with scikit-learn
+	@$(BIN)/skarce compare
+
+test: $(VENV)/.installed  ## run the tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+doctest: $(VENV)/.installed
+	$(BIN)/python -m pytest --doctest-modules src/skarce --doctest-glob='*.md' README.md docs
+
+check: lint types doctest test
+
+$(VENV)/.bench: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $@
+
+bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let nothing else run meanwhile
+	$(BIN)/python -m benchmarks --out results/benchmarks
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info src/skarce/criteria/*.so .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,151 @@
+"""One body for every kind of moments: they answer like the dense design, to 1e-9."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skarce import KernelBasis, _parallel
+from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.designs.passes import Block, whole_sums
+from skarce.moments import Moments
+from tests.oracles import rbf
+
+N, GAMMA = 900, 0.4
+
+
+def in_memory(kind, memory=1024):
+    def provide(basis, X, targets, weights, fit_intercept):
+        with config_context(working_memory=memory):
+            return InMemoryDesign(basis, X, targets, weights, fit_intercept=fit_intercept).moments(kind)
+
+    return provide
+
+
+def row_blocks(kind):
+    def provide(basis, X, targets, weights, fit_intercept):
+        blocks = RowBlocks.from_arrays(X, targets, weights, block_rows=127)
+        return RowBlocksDesign(basis, blocks, len(X), fit_intercept=fit_intercept).moments(kind)
+
+    return provide
+
+
+def halves_added(basis, X, targets, weights, fit_intercept):
+    parts = [slice(0, 400), slice(400, 401), slice(401, N)]
+    sums = sum(
+        whole_sums(lambda rows=rows: [Block(basis.on(X[rows]), targets[rows], None if weights is None else weights[rows])])
+        for rows in parts
+    )
+    return sums.moments(about_mean=fit_intercept)
+
+
+EVERY_KIND = {
+    "whole": in_memory("whole"),
+    "stored columns": in_memory("columns"),
+    "streamed columns": in_memory("columns", memory=1),
+    "row blocks, whole": row_blocks("whole"),
+    "row blocks, columns": row_blocks("columns"),
+    "parts added up": halves_added,
+}
+
+
+@pytest.fixture(params=EVERY_KIND)
+def provide(request):
+    return EVERY_KIND[request.param]
+
+
+@pytest.fixture(params=["plain", "weighted"])
+def weights(request):
+    return None if request.param == "plain" else np.random.default_rng(5).integers(0, 4, N).astype(float)
+
+
+@pytest.fixture(params=[True, False], ids=["intercept", "no intercept"])
+def fit_intercept(request):
+    return request.param
+
+
+@pytest.fixture(params=["rows are centres", "landmarks"])
+def problem(request):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N, 3))
+    targets = np.column_stack([np.sin(X[:, 0]) + 3.0, X[:, 1] ** 2 + 1e3])
+    centers = X if request.param == "rows are centres" else X[:40] + 0.1
+    return KernelBasis(gamma=GAMMA, centers=centers).fit(X), X, targets, rbf(X, centers, GAMMA)
+
+
+def dense(phi, t, weights, fit_intercept):
+    """Phi and t after an explicit projection, the weights in their square roots."""
+    weights = np.ones(len(t)) if weights is None else weights
+    if fit_intercept:
+        phi, t = phi - weights @ phi / weights.sum(), t - weights @ t / weights.sum()
+    root = np.sqrt(weights)
+    return phi * root[:, None], t * root
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_answers_agree_with_the_dense_design(provide, problem, weights, fit_intercept, threads, monkeypatch):
+    if threads:
+        monkeypatch.setattr(_parallel, "WORTH_THREADS", 0.0)
+    basis, X, targets, raw = problem
+    n_effective = (N if weights is None else weights.sum()) - fit_intercept
+    for output, moments in enumerate(provide(basis, X, targets, weights, fit_intercept)):
+        phi, t = dense(raw, targets[:, output], weights, fit_intercept)
+        active, w = np.array([5, 17, 2]), np.array([0.5, -1.0, 2.0])
+        scale = np.linalg.norm(phi, axis=0)
+        assert moments.n_samples == n_effective
+        np.testing.assert_allclose(moments.gram.diagonal, scale**2, rtol=1e-9)
+        np.testing.assert_allclose(moments.target_energy, t @ t, rtol=1e-9)
+        np.testing.assert_allclose(moments.projections, phi.T @ t, atol=1e-9 * np.linalg.norm(t) * scale.max())
+        np.testing.assert_allclose(moments.gram.columns(active), phi[:, active].T @ phi, atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(moments.gram.column(17), phi[:, 17] @ phi, atol=1e-9 * scale.max() ** 2)
+        rows = np.array([1, 2, 30])
+        np.testing.assert_allclose(moments.gram.block(rows, active), phi[:, rows].T @ phi[:, active], atol=1e-9 * scale.max() ** 2)
+        block = moments.restricted_to(active).gram.block(np.array([0, 1]), np.array([2]))
+        np.testing.assert_allclose(block, phi[:, active[:2]].T @ phi[:, active[2:]], atol=1e-9 * scale.max() ** 2)
+        residual = t - phi[:, active] @ w
+        np.testing.assert_allclose(moments.residual_energy(active, w), residual @ residual, rtol=1e-9)
+        np.testing.assert_allclose(
+            moments.residual_projections(active, w), phi.T @ residual, atol=1e-9 * np.linalg.norm(t) * scale.max()
+        )
+
+
+def test_scaled_moments_are_those_of_the_scaled_target(provide, problem):
+    basis, X, targets, _ = problem
+    for scaled, direct in zip(
+        [m.scaled(8.0) for m in provide(basis, X, targets, None, True)], provide(basis, X, 8.0 * targets, None, True), strict=True
+    ):
+        np.testing.assert_allclose(scaled.projections, direct.projections, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(scaled.target_energy, direct.target_energy, rtol=1e-9)
+        active, w = np.array([1, 2]), np.array([3.0, 4.0])
+        np.testing.assert_allclose(scaled.residual_energy(active, w), direct.residual_energy(active, w), rtol=1e-9)
+
+
+def test_exact_residuals_come_from_the_rows(provide, problem, request):
+    """A fit to 1e-9 of the signal: the difference of moments has no digit left, the rows have all."""
+    basis, X, _, raw = problem
+    active, w = np.array([3, 30, 21]), np.array([2.0, -1.0, 1.0])
+    noise = 1e-9 * np.random.default_rng(2).normal(size=N)
+    moments: Moments = provide(basis, X, (raw[:, active] @ w + noise)[:, None], None, True)[0]
+    if moments.rows is None:
+        pytest.skip("sums that were added up have no rows left to ask")
+    np.testing.assert_allclose(moments.residual_energy(active, w), ((noise - noise.mean()) ** 2).sum(), rtol=1e-5)
+
+
+def test_constant_columns_are_recognised(provide, fit_intercept):
+    """A kernel so wide that its columns are constant to working precision has nothing to offer beside a constant."""
+    X = np.random.default_rng(0).normal(size=(N, 2))
+    basis = KernelBasis(gamma=1e-30, centers=5, random_state=0).fit(X)
+    moments = provide(basis, X, X[:, :1], None, fit_intercept)[0]
+    if fit_intercept:
+        assert (moments.gram.diagonal == 0.0).all()
+        assert (moments.projections == 0.0).all()
+    else:
+        np.testing.assert_allclose(moments.gram.diagonal, N)
+
+
+def test_nearly_constant_columns_keep_their_digits(provide):
+    """Values between 1 and 1 + 1e-5: squares about the mean must not be a difference of sums near N."""
+    X = np.random.default_rng(0).uniform(0.5, 1.0, size=(N, 1))
+    basis = KernelBasis(gamma=1e-5, centers=X[:7]).fit(X)
+    phi, _ = dense(basis.transform(X), X[:, 0], None, True)
+    moments = provide(basis, X, X, None, True)[0]
+    np.testing.assert_allclose(moments.gram.diagonal, (phi**2).sum(axis=0), rtol=1e-7)

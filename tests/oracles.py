@@ -1,0 +1,52 @@
+"""Dense textbook formulas: N x N matrices, no tricks. Slow and obvious, so that everything else can be checked against them."""
+
+import numpy as np
+
+
+def contrasts(n):
+    """An orthonormal basis of the vectors that sum to zero, shape (n, n - 1)."""
+    full, _ = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, : n - 1]]))
+    return full[:, 1:]
+
+
+def log_density(t, covariance):
+    """log N(t | 0, covariance)."""
+    _, log_determinant = np.linalg.slogdet(covariance)
+    return -0.5 * (len(t) * np.log(2 * np.pi) + log_determinant + t @ np.linalg.solve(covariance, t))
+
+
+def log_evidence(phi, t, precisions, noise_variance, *, intercept=False):
+    """log p(t) for t = phi w + noise, w_j ~ N(0, 1/precision_j); with a flat-prior constant, of the N - 1 contrasts of t."""
+    covariance = noise_variance * np.eye(len(t)) + (phi / precisions) @ phi.T
+    if intercept:
+        basis = contrasts(len(t))
+        return log_density(basis.T @ t, basis.T @ covariance @ basis)
+    return log_density(t, covariance)
+
+
+def profiled_log_evidence(phi, t, ridges, *, intercept=False):
+    """The same with precisions relative to the noise, and the noise at its optimum."""
+    if intercept:
+        phi, t = contrasts(len(t)).T @ phi, contrasts(len(t)).T @ t
+    n = len(t)
+    shape = np.eye(n) + (phi / ridges) @ phi.T
+    noise = t @ np.linalg.solve(shape, t) / n
+    return log_density(t, noise * shape)
+
+
+def annihilator(phi, ridges, n):
+    """P = (I + phi Lambda^-1 phi')^-1."""
+    return np.linalg.inv(np.eye(n) + (phi / ridges) @ phi.T)
+
+
+def rbf(X, C, gamma):
+    return np.exp(-gamma * ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2))
+
+
+def random_problem(seed, n=30, m=12):
+    """Columns of very different lengths, some nearly dependent, and a target that depends on three of them."""
+    rng = np.random.default_rng(seed)
+    phi = rng.normal(size=(n, m)) * 10.0 ** rng.uniform(-1.5, 1.5, m)
+    phi[:, 3] = phi[:, 2] + 0.1 * np.abs(phi[:, 2]).max() * rng.normal(size=n)
+    t = phi[:, :3] @ (rng.normal(size=3) / np.linalg.norm(phi[:, :3], axis=0)) * 5 + rng.normal(size=n) + 2.0
+    return phi, t

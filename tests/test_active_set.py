@@ -1,0 +1,101 @@
+"""The maintained quantities equal those of dense matrices after any sequence of actions."""
+
+import numpy as np
+import pytest
+
+from skarce.active_set import RESOLUTION, ActiveSet
+from skarce.moments import ColumnGram, Moments, WholeGram
+from skarce.solvers.active_block import ActiveBlock
+from tests.oracles import annihilator, random_problem
+
+
+def moments_of(phi, t, kind="whole"):
+    gram = phi.T @ phi
+    by_column = ColumnGram(gram.diagonal().copy(), lambda i: gram[i], lambda r, c: gram[np.ix_(r, c)])
+    return Moments(WholeGram(gram) if kind == "whole" else by_column, phi.T @ t, t @ t, float(len(t)))
+
+
+def assert_fresh(state, phi, t):
+    """Every maintained quantity against N x N matrices."""
+    P = annihilator(phi[:, state.active], state.ridges, len(t))
+    scale = (phi**2).sum(axis=0)
+    np.testing.assert_allclose(state.leftover, np.einsum("nm,nk,km->m", phi, P, phi), atol=1e-8 * scale.max())
+    np.testing.assert_allclose(state.leftover / scale, np.einsum("nm,nk,km->m", phi, P, phi) / scale, atol=1e-8)
+    np.testing.assert_allclose(state.alignment / np.sqrt(scale), phi.T @ P @ t / np.sqrt(scale), atol=1e-8 * np.linalg.norm(t))
+    np.testing.assert_allclose(state.energy, t @ P @ t, rtol=1e-8)
+    H = phi[:, state.active].T @ phi[:, state.active] + np.diag(state.ridges)
+    np.testing.assert_allclose(state.weights, np.linalg.solve(H, phi[:, state.active].T @ t), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(state.spread(), np.diag(np.linalg.inv(H)), rtol=1e-7)
+    shape = np.eye(len(t)) + (phi[:, state.active] / state.ridges) @ phi[:, state.active].T
+    np.testing.assert_allclose(state.log_determinant, np.linalg.slogdet(shape)[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+@pytest.mark.parametrize("seed", range(5))
+def test_any_sequence_of_actions_and_back(seed, kind):
+    phi, t = random_problem(seed)
+    rng = np.random.default_rng(seed)
+    state = ActiveSet(moments_of(phi, t, kind))
+    for _ in range(60):
+        out = np.setdiff1d(np.arange(phi.shape[1]), state.active)
+        move = rng.integers(3)
+        if (move == 0 and len(out)) or not len(state):
+            candidate = rng.choice(out)
+            state.add(int(candidate), 10.0 ** rng.uniform(-2, 2) * float((phi[:, candidate] ** 2).sum()))
+        elif move == 1:
+            position = int(rng.integers(len(state)))
+            state.change(position, state.ridges[position] * 10.0 ** rng.uniform(-2, 2))
+        else:
+            state.remove(int(rng.integers(len(state))))
+        assert_fresh(state, phi, t)
+    while len(state):
+        state.remove(0)
+    np.testing.assert_allclose(state.leftover, (phi**2).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(state.energy, t @ t, rtol=1e-9)
+
+
+def test_settle_restart_and_refresh_agree():
+    phi, t = random_problem(1)
+    moments = moments_of(phi, t)
+    state = ActiveSet(moments, np.array([1, 4, 7, 9]), np.array([1.0, 2.0, 3.0, 4.0]))
+    state.settle(np.array([0, 2]), np.array([5.0, 6.0]))
+    assert list(state.active) == [1, 7]
+    assert_fresh(state, phi, t)
+    state.restart(np.array([2, 3, 5, 0, 1, 6, 7, 8, 9, 10]), np.full(10, 0.5))
+    assert_fresh(state, phi, t)
+
+
+def test_drift_is_seen_and_mended():
+    phi, t = random_problem(2)
+    state = ActiveSet(moments_of(phi, t), np.array([0, 1, 2]), np.ones(3))
+    assert state.drift() < 1e-12
+    assert not state.has_sign_violation()
+    state.alignment[1] += 1e-5 * np.linalg.norm(phi[:, 1]) * np.linalg.norm(t)
+    assert state.drift() > 1e-7
+    state.leftover[8] = -1.0
+    assert state.has_sign_violation()
+    state.refresh()
+    assert state.drift() < 1e-12
+    assert_fresh(state, phi, t)
+
+
+def test_dependent_members_are_thinned_out_not_fatal():
+    phi, t = random_problem(3)
+    phi[:, 5] = phi[:, 1]
+    phi[:, 6] = phi[:, 1] + phi[:, 2]
+    state = ActiveSet(moments_of(phi, t), np.array([1, 2, 5, 6, 0]), np.full(5, 1e-300))
+    assert 2 <= len(state) < 5
+    assert np.isfinite(state.leftover).all()
+
+
+def test_block_equals_state_and_dense():
+    phi, t = random_problem(4)
+    moments = moments_of(phi, t)
+    active, ridges = np.array([0, 3, 8]), np.array([0.5, 20.0, 3.0])
+    block = ActiveBlock(moments.gram.block(active, active), moments.projections[active], t @ t * (1 + RESOLUTION), ridges)
+    state = ActiveSet(moments, active, ridges)
+    np.testing.assert_allclose(block.weights, state.weights)
+    np.testing.assert_allclose(block.spread(), state.spread())
+    np.testing.assert_allclose(block.energy, state.energy)
+    np.testing.assert_allclose(block.log_determinant, state.log_determinant)
+    np.testing.assert_allclose(block.inverse @ (block.gram + np.diag(ridges)), np.eye(3), atol=1e-9)

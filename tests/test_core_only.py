@@ -1,0 +1,34 @@
+"""The core runs with NumPy, SciPy and scikit-learn alone."""
+
+import subprocess
+import sys
+
+EXTRAS = ("pandas", "click", "rich", "skops", "matplotlib", "pyarrow", "dask", "fastrvm")
+
+FIT = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"no {{name}} here", name=name)
+sys.meta_path.insert(0, Absent())
+import numpy as np
+from skarce import RelevanceVectorRegressor
+rng = np.random.default_rng(0)
+X = rng.uniform(-4, 4, (60, 1))
+model = RelevanceVectorRegressor().fit(X, np.sin(X[:, 0]) + rng.normal(0, 0.1, 60))
+print(len(model.active_) > 1, sorted(set(sys.modules) & set({EXTRAS!r})))
+"""
+
+
+def test_a_model_is_fitted_without_any_extra():
+    done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True []"
+
+
+def test_the_command_names_what_to_install():
+    code = FIT.split("import numpy")[0] + "from skarce.__main__ import main\nmain()\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "skarce[cli]" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower, symmetric_inverse
+
+
+def spd(rng, n):
+    half = rng.normal(size=(2 * n, n))
+    return half.T @ half + 0.1 * np.eye(n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 65, 150, 300])
+def test_inverse_by_halves_inverts(rng, n):
+    lower = np.linalg.cholesky(spd(rng, n)) if n else np.empty((0, 0))
+    np.testing.assert_allclose(inverse_of_lower(lower) @ lower, np.eye(n), atol=1e-9)
+
+
+def test_factor_follows_a_matrix_through_any_changes(rng):
+    matrix, factor = np.empty((0, 0)), GrowingCholesky()
+    for _ in range(300):
+        n, move = len(matrix), rng.integers(3)
+        if move == 0 or n == 0:
+            larger = spd(rng, n + 1)
+            larger[:n, :n] = matrix
+            larger[n, :n] = larger[:n, n] = 0.1 * rng.normal(size=n)
+            factor.append(larger[:n, n], larger[n, n])
+            matrix = larger
+        elif move == 1:
+            position = rng.integers(n)
+            factor.remove(position)
+            matrix = np.delete(np.delete(matrix, position, 0), position, 1)
+        else:
+            position, amount = rng.integers(n), rng.uniform(0.0, 3.0)
+            factor.shift(position, amount)
+            matrix[position, position] += amount
+        np.testing.assert_allclose(factor.lower @ factor.lower.T, matrix, atol=1e-9)
+        assert np.allclose(factor.lower, np.tril(factor.lower))
+        right = rng.normal(size=len(matrix))
+        np.testing.assert_allclose(matrix @ factor.solve(right), right, atol=1e-8)
+
+
+def test_dependent_columns_are_refused_not_factored(rng):
+    with pytest.raises(NotPositiveDefiniteError):
+        cholesky(np.ones((2, 2)) - 1e-3 * np.eye(2))
+    factor = GrowingCholesky()
+    factor.append(np.array([]), 1.0)
+    with pytest.raises(NotPositiveDefiniteError):
+        factor.append(np.array([1.0]), 1.0)
+
+
+def test_solves_and_inverse(rng):
+    matrix = spd(rng, 9)
+    lower, right = cholesky(matrix), rng.normal(size=9)
+    np.testing.assert_allclose(lower @ solve_lower(lower, right), right)
+    np.testing.assert_allclose(lower.T @ solve_lower(lower, right, transposed=True), right)
+    np.testing.assert_allclose(symmetric_inverse(lower) @ matrix, np.eye(9), atol=1e-10)

@@ -1,0 +1,146 @@
+"""Whatever the schedule: at the end no single change improves the criterion, and the running score is the true one."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1, make_friedman2
+
+from skarce import KernelBasis
+from skarce.criteria import IndividualEvidence
+from skarce.designs import InMemoryDesign
+from skarce.posterior import Outcome
+from skarce.searches import BestAction, GreedyBatches, Journal, Limits
+from skarce.solvers.em_evidence import run_em
+from tests.oracles import profiled_log_evidence, random_problem
+from tests.test_active_set import moments_of
+
+SCHEDULES = {
+    "best action, compiled": lambda c, m, j: BestAction().run(c, m, j),
+    "best action, NumPy": lambda c, m, j: BestAction(compiled=False).run(c, m, j),
+    "greedy batches": lambda c, m, j: GreedyBatches().run(c, m, j),
+    "greedy batches from the first function": lambda c, m, j: GreedyBatches(few=-1).run(c, m, j),
+    "greedy batches in pools": lambda c, m, j: GreedyBatches(pool_size=20, violators=10).run(c, m, j),
+    "expectation maximisation": run_em,
+}
+
+
+@pytest.fixture(params=SCHEDULES)
+def run(request):
+    return SCHEDULES[request.param]
+
+
+def friedman(kind, n, gamma=0.1):
+    X, y = (make_friedman1(n, noise=1.0, random_state=0)) if kind == 1 else make_friedman2(n, noise=125, random_state=0)
+    X, y = (X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std()
+    basis = KernelBasis(gamma=gamma).fit(X)
+    phi = basis.transform(X)
+    return InMemoryDesign(basis, X, y[:, None]), phi - phi.mean(axis=0), y
+
+
+def largest_gain(phi, t, active, ridges, n):
+    """The best single change of a set, from N x N matrices and a scan over the ridge of every column."""
+    inside = phi[:, active]
+    shape = np.linalg.inv(np.eye(len(t)) + (inside / ridges) @ inside.T)
+    steps = []
+    for m in range(phi.shape[1]):
+        P, present = shape, 0.0
+        if m in active:
+            j = int(np.flatnonzero(active == m)[0])
+            rest, others = np.delete(active, j), np.delete(ridges, j)
+            P = np.linalg.inv(np.eye(len(t)) + (phi[:, rest] / others) @ phi[:, rest].T)
+        psi, o, a = phi[:, m] @ P @ phi[:, m], phi[:, m] @ P @ t, t @ P @ t
+        if psi < 1e-9 * (phi[:, m] ** 2).sum():
+            continue
+
+        def gain(ridge, psi=psi, o=o, a=a):
+            return -0.5 * n * np.log(1 - o**2 / (a * (psi + ridge))) - 0.5 * np.log((psi + ridge) / ridge)
+
+        if m in active:
+            present = gain(ridges[j])
+        steps.append(max(0.0, gain(psi * np.geomspace(1e-9, 1e9, 500)).max()) - present)
+    return max(steps)
+
+
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+@pytest.mark.parametrize("data", [1, 2])
+def test_certificate_no_single_change_gains_more_than_the_tolerance(run, data, kind):
+    design, phi, y = friedman(data, 120)
+    journal = Journal(Limits(tol=1e-3))
+    found = run(IndividualEvidence(), design.moments(kind)[0], journal)
+    assert found.outcome is Outcome.CONVERGED
+    assert len(found.active) > 3
+    assert largest_gain(phi, y, found.active, found.ridges, 119) < 1.1e-3
+    expected = profiled_log_evidence(phi[:, found.active], y, found.ridges, intercept=True)
+    np.testing.assert_allclose(IndividualEvidence().value(journal.score, 119, 1.0), expected, rtol=1e-7)
+
+
+def test_every_step_raises_the_score(run):
+    design, _, _ = friedman(1, 150)
+    journal = Journal(Limits())
+    run(IndividualEvidence(), design.moments("whole")[0], journal)
+    scores = np.array([s[2] for s in journal.steps if s[0] != "em"])
+    assert (np.diff(scores) > -1e-8).all()
+
+
+def test_the_order_of_rows_and_candidates_does_not_matter(rng):
+    phi, t = random_problem(0, n=80, m=60)
+    base = BestAction().run(IndividualEvidence(), moments_of(phi, t), Journal())
+    rows, columns = rng.permutation(80), rng.permutation(60)
+    moved = BestAction().run(IndividualEvidence(), moments_of(phi[rows][:, columns], t[rows]), Journal())
+    assert sorted(columns[moved.active]) == sorted(base.active)
+
+
+def test_scaling_a_column_scales_its_ridge():
+    phi, t = random_problem(1, n=60, m=20)
+    scale = np.geomspace(1e-5, 1e5, 20)
+    base = BestAction().run(IndividualEvidence(), moments_of(phi, t), Journal())
+    other = BestAction().run(IndividualEvidence(), moments_of(phi * scale, t), Journal())
+    np.testing.assert_array_equal(base.active, other.active)
+    np.testing.assert_allclose(other.ridges, base.ridges * scale[base.active] ** 2, rtol=1e-6)
+
+
+def test_fixed_noise_is_respected(run):
+    design, _, _ = friedman(2, 100)
+    moments = design.moments("whole")[0]
+    quiet = run(IndividualEvidence(0.05), moments, Journal())
+    loud = run(IndividualEvidence(2.0), moments, Journal())
+    assert len(quiet.active) > len(loud.active)
+
+
+def test_size_limit(run):
+    design, _, _ = friedman(1, 150)
+    found = BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(Limits(max_active=7)))
+    assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
+    found = GreedyBatches(pool_size=20).run(IndividualEvidence(), design.moments("columns")[0], Journal(Limits(max_active=7)))
+    assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
+
+
+def test_step_limit_says_so(run):
+    design, _, _ = friedman(1, 150)
+    journal = Journal(Limits(max_steps=5))
+    assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.STEP_LIMIT
+
+
+def test_time_limit_says_so(run):
+    design, _, _ = friedman(1, 150)
+    journal = Journal(Limits(deadline=time.monotonic() - 1.0))
+    assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.TIME_LIMIT
+
+
+def test_crowded_pools_give_way_to_the_whole_gram():
+    """On a hard problem by column the search asks for the whole Gram and ends where no pool could hold it back."""
+    design, _, _ = friedman(1, 400)
+    moments = design.moments("columns")[0]
+    asked = []
+    whole = moments.gram.whole
+    moments.gram.whole = lambda: asked.append(True) or whole()
+    found = GreedyBatches(pool_size=128).run(IndividualEvidence(), moments, Journal())
+    assert asked
+    assert len(found.active) > 60
+
+
+def test_verbose_prints_steps(capsys):
+    design, _, _ = friedman(2, 60)
+    BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
+    assert "add" in capsys.readouterr().err
