@@ -1,0 +1,56 @@
+"""The methods: a way to make each, how many functions its model has, and up to which size it is asked."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.svm import SVR
+
+from benchmarks.problems import GAMMA
+from skarce import KernelBasis, RelevanceVectorRegressor
+
+
+@dataclass(frozen=True)
+class Competitor:
+    name: str
+    make: Callable[[], Any]
+    size: Callable[[Any], int]
+    max_rows: int
+
+
+def _skarce(solver: str) -> Callable[[], Any]:
+    return lambda: RelevanceVectorRegressor(KernelBasis(gamma=GAMMA), solver=solver)
+
+
+def _fastrvm() -> Any:
+    from fastrvm import RVR
+
+    return RVR(kernel="rbf", gamma=GAMMA, fit_intercept=True)
+
+
+def _gaussian_process() -> Any:
+    return GaussianProcessRegressor(1.0 * RBF((0.5 / GAMMA) ** 0.5, "fixed") + WhiteKernel(0.1))
+
+
+METHODS = [
+    Competitor("skarce frvm", _skarce("fast"), lambda m: len(m.active_), 10**9),
+    Competitor("skarce frvm, sequential", _skarce("sequential"), lambda m: len(m.active_), 3000),
+    Competitor("fastrvm", _fastrvm, lambda m: len(m.relevance_vectors_), 10**9),
+    Competitor("SVR", lambda: SVR(C=10.0, gamma=GAMMA), lambda m: len(m.support_), 10**9),
+    Competitor("GaussianProcess", _gaussian_process, lambda m: len(m.X_train_), 1000),
+]
+
+
+def available() -> list[Competitor]:
+    """All methods whose package is installed."""
+    has_fastrvm = importlib.util.find_spec("fastrvm") is not None
+    return [m for m in METHODS if m.name != "fastrvm" or has_fastrvm]
+
+
+def by_name(name: str) -> Competitor:
+    return next(m for m in METHODS if m.name == name)

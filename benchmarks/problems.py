@@ -1,0 +1,49 @@
+"""The problems: Friedman's functions, inputs standardised, the target of unit variance, rbf gamma 0.1, intercept on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.datasets import make_friedman1, make_friedman2
+
+GAMMA = 0.1
+N_TEST = 2000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A data set by name: ``friedman2-1000``."""
+
+    generator: int
+    n_rows: int
+    repeats: int  # of fits of a second and less; slower ones are fitted fewer times
+    evidence: tuple[float, float]  # range of the profiled log evidence over settings of a first prototype
+
+    @property
+    def name(self) -> str:
+        return f"friedman{self.generator}-{self.n_rows}"
+
+    def load(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """X, y for training and X, y for testing, all scaled by the training part."""
+        make, noise = (make_friedman1, 1.0) if self.generator == 1 else (make_friedman2, 125.0)
+        X, y = make(self.n_rows + N_TEST, noise=noise, random_state=0)
+        train, test = slice(0, self.n_rows), slice(self.n_rows, None)
+        X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+        y = (y - y[train].mean()) / y[train].std()
+        return X[train], y[train], X[test], y[test]
+
+
+PROBLEMS = [
+    Problem(2, 200, 50, (-302.4, -299.3)),
+    Problem(2, 1000, 20, (-2333.0, -2322.0)),
+    Problem(2, 3000, 7, (-8557.0, -8531.0)),
+    Problem(2, 10000, 3, (-34576.0, -34557.0)),
+    Problem(1, 500, 10, (-987.0, -974.0)),
+    Problem(1, 1000, 5, (-2149.0, -2135.0)),
+    Problem(1, 2000, 3, (-4904.0, -4874.0)),
+]
+
+
+def by_name(name: str) -> Problem:
+    return next(p for p in PROBLEMS if p.name == name)
