@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from typing import TypeVar
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 import joblib
 import numpy as np
@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 from skarce._typing import Floats
 
 Item = TypeVar("Item")
+Function = TypeVar("Function", bound=Callable[..., Any])
 WORTH_THREADS = 3e7  # operations from which on a thread pays for its start
 
 
@@ -38,6 +39,17 @@ def blas_threads(n_threads: int) -> Iterator[None]:
     """Run the body with this many BLAS threads, and put back what was there."""
     with _controller().limit(limits=n_threads):
         yield
+
+
+def on_one_blas_thread(function: Function) -> Function:
+    """Decorate a step loop over small matrices."""
+
+    @wraps(function)
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        with _controller().limit(limits=1):
+            return function(*args, **kwargs)
+
+    return cast(Function, limited)
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operations: float) -> None:
@@ -83,7 +95,7 @@ def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
 
 
 def add_squares(phi: Floats, gram: Floats) -> None:
-    """gram += phi'phi on all cores: each pair of column blocks once, in the upper triangle and on the diagonal blocks only."""
+    """gram += phi'phi on all cores: each pair of column blocks once, and its transpose at the other side."""
     if float(phi.size) * phi.shape[1] < WORTH_THREADS:
         gram += phi.T @ phi
         return
@@ -93,18 +105,10 @@ def add_squares(phi: Floats, gram: Floats) -> None:
 
     def work(pair: tuple[slice, slice]) -> None:
         rows, columns = pair
-        gram[rows, columns] += phi[:, rows].T @ phi[:, columns]
+        block = phi[:, rows].T @ phi[:, columns]
+        gram[rows, columns] += block
+        if rows != columns:
+            gram[columns, rows] += block.T
 
     for_each(work, pairs, operations=float(phi.size) * phi.shape[1])
 
-
-def mirrored(gram: Floats) -> Floats:
-    """The symmetric matrix of which the upper triangle is given; in place."""
-    for rows in slices(len(gram), 256):
-        for columns in slices(rows.stop, 256):
-            if columns.start == rows.start:
-                upper = np.triu(gram[rows, rows])
-                gram[rows, rows] = upper + np.triu(upper, 1).T
-            else:
-                gram[rows, columns] = gram[columns, rows].T
-    return gram

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from skarce._linalg import solve_lower
+from skarce._linalg import inverse_of_lower, solve_lower, symmetric_inverse
 from skarce._typing import Floats, Indices
 
 TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
@@ -67,13 +67,12 @@ class Posterior:
     @property
     def covariance(self) -> Floats:
         """Of the weights, shape (n_active, n_active)."""
-        root = solve_lower(self.factor, np.eye(len(self.active)))
-        return self.noise_variance * (root.T @ root)
+        return self.noise_variance * symmetric_inverse(self.factor)
 
     @property
     def well_determined(self) -> Floats:
         """gamma = 1 - lambda h for each weight: 1 where the data decide, 0 where the prior does."""
-        root = solve_lower(self.factor, np.eye(len(self.active)))
+        root = inverse_of_lower(self.factor)
         return np.clip(1.0 - self.ridges * np.einsum("ij,ij->j", root, root), 0.0, 1.0)
 
     def predict(self, phi: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -120,10 +121,7 @@ default="rbf"
         """The same basis with only these centres, in this order."""
         check_is_fitted(self)
         indices = np.asarray(indices, dtype=np.intp)
-        chosen = KernelBasis(**self.get_params(deep=False))
-        for name in ("gamma_", "origin_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(chosen, name, getattr(self, name))
+        chosen = copy(self)
         chosen.centers_ = self.centers_[indices]
         chosen.center_indices_ = None if self.center_indices_ is None else self.center_indices_[indices]
         chosen.candidate_numbers_ = self.candidate_numbers_[indices]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,9 @@ def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Fit a clone of the transformer (None: the inputs themselves), and return its candidates."""
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
+    if isinstance(transformer, KernelBasis):
+        return copy(transformer).fit_checked(X, sample_weight)
     fitted = clone(transformer)
-    if isinstance(fitted, KernelBasis):
-        return fitted.fit_checked(X, sample_weight)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skarce._parallel import add_squares, for_each, mirrored, product, slices
+from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
 from skarce.designs.choice import Costs, choose_kind, fits
 from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
@@ -120,6 +120,6 @@ def products_of(phi: Floats) -> Products:
     def whole() -> Floats:
         gram = np.zeros((phi.shape[1], phi.shape[1]))
         add_squares(phi, gram)
-        return mirrored(gram)
+        return gram
 
     return columns, block, whole if fits(phi.shape[1], phi.shape[1]) else None

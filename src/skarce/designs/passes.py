@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._parallel import blas_threads, for_each, n_cores, shares, slices
+from skarce._parallel import for_each, n_cores, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
@@ -46,8 +46,7 @@ def whole_sums(read: ReadBlocks) -> Sums:
             sums = Sums.empty(n_candidates, block.targets.shape[1])
         for rows in slices(block.evaluation.n_rows, max(64, BLOCK_BYTES // (8 * n_candidates))):
             phi = filled(block.evaluation, rows)
-            with blas_threads(1):
-                sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
+            sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
     return sums

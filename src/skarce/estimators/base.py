@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from skarce._parallel import slices
+from skarce._parallel import blas_threads, slices
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, check_basis, fit_basis
 from skarce.criteria import Criterion
@@ -79,20 +79,20 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         -------
         self
         """
-        started = time.monotonic()
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
         self._check_limits()
-        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
-        candidates, design, one_output, rows = read(X, y, sample_weight)
+        limits = Limits(self.tol, self.max_iter, self.max_active, deadline)
         criterion = self._criterion()
-        posteriors = []
-        for output, moments in enumerate(design.moments(self.moments)):
-            deadline = None if self.max_time is None else started + self.max_time
-            limits = Limits(self.tol, self.max_iter, self.max_active, deadline)
-            posteriors.append(self._solve(criterion, moments, design, output, Journal(limits, self.verbose)))
-        self._keep(posteriors, candidates, one_output, criterion, rows)
-        for outcome in dict.fromkeys(p.outcome for p in posteriors):
-            if outcome.is_early:
-                warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
+        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        with blas_threads(1):
+            candidates, design, one_output, rows = read(X, y, sample_weight)
+            posteriors = [
+                self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
+                for output, moments in enumerate(design.moments(self.moments))
+            ]
+            self._keep(posteriors, candidates, one_output, criterion, rows)
+        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.is_early):
+            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
@@ -117,11 +117,12 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         if std not in ("plain", "augmented"):
             raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
         X = self._checked_inputs(X)
-        if not return_std:
-            return np.concatenate([self._mean(part) for part, _ in self._parts(X)])
-        augment = self._augmentation() if std == "augmented" else None
-        means, stds = zip(*(self._mean_and_std(part, rows, augment) for part, rows in self._parts(X)), strict=True)
-        return np.concatenate(means), np.concatenate(stds)
+        with blas_threads(1):
+            if not return_std:
+                return np.concatenate([self._mean(part) for part in self._parts(X)])
+            augment = self._augmentation() if std == "augmented" else None
+            means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
+            return np.concatenate(means), np.concatenate(stds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -246,11 +247,9 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         return X
 
     @staticmethod
-    def _parts(X: Any) -> list[tuple[Any, slice]]:
+    def _parts(X: Any) -> list[Any]:
         n = _num_samples(X)
-        if n <= PREDICT_ROWS:
-            return [(X, slice(0, n))]
-        return [(_safe_indexing(X, rows), rows) for rows in slices(n, PREDICT_ROWS)]
+        return [X] if n <= PREDICT_ROWS else [_safe_indexing(X, rows) for rows in slices(n, PREDICT_ROWS)]
 
     def _phi(self, X: Any) -> Floats:
         if isinstance(self.basis_, KernelBasis):
@@ -261,7 +260,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     def _mean(self, X: Any) -> Floats:
         return self._phi(X) @ self.coef_.T + self.intercept_
 
-    def _mean_and_std(self, X: Any, rows: slice, augment: Augmentation | None) -> tuple[Floats, Floats]:
+    def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
         one_output = isinstance(self.posterior_, Posterior)
         posteriors: Any = [self.posterior_] if one_output else self.posterior_

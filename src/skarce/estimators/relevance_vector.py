@@ -86,12 +86,12 @@ class RelevanceVectorRegressor(MomentRegressor):
     >>> import numpy as np
     >>> from skarce import RelevanceVectorRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-10, 10, (200, 1))
-    >>> y = np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 200)
+    >>> X = rng.uniform(-5, 5, (200, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
     >>> model = RelevanceVectorRegressor().fit(X, y)
-    >>> mean, std = model.predict([[0.0]], return_std=True)
-    >>> print(len(model.active_), "functions, noise", round(model.noise_variance_**0.5, 2))
-    8 functions, noise 0.1
+    >>> mean, std = model.predict([[1.5]], return_std=True)
+    >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
+    5 functions, 1.02 +- 0.11
     """
 
     def __init__(

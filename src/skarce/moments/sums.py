@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._parallel import add_squares, mirrored
+from skarce._parallel import add_squares
 from skarce._typing import Floats
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
@@ -65,7 +65,7 @@ class Sums:
             phi *= root
             targets = targets * root
         self._shift_for(n, phi_mean, target_mean)
-        add_squares(phi, self.gram)  # the upper triangle only: the other half is filled when it is read
+        add_squares(phi, self.gram)
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
@@ -112,7 +112,7 @@ class Sums:
 
     def moments(self, *, about_mean: bool) -> list[Moments]:
         """One `Moments` per output, all on one Gram: about the mean (a constant integrated out) or about zero."""
-        gram = mirrored(self.gram.copy())
+        gram = self.gram.copy()
         constant = gram.diagonal() <= CONSTANT * (gram.diagonal() + self.n_samples * self.candidate_means**2)
         projections, energies, n = self.projections, self.target_energies, self.n_samples
         if about_mean:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._parallel import blas_threads
+from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
@@ -23,13 +23,16 @@ class BestAction:
     ----------
     refresh_every : everything is computed afresh after this many steps
     max_drift : and earlier where maintained quantities are off from exact identities by more than this
+    max_pending : changes of active functions that may go before the others hear of them (compiled steps only); 1 is strictly by gain
     compiled : use the criterion's compiled steps where it has them and the Gram is whole
     """
 
     refresh_every: int = 100
     max_drift: float = 1e-8
+    max_pending: int = 1
     compiled: bool = True
 
+    @on_one_blas_thread
     def run(
         self,
         criterion: Criterion,
@@ -38,9 +41,8 @@ class BestAction:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
-        with blas_threads(1):
-            state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
-            outcome = self._climb(criterion, state, journal)
+        state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
+        outcome = self._climb(criterion, state, journal)
         return Found(state.active.copy(), state.ridges.copy(), outcome)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Outcome:
@@ -62,7 +64,7 @@ class BestAction:
         n_steps = min(self.refresh_every, limits.max_steps - len(journal.steps))
         if self.has_compiled_steps(criterion, state):
             size = len(state)
-            steps = criterion.climb(state, tol, n_steps, limits.room(size))  # type: ignore[attr-defined]
+            steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_pending)  # type: ignore[attr-defined]
             for action, index, gain in steps:
                 score += gain
                 size += {"add": 1, "delete": -1}.get(action, 0)

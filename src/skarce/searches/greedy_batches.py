@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
-from skarce._parallel import blas_threads
+from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import Criterion
@@ -55,6 +55,7 @@ class GreedyBatches:
     violators: int = 150
     random_state: int = 0
 
+    @on_one_blas_thread
     def run(
         self,
         criterion: Criterion,
@@ -63,16 +64,15 @@ class GreedyBatches:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
-        with blas_threads(1):
-            if moments.gram.is_whole or moments.n_candidates <= self._first_pool(moments):
-                state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
-                outcome = self._climb(criterion, state, journal, journal.limits.tol)
-                return Found(state.active.copy(), state.ridges.copy(), outcome)
+        if not moments.gram.is_whole and moments.n_candidates > self._first_pool(moments):
             return self._climb_in_pools(criterion, moments, journal, start)
+        state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
+        outcome = self._climb(criterion, state, journal, journal.limits.tol)
+        return Found(state.active.copy(), state.ridges.copy(), outcome)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> Outcome:
         """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
-        single = BestAction(refresh_every=self.stretch)
+        single = BestAction(refresh_every=self.stretch, max_pending=16)
         is_tight = False
         while True:
             limit = journal.exhausted()
@@ -117,8 +117,8 @@ class GreedyBatches:
 
     @staticmethod
     def _settle(criterion: Criterion, state: ActiveSet, journal: Journal, tolerance: float, max_steps: int) -> bool:
-        """Joint steps for the active block, then everything afresh; returns whether the same functions are left."""
-        n_before = len(state)
+        """Joint steps for the active block, then everything afresh; returns whether they converged with all functions kept."""
+        n_before, n_samples = len(state), state.moments.n_samples
         try:
             block = ActiveBlock(
                 state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
@@ -126,11 +126,11 @@ class GreedyBatches:
         except NotPositiveDefiniteError:
             state.refresh()  # thins out what is dependent
             return False
-        settled = joint_steps(criterion, block, state.moments.n_samples, tolerance, max_steps)
+        settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
         state.settle(settled.positions, settled.block.ridges)
-        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        score = criterion.score(state.energy, state.log_determinant, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
-        return len(state) == n_before
+        return settled.converged and len(state) == n_before
 
     def _climb_in_pools(
         self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
-from skarce._parallel import blas_threads
+from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE, resolved_energy
 from skarce.criteria import Criterion
@@ -22,6 +22,7 @@ from skarce.solvers.active_block import ActiveBlock
 PRUNED = 1e6  # a ridge this many times phi'phi has left the model
 
 
+@on_one_blas_thread
 def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     """Iterate to convergence, then let a search finish: candidates pruned too soon may come back.
 
@@ -29,8 +30,7 @@ def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     search gives the result the certificate of all others: no single change gains more than the tolerance.
     """
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    with blas_threads(1):
-        active, ridges, limit = _iterate(criterion, moments.restricted_to(usable), journal)
+    active, ridges, limit = _iterate(criterion, moments.restricted_to(usable), journal)
     start = (usable[active], ridges)
     if limit is not None:
         return Found(*start, limit)

@@ -22,16 +22,17 @@ FIRST_DAMPING = 1e-2
 
 
 class Settled(NamedTuple):
-    """Where the joint steps ended: which positions of the block are left, and the block of these."""
+    """Where the joint steps ended: which positions of the block are left, the block of these, and whether they converged."""
 
     positions: Indices
     block: ActiveBlock
+    converged: bool
 
 
 def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int) -> Settled:
     """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done."""
     positions = np.arange(len(block), dtype=np.intp)
-    damping = FIRST_DAMPING
+    damping, promised = FIRST_DAMPING, np.inf
     for _ in range(max_steps):
         positions, block = without_superfluous(criterion, positions, block, n_samples)
         if not len(block):
@@ -40,7 +41,7 @@ def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tole
         if promised < tolerance:
             break
     # What the last step made superfluous goes before the next one, or in the tight run that ends every search.
-    return Settled(positions, block)
+    return Settled(positions, block, promised < tolerance)
 
 
 def without_superfluous(

@@ -1,0 +1,23 @@
+"""The entry point of the command line: ``skarce`` or ``python -m skarce``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("click", "rich", "pandas", "skops")
+
+
+def main() -> None:
+    """Run the command line, or say in one line what has to be installed for it."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        print(f"Error: the command line needs {', '.join(missing)}: install skarce[cli].", file=sys.stderr)
+        sys.exit(2)
+    from skarce.cli import app
+
+    app(prog_name="skarce")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""``skarce compare``: which method fits this table best?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sklearn.model_selection import RepeatedKFold
+
+from skarce import __version__
+from skarce.cli.rendering import comparison_table, messages, show, warning_lines
+from skarce.cli.whole_file import check_output, replacing
+from skarce.comparison import MethodResult
+from skarce.comparison import compare as cross_validate
+from skarce.registry import METHODS, Method, find_methods
+from skarce.tables import TableError, TrainingData, diabetes_table, make_preprocessing, read_table, training_data
+
+KNOWN = "".join(f"  {method.name:<7} {method.title}\n" for method in METHODS.values())
+HELP = f"""Cross-validate several methods on one table, all on the same folds.
+
+DATA is a CSV or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts one-hot encoded
+within each fold. The table shows the error (RMSE, mean and standard deviation over folds), R2, the number of basis functions,
+median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their prediction.
+
+\b
+Methods:
+{KNOWN}
+\b
+Examples:
+  skarce compare
+  skarce compare houses.csv --target price
+  skarce compare houses.csv --target price --methods frvm,svr --cv 10 --repeats 3 --json result.json
+"""
+
+
+@click.command(help=HELP, short_help="Find out which method fits a table best.")
+@click.argument("data", required=False, type=click.Path(path_type=Path))
+@click.option("--target", help="The column to predict; needed with DATA.")
+@click.option("--methods", default=",".join(METHODS), show_default=True, help="Names with commas between them.")
+@click.option("--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="How often to split anew.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the numbers of every fold to this file.")
+def compare(data: Path | None, target: str | None, methods: str, cv: int, repeats: int, seed: int, json_path: Path | None) -> None:
+    chosen = find_methods(methods.split(","))
+    if json_path is not None:
+        check_output(json_path, *([data] if data else []))
+    name, training = _load(data, target, cv)
+    splitter = RepeatedKFold(n_splits=cv, n_repeats=repeats, random_state=seed)
+    with _progress(len(chosen) * cv * repeats) as on_start:
+        results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
+    settings = _settings(name, training, cv=cv, repeats=repeats, seed=seed)
+    show(comparison_table(results, settings), *warning_lines(results))
+    if json_path is not None:
+        _write_json(json_path, settings, results)
+    if any(result.error for result in results):
+        click.get_current_context().exit(1)
+
+
+def _load(data: Path | None, target: str | None, cv: int) -> tuple[str, TrainingData]:
+    if data is None:
+        table, target = diabetes_table(), target or "target"
+        messages().print(f"No file was given, so this is {table.name}.")
+    else:
+        table = read_table(data)
+    if target is None:
+        raise TableError(f"say with --target which column of {table.name} to predict: {', '.join(table.frame.columns)}.")
+    training = training_data(table, target, at_least=cv)
+    for note in training.notes:
+        messages().print(f"Note: {note}")
+    return table.name, training
+
+
+def _settings(name: str, training: TrainingData, **options: int) -> dict[str, Any]:
+    return {"data": name, "n_rows": len(training.y), "n_inputs": len(training.kinds), **options}
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Method], None]]:
+    """A bar on standard error, where that is a terminal; the function it gives is called before each fit."""
+    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=messages(), disable=not messages().is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=total)
+        starts = iter(range(total))
+        yield lambda method: progress.update(task, description=method.name, completed=next(starts))
+
+
+def _write_json(path: Path, settings: dict[str, Any], results: list[MethodResult]) -> None:
+    content = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    messages().print(f"Numbers of every fold: {path}")

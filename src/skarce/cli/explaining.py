@@ -1,0 +1,38 @@
+"""``skarce explain``: what is in a model and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from skarce.cli.explanation import active_functions, facts, last_steps
+from skarce.cli.model_file import load
+from skarce.cli.rendering import facts_table, functions_table, show, steps_table
+
+ROWS_SHOWN = 20
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--all", "show_all", is_flag=True, help=f"Show every function, not only the {ROWS_SHOWN} most relevant.")
+def explain(model: Path, show_all: bool) -> None:
+    """Show what is in a model and why.
+
+    MODEL was written by `skarce fit`. Each active function is listed with its centre in the units of the data, its weight, the
+    standard error of the weight, and its relevance: 1 where the data determine the weight, 0 where only the prior does.
+
+    \b
+    Examples:
+      skarce explain houses.skops
+      skarce explain houses.skops --all
+    """
+    saved = load(model)
+    functions = active_functions(saved)
+    shown = functions if show_all else functions.head(ROWS_SHOWN)
+    show(
+        facts_table(facts(saved)),
+        "",
+        functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
+        steps_table(last_steps(saved)),
+    )

@@ -1,0 +1,66 @@
+"""``skarce fit``: a model of one column by the others, saved to a file."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from skarce import __version__
+from skarce.cli.model_file import SavedModel, save
+from skarce.cli.rendering import facts_table, messages, show
+from skarce.cli.whole_file import check_output
+from skarce.registry import Method, find_own_method, own_names
+from skarce.tables import TableError, TrainingData, make_preprocessing, read_table, training_data
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", required=True, help="The column to predict.")
+@click.option("--method", default="frvm", show_default=True, help=f"One of {', '.join(own_names())}.")
+@click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
+def fit(data: Path, target: str, method: str, out: Path) -> None:
+    """Fit a model to a table and save it.
+
+    DATA is a CSV or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded, and both steps
+    are saved with the model. The file holds data only; reading it cannot run code.
+
+    \b
+    Examples:
+      skarce fit houses.csv --target price
+      skarce fit houses.parquet --target price --method rvm --out houses.skops
+    """
+    chosen = find_own_method(method)
+    check_output(out, data)
+    training = training_data(read_table(data), target)
+    for note in training.notes:
+        messages().print(f"Note: {note}")
+    model = SavedModel(_fitted(chosen, training), target, training.kinds, __version__)
+    save(model, out)
+    show(facts_table({**_facts(model, training), "written to": str(out)}))
+
+
+def _fitted(method: Method, training: TrainingData) -> Pipeline:
+    """The fitted pipeline. What stopped a fit early is printed as its outcome, so the warning is not repeated."""
+    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", method.make())])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            return pipeline.fit(training.X, training.y)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise TableError(f"{method.name} cannot be fitted to this table: {' '.join(str(error).split())}") from None
+
+
+def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
+    regressor = model.regressor
+    return {
+        "outcome": regressor.outcome_.value,
+        "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
+        "noise": f"{np.sqrt(regressor.noise_variance_):.5g} (standard deviation)",
+        "R2": f"{model.pipeline.score(training.X, training.y):.4f} on the rows it was fitted to",
+    }

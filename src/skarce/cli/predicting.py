@@ -1,0 +1,58 @@
+"""``skarce predict``: the target of new rows, and how far off it may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skarce.cli.model_file import SavedModel, load
+from skarce.cli.rendering import messages
+from skarce.cli.whole_file import OutputError, check_output, replacing
+from skarce.tables import NUMBER, TableError, inputs, read_table, read_verbatim
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Write CSV to this file instead of standard output.")
+def predict(model: Path, data: Path, out: Path | None) -> None:
+    """Predict the target for the rows of a table.
+
+    MODEL was written by `skarce fit`; DATA is a CSV or Parquet file with the same input columns. The result is DATA as CSV with two
+    more columns: the mean, and the standard deviation of a new observation around it.
+
+    \b
+    Examples:
+      skarce predict houses.skops new_houses.csv
+      skarce predict houses.skops new_houses.csv --out predictions.csv
+    """
+    if out is not None:
+        _check_csv_output(out, model, data)
+    text = _with_predictions(load(model), data).to_csv(index=False, lineterminator="\n")
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with replacing(out) as draft:
+        draft.write_text(text, encoding="utf-8")
+    messages().print(f"Predictions written to {out}")
+
+
+def _check_csv_output(out: Path, *sources: Path) -> None:
+    if out.suffix.lower() in (".parquet", ".pq"):
+        raise OutputError(f"{out}: predictions are written as CSV; choose a name that ends in .csv.")
+    check_output(out, *sources)
+
+
+def _with_predictions(model: SavedModel, data: Path) -> Any:
+    """The table as it stands in its file, with the mean and standard deviation of the target beside it."""
+    texts = [name for name, kind in model.columns.items() if kind != NUMBER]
+    X = inputs(read_table(data, texts), model.columns)
+    frame = read_verbatim(data)
+    mean, std = model.pipeline.predict(X, return_std=True)
+    for name, values in ((f"{model.target}_mean", mean), (f"{model.target}_std", std)):
+        if name in frame:
+            raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
+        frame[name] = values
+    return frame

@@ -1,0 +1,93 @@
+"""The methods that the command line knows by name: ours, and well-known rivals from scikit-learn beside them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import LassoCV, RidgeCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+from skarce.estimators import RelevanceVectorRegressor
+
+
+class UnknownMethodError(ValueError):
+    """A name that no method has, or that cannot be used for what was asked."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to fit a table: `make()` gives a fresh, unfitted regressor for scaled inputs and targets in user units."""
+
+    name: str
+    title: str
+    make: Callable[[], Any]
+    is_rival: bool = False
+
+
+def _svr() -> Any:
+    return TransformedTargetRegressor(SVR(C=10), transformer=StandardScaler())
+
+
+def _gaussian_process() -> Any:
+    return GaussianProcessRegressor(kernel=1.0 * RBF() + WhiteKernel(), normalize_y=True)
+
+
+_ALL = (
+    Method("frvm", "relevance vector machine, fast", RelevanceVectorRegressor),
+    Method("rvm", "relevance vector machine, EM (Tipping 2001)", lambda: RelevanceVectorRegressor(solver="em")),
+    Method("svr", "support vector regression, C=10", _svr, is_rival=True),
+    Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True),
+    Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),
+    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True),
+)
+METHODS = {method.name: method for method in _ALL}
+
+
+def find_methods(names: Iterable[str]) -> list[Method]:
+    """The methods of these names, each once, in this order."""
+    wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    unknown = [name for name in wanted if name not in METHODS]
+    if unknown or not wanted:
+        problem = f"unknown method {', '.join(map(repr, unknown))}" if unknown else "no method was named"
+        raise UnknownMethodError(f"{problem}; choose from {', '.join(METHODS)}.")
+    return [METHODS[name] for name in wanted]
+
+
+def find_own_method(name: str) -> Method:
+    """One of our methods; rivals are there for comparison only."""
+    method = METHODS.get(name)
+    if method is None or method.is_rival:
+        problem = f"unknown method {name!r}" if method is None else f"{name!r} is a rival, which can only be compared"
+        raise UnknownMethodError(f"{problem}; choose from {', '.join(own_names())}.")
+    return method
+
+
+def own_names() -> list[str]:
+    """The names of the methods that are not rivals."""
+    return [method.name for method in METHODS.values() if not method.is_rival]
+
+
+def count_functions(model: Any) -> int:
+    """How many basis functions a fitted regressor evaluates in a prediction.
+
+    Active functions (ours), support vectors, the training rows of a Gaussian process, or coefficients that are not zero.
+    """
+    if isinstance(model, TransformedTargetRegressor):
+        return count_functions(model.regressor_)
+    for attribute in ("active_", "support_", "X_train_"):
+        if hasattr(model, attribute):
+            return len(getattr(model, attribute))
+    return int(np.count_nonzero(model.coef_))
+
+
+def gives_std(model: Any) -> bool:
+    """Whether `predict(X, return_std=True)` says how far a new observation may be from the prediction."""
+    return "return_std" in inspect.signature(model.predict).parameters
