@@ -27,7 +27,13 @@ def test_a_model_is_fitted_without_any_extra():
 
 
 def test_the_command_names_what_to_install():
-    code = FIT.split("import numpy")[0] + "from skarce.__main__ import main\nmain()\n"
+    code = (
+        "import importlib.util as util\n"
+        "found = util.find_spec\n"
+        f"util.find_spec = lambda name: None if name in {EXTRAS!r} else found(name)\n"
+        "from skarce.__main__ import main\n"
+        "main()\n"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "skarce[cli]" in done.stderr

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower, symmetric_inverse
+from skarce._linalg import (
+    GrowingCholesky,
+    NotPositiveDefiniteError,
+    cholesky,
+    inverse_of_lower,
+    lower_product,
+    solve_lower,
+    symmetric_inverse,
+)
 
 
 def spd(rng, n):
@@ -46,6 +54,13 @@ def test_dependent_columns_are_refused_not_factored(rng):
     factor.append(np.array([]), 1.0)
     with pytest.raises(NotPositiveDefiniteError):
         factor.append(np.array([1.0]), 1.0)
+
+
+def test_lower_product(rng):
+    lower, right = np.tril(rng.normal(size=(20, 20))), rng.normal(size=(20, 50))
+    out = np.full((40, 50), np.nan)[:20]
+    lower_product(lower, right, out)
+    np.testing.assert_allclose(out, lower @ right)
 
 
 def test_solves_and_inverse(rng):

@@ -12,6 +12,9 @@ from skarce._parallel import add_squares, for_each, product
 def way(request, monkeypatch):
     monkeypatch.setattr(_parallel, "WORTH_THREADS", 1e30 if request.param == "inline" else 0.0)
     monkeypatch.setattr(_parallel, "n_cores", lambda: 3)
+    _parallel._threads.cache_clear()
+    yield
+    _parallel._threads.cache_clear()
 
 
 @pytest.mark.usefixtures("way")

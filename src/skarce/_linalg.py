@@ -7,7 +7,7 @@ directly and leave finiteness to whoever owns the data.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from skarce._typing import Floats
 
@@ -55,6 +55,14 @@ def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> F
         return np.zeros_like(right)
     solution, _ = lapack.dtrtrs(factor, right, lower=1, trans=int(transposed))
     return solution
+
+
+def lower_product(lower: Floats, right: Floats, out: Floats) -> None:
+    """out = lower @ right for a lower triangular matrix, at half the work of a full product; `out` is C-ordered."""
+    out[:] = right
+    if out.size:
+        # Seen by Fortran, the rows of out are columns: out' := out' lower'.
+        blas.dtrmm(1.0, lower, out.T, side=1, lower=1, trans_a=1, overwrite_b=1)
 
 
 def symmetric_inverse(factor: Floats) -> Floats:

@@ -7,8 +7,9 @@ threads changes, so the library keeps it at one thread and cuts large products i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
@@ -32,6 +33,16 @@ def n_cores() -> int:
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """One thread per core, kept: starting a thread and its BLAS buffers anew costs half a millisecond."""
+    return ThreadPoolExecutor(n_cores(), thread_name_prefix="skarce")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survive a fork
 
 
 @contextmanager
@@ -62,14 +73,15 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
         for item in items:
             work(item)
         return
-    with blas_threads(1), ThreadPoolExecutor(n_cores()) as threads:
-        running = [threads.submit(work, item) for item in items]
+    with blas_threads(1):
+        running = [_threads().submit(work, item) for item in items]
         try:
             for future in running:
                 future.result()
         finally:
             for future in running:
                 future.cancel()
+            wait(running)
 
 
 def slices(n: int, step: int) -> list[slice]:
@@ -82,10 +94,9 @@ def shares(n: int) -> list[slice]:
     return slices(n, max(1, -(-n // n_cores())))
 
 
-def product(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
+def product(left: Floats, right: Floats) -> Floats:
     """left @ right on all cores."""
-    if out is None:
-        out = np.empty((len(left), right.shape[1]))
+    out = np.empty((len(left), right.shape[1]))
 
     def work(columns: slice) -> None:
         np.matmul(left, right[:, columns], out=out[:, columns])
@@ -111,4 +122,3 @@ def add_squares(phi: Floats, gram: Floats) -> None:
             gram[columns, rows] += block.T
 
     for_each(work, pairs, operations=float(phi.size) * phi.shape[1])
-

@@ -29,9 +29,6 @@ typedef struct {
     double energy, n, noise;       /* noise < 0: profiled */
     double dependent, lowest, highest, max_drift;
     double *row, *column;          /* m, capacity: work space */
-    Py_ssize_t n_pending, max_pending;
-    double *pending, *pending_rows; /* max_pending x capacity, max_pending x m */
-    double *first, *second;         /* max_pending: what each pending change adds to alignment and leftover */
 } State;
 
 typedef struct {
@@ -74,26 +71,26 @@ static Py_ssize_t strongest(const State *s, double *strength) {
     return chosen;
 }
 
-static Move best_addition(const State *s) {
-    Move best = {NONE, -1, 0.0, 0.0};
-    double strength, ratio;
-    Py_ssize_t m;
-    if (s->size >= s->capacity) return best;
-    m = strongest(s, &strength);
-    ratio = strength / noise_of(s, s->energy);
-    if (m >= 0 && ratio > 1.0) {
-        double ridge = best_ridge(s, s->leftover[m], ratio);
-        ridge = fmin(fmax(ridge, s->lowest * s->diagonal[m]), s->highest * s->diagonal[m]);
-        best.action = ADD, best.where = m, best.ridge = ridge;
-        best.gain = gain_of(s, s->leftover[m], s->alignment[m], s->energy, ridge);
-    }
-    return best;
+/* Near its optimum the curvature in log lambda is at most 1/2, so a short way d gains at most d^2/4; twice that to be safe. */
+static int may_gain(double now, double ridge, double least) {
+    double way = fabs(ridge - now) / fmin(ridge, now);
+    return !(way < 0.5) || 0.5 * way * way > least;
 }
 
-static Move best_change(const State *s, double tol) {
+static Move best_move(const State *s, Py_ssize_t max_active, double tol) {
     Move best = {NONE, -1, 0.0, 0.0};
-    double near = fmin(0.5 * sqrt(tol), 0.1);
     Py_ssize_t j;
+    if (s->size < max_active) {
+        double strength;
+        Py_ssize_t m = strongest(s, &strength);
+        double ratio = strength / noise_of(s, s->energy);
+        if (m >= 0 && ratio > 1.0) {
+            double ridge = best_ridge(s, s->leftover[m], ratio);
+            ridge = fmin(fmax(ridge, s->lowest * s->diagonal[m]), s->highest * s->diagonal[m]);
+            best.action = ADD, best.where = m, best.ridge = ridge;
+            best.gain = gain_of(s, s->leftover[m], s->alignment[m], s->energy, ridge);
+        }
+    }
     for (j = 0; j < s->size; j++) {
         double spread = s->inverse[j * s->capacity + j], weight = s->weights[j], now = s->ridges[j];
         double leftover = fmax(1.0 / spread - now, 1e-16 / spread), alignment = weight / spread;
@@ -101,8 +98,7 @@ static Move best_change(const State *s, double tol) {
         ridge = best_ridge(s, leftover, alignment * alignment / (leftover * noise_of(s, energy)));
         ridge = fmax(ridge, s->lowest * scale);
         if (ridge > s->highest * scale) ridge = INFINITY;
-        /* Near its optimum the curvature in log lambda is at most 1/2: so short a way gains less than a quarter of the tolerance. */
-        if (fabs(ridge - now) < near * now) continue;
+        if (!may_gain(now, ridge, fmax(tol, best.gain))) continue;
         gain = gain_of(s, leftover, alignment, energy, ridge) - gain_of(s, leftover, alignment, energy, now);
         if (gain > best.gain) {
             best.action = isinf(ridge) ? DELETE : CHANGE;
@@ -144,10 +140,11 @@ static void spread_change(const State *s, double first, double second) {
 }
 
 FOR_EACH_CPU
-static void rank_one(const State *s, const double *restrict column, double factor) {
+static void rank_one(const State *s, double factor) {
     Py_ssize_t i, j;
     for (i = 0; i < s->size; i++) {
         double *restrict row = s->inverse + i * s->capacity;
+        const double *restrict column = s->column;
         double scaled = factor * column[i];
         for (j = 0; j < s->size; j++) row[j] += scaled * column[j];
     }
@@ -166,7 +163,7 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
     s->energy -= weight * s->alignment[candidate];
     spread_change(s, -weight, -1.0 / total);
-    rank_one(s, s->column, 1.0 / total);
+    rank_one(s, 1.0 / total);
     for (i = 0; i < n; i++) {
         s->weights[i] -= weight * s->column[i];
         s->inverse[i * s->capacity + n] = s->inverse[n * s->capacity + i] = -s->column[i] / total;
@@ -178,45 +175,15 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     s->size = n + 1;
 }
 
-/* Bring the candidates up to date with all pending changes at once: each row of the Gram is read once for all of them. */
-FOR_EACH_CPU
-static void flush(State *s) {
-    const Py_ssize_t tile = 256;
-    Py_ssize_t start, a, p, m;
-    for (start = 0; start < s->m && s->n_pending; start += tile) {
-        Py_ssize_t n = s->m - start < tile ? s->m - start : tile;
-        double *restrict alignment = s->alignment + start, *restrict leftover = s->leftover + start;
-        memset(s->pending_rows, 0, sizeof(double) * tile * s->n_pending);
-        for (a = 0; a < s->size; a++) {
-            const double *restrict gram = s->gram + s->active[a] * s->m + start;
-            for (p = 0; p < s->n_pending; p++) {
-                double factor = s->pending[p * s->capacity + a], *restrict row = s->pending_rows + p * tile;
-                for (m = 0; m < n; m++) row[m] += factor * gram[m];
-            }
-        }
-        for (p = 0; p < s->n_pending; p++) {
-            const double *restrict row = s->pending_rows + p * tile;
-            double first = s->first[p], second = s->second[p];
-            for (m = 0; m < n; m++) {
-                alignment[m] += first * row[m];
-                leftover[m] += second * row[m] * row[m];
-            }
-        }
-    }
-    s->n_pending = 0;
-}
-
-/* The active functions at once, the candidates when it is asked for them. */
 static void shift(State *s, Py_ssize_t position, double step) {
-    double weight = s->weights[position], *column = s->pending + s->n_pending * s->capacity;
+    double weight = s->weights[position];
     Py_ssize_t i;
-    memcpy(column, s->inverse + position * s->capacity, sizeof(double) * s->size);
-    s->first[s->n_pending] = step * weight;
-    s->second[s->n_pending] = step;
+    memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
+    combine(s);
+    spread_change(s, step * weight, step);
     s->energy += step * weight * weight;
-    for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * column[i];
-    rank_one(s, column, -step);
-    s->n_pending++;
+    for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * s->column[i];
+    rank_one(s, -step);
 }
 
 static void change(State *s, Py_ssize_t position, double ridge) {
@@ -229,7 +196,6 @@ static void change(State *s, Py_ssize_t position, double ridge) {
 static void drop(State *s, Py_ssize_t position) {
     Py_ssize_t i, last = s->size - 1;
     shift(s, position, 1.0 / s->inverse[position * s->capacity + position]);
-    flush(s);
     for (i = 0; i < s->size; i++) s->inverse[position * s->capacity + i] = s->inverse[last * s->capacity + i];
     for (i = 0; i < s->size; i++) s->inverse[i * s->capacity + position] = s->inverse[i * s->capacity + last];
     s->weights[position] = s->weights[last];
@@ -244,42 +210,10 @@ static int has_lost_digits(const State *s) {
     if (!(s->energy > 0.0)) return 1;
     for (j = 0; j < s->size; j++) {
         Py_ssize_t m = s->active[j];
-        double off = fabs(s->alignment[m] - s->ridges[j] * s->weights[j]);
-        if (!(off <= s->max_drift * sqrt(s->diagonal[m] * s->energy))) return 1;
+        double off = s->alignment[m] - s->ridges[j] * s->weights[j];
+        if (!(off * off <= s->max_drift * s->max_drift * s->diagonal[m] * s->energy)) return 1;
     }
     return 0;
-}
-
-/* Best actions in place until none gains more than tol. Changes of active functions go first while they gain more than the best
- * addition that was last seen; with max_pending = 1 it is seen anew after every action. */
-static int take_steps(State *s, double tol, Py_ssize_t max_steps, long long *actions, long long *indices, double *gains,
-                      Py_ssize_t *n_steps) {
-    Move addition = best_addition(s);
-    while (*n_steps < max_steps) {
-        Move move = best_change(s, tol);
-        if (!(move.gain > fmax(tol, addition.gain))) {
-            if (s->n_pending) {
-                flush(s);
-                if (has_lost_digits(s)) return DIGITS_LOST;
-                addition = best_addition(s);
-            }
-            if (!(move.gain > addition.gain)) move = addition;
-            if (!(move.gain > tol)) return CONVERGED;
-        }
-        actions[*n_steps] = move.action;
-        indices[*n_steps] = move.action == ADD ? (long long)move.where : s->active[move.where];
-        gains[*n_steps] = move.gain;
-        ++*n_steps;
-        if (move.action == ADD) add(s, move.where, move.ridge);
-        else if (move.action == CHANGE) change(s, move.where, move.ridge);
-        else drop(s, move.where);
-        if (s->n_pending == s->max_pending) flush(s);
-        if (!s->n_pending) {
-            if (has_lost_digits(s)) return DIGITS_LOST;
-            addition = best_addition(s);
-        }
-    }
-    return STEPS_DONE;
 }
 
 static int view(PyObject *object, Py_buffer *buffer, Py_ssize_t n_items, Py_ssize_t item_size, const char *name) {
@@ -299,14 +233,14 @@ static PyObject *climb(PyObject *self, PyObject *args) {
                                            "ridges", "active",   "actions",  "indices",   "gains"};
     PyObject *objects[N_BUFFERS];
     Py_buffer buffers[N_BUFFERS];
-    Py_ssize_t lengths[N_BUFFERS], max_steps, steps = 0, i, opened = 0;
+    Py_ssize_t lengths[N_BUFFERS], max_active, max_steps, max_changes, changes_in_a_row = 0, steps = 0, i, opened = 0;
     double tol;
     State s;
     int status = STEPS_DONE;
     memset(&s, 0, sizeof s);
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnnnnndddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnnnnnndddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
                           &objects[5], &objects[6], &objects[7], &objects[8], &objects[9], &objects[10], &s.m, &s.size,
-                          &s.capacity, &s.max_pending, &max_steps, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
+                          &s.capacity, &max_active, &max_steps, &max_changes, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
                           &s.highest, &s.max_drift))
         return NULL;
     lengths[0] = s.m * s.m;
@@ -314,20 +248,38 @@ static PyObject *climb(PyObject *self, PyObject *args) {
     lengths[4] = s.capacity * s.capacity;
     lengths[5] = lengths[6] = lengths[7] = s.capacity;
     lengths[8] = lengths[9] = lengths[10] = max_steps;
+    if (max_active > s.capacity) max_active = s.capacity;
     for (; opened < N_BUFFERS; opened++)
         if (view(objects[opened], &buffers[opened], lengths[opened], 8, names[opened]) < 0) goto done;
-    s.row = malloc(sizeof(double) * (s.m + s.capacity + s.max_pending * (s.capacity + 256 + 2)));
+    s.row = malloc(sizeof(double) * (s.m + s.capacity + 1));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    s.column = s.row + s.m, s.pending = s.column + s.capacity, s.pending_rows = s.pending + s.max_pending * s.capacity;
-    s.first = s.pending_rows + s.max_pending * 256, s.second = s.first + s.max_pending;
+    s.column = s.row + s.m;
     s.gram = buffers[0].buf, s.diagonal = buffers[1].buf, s.leftover = buffers[2].buf, s.alignment = buffers[3].buf;
     s.inverse = buffers[4].buf, s.weights = buffers[5].buf, s.ridges = buffers[6].buf, s.active = buffers[7].buf;
 
     Py_BEGIN_ALLOW_THREADS
-    status = take_steps(&s, tol, max_steps, buffers[8].buf, buffers[9].buf, buffers[10].buf, &steps);
+    while (steps < max_steps && changes_in_a_row < max_changes) {
+        Move move = best_move(&s, max_active, tol);
+        if (!(move.gain > tol)) {
+            status = CONVERGED;
+            break;
+        }
+        ((long long *)buffers[8].buf)[steps] = move.action;
+        ((long long *)buffers[9].buf)[steps] = move.action == ADD ? (long long)move.where : s.active[move.where];
+        ((double *)buffers[10].buf)[steps] = move.gain;
+        steps++;
+        changes_in_a_row = move.action == CHANGE ? changes_in_a_row + 1 : 0;
+        if (move.action == ADD) add(&s, move.where, move.ridge);
+        else if (move.action == CHANGE) change(&s, move.where, move.ridge);
+        else drop(&s, move.where);
+        if (has_lost_digits(&s)) {
+            status = DIGITS_LOST;
+            break;
+        }
+    }
     Py_END_ALLOW_THREADS
     free(s.row);
 done:

@@ -31,7 +31,7 @@ from skarce.criteria.criterion import Block, Changes, Members
 from skarce.moments import WholeGram
 
 ACTIONS = ("add", "change", "delete")
-NEW_FUNCTIONS = 64  # at most this many enter in one stretch of compiled steps
+NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
 MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
 
@@ -97,14 +97,11 @@ class IndividualEvidence:
         present = self._gain(leftover, alignment, energy, ridges, n_samples)
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
-    def climb(
-        self, state: ActiveSet, tol: float, max_steps: int, room: int, max_pending: int = 1
-    ) -> list[tuple[str, int, float]]:
+    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> list[tuple[str, int, float]]:
         """Take up to `max_steps` best single actions on a whole Gram, compiled, and refresh the state.
 
-        With `max_pending` > 1 the other candidates hear of changes of active ones only every so many of them, or when an addition may
-        be due: fewer passes over the Gram, and the order of actions is no longer exactly by gain. Returns the actions as (name, candidate, gain); none when no action gains more than `tol`. It also stops, for the refresh,
-        when rank-one changes have lost digits. `BestAction` without it takes the same steps and is its oracle.
+        Returns the actions as (name, candidate, gain); none when no action gains more than `tol`. It also stops after `max_changes`
+        changes in a row, and, for the refresh, when rank-one changes have lost digits. `BestAction` without it takes the same steps and is its oracle.
         """
         gram = state.moments.gram
         assert isinstance(gram, WholeGram)
@@ -117,7 +114,7 @@ class IndividualEvidence:
         actions, indices, gains = np.empty(max_steps, np.int64), np.empty(max_steps, np.int64), np.empty(max_steps)
         steps, size, _, _ = _climb.climb(
             *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
-            *(actions, indices, gains, n_candidates, size, capacity, max_pending, max_steps),
+            *(actions, indices, gains, n_candidates, size, capacity, capacity, max_steps, max_changes),
             *(state.energy, state.moments.n_samples, self.noise_variance or -1.0, tol),
             *(DEPENDENT, *RIDGE_RANGE, MAX_DRIFT),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
 from skarce.designs.choice import Costs, choose_kind, fits
-from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
+from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_moments
 from skarce.moments import CONSTANT, ColumnGram, Moments
 
 PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache
@@ -36,7 +36,6 @@ class InMemoryDesign:
         self._block = Block(candidates.on(X), targets, sample_weight)
         self._fit_intercept = fit_intercept
         self.n_samples = float(len(targets)) if sample_weight is None else float(sample_weight.sum())
-        self.target_means = self._mean(targets) if fit_intercept else np.zeros(targets.shape[1])
 
     def moments(self, kind: str = "auto") -> list[Moments]:
         """One `Moments` for each output, all on one Gram.
@@ -46,19 +45,20 @@ class InMemoryDesign:
         evaluation = self._block.evaluation
         kind = choose_kind(kind, Costs(evaluation.n_rows, evaluation.n_candidates, evaluation.cost))
         if kind == "whole":
-            sums = whole_sums(self._read)
-            centre = Centre(sums.candidate_means * self._fit_intercept, self.target_means)
-            return [
-                Moments(m.gram, m.projections, m.target_energy, m.n_samples, RowsOfBlocks(self._read, centre, output))
-                for output, m in enumerate(sums.moments(about_mean=self._fit_intercept))
-            ]
-        if fits(evaluation.n_rows, evaluation.n_candidates):
-            return self._stored_moments()
-        return streamed_moments(self._read, fit_intercept=self._fit_intercept)[0]
+            moments, self._centre = whole_moments(self._read, fit_intercept=self._fit_intercept)
+        elif fits(evaluation.n_rows, evaluation.n_candidates):
+            moments, self._centre = self._stored_moments()
+        else:
+            moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
+        return moments
+
+    @property
+    def target_means(self) -> Floats:
+        return self._centre.targets
 
     def means(self, indices: Indices) -> Floats:
         """Weighted means of these candidates, zero without an intercept."""
-        return self._mean(self._block.evaluation.columns(indices)) if self._fit_intercept else np.zeros(len(indices))
+        return self._centre.candidates[indices]
 
     def _read(self) -> tuple[Block]:
         return (self._block,)
@@ -67,11 +67,12 @@ class InMemoryDesign:
         weights = self._block.weights
         return values.mean(axis=0) if weights is None else (weights / self.n_samples) @ values
 
-    def _stored_moments(self) -> list[Moments]:
+    def _stored_moments(self) -> tuple[list[Moments], Centre]:
         """Phi once, each panel of columns centred and weighted in place while it is in cache."""
         evaluation, root = self._block.evaluation, self._root_weights()
         n, m = evaluation.n_rows, evaluation.n_candidates
-        targets = (self._block.targets - self.target_means) * root
+        target_means = self._mean(self._block.targets) * self._fit_intercept
+        targets = (self._block.targets - target_means) * root
         phi = np.empty((n, m), order="F")
         diagonal, projections, means = np.empty(m), np.empty((m, targets.shape[1])), np.zeros(m)
 
@@ -93,11 +94,12 @@ class InMemoryDesign:
         for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
         gram = ColumnGram(diagonal, *products_of(phi))
         energies = np.einsum("ij,ij->j", targets, targets)
-        centre, n_left = Centre(means, self.target_means), self.n_samples - self._fit_intercept
-        return [
+        centre, n_left = Centre(means, target_means), self.n_samples - self._fit_intercept
+        moments = [
             Moments(gram, np.ascontiguousarray(b), float(tt), n_left, RowsOfBlocks(self._read, centre, output))
             for output, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
         ]
+        return moments, centre
 
     def _root_weights(self) -> Floats:
         weights = self._block.weights

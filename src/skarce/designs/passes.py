@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,16 @@ def whole_sums(read: ReadBlocks) -> Sums:
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
     return sums
+
+
+def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Centre]:
+    """Moments with all of Phi'Phi, from one pass."""
+    sums = whole_sums(read)
+    centre = Centre(sums.candidate_means * fit_intercept, sums.target_means * fit_intercept)
+    moments = [
+        replace(m, rows=RowsOfBlocks(read, centre, output)) for output, m in enumerate(sums.moments(about_mean=fit_intercept))
+    ]
+    return moments, centre
 
 
 def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Centre]:

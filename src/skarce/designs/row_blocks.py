@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_random_state
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.designs.choice import Costs, choose_kind
-from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_sums
+from skarce.designs.passes import Block, streamed_moments, whole_moments
 from skarce.moments import Moments
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
@@ -117,15 +117,8 @@ class RowBlocksDesign:
         m = self._candidates.n_candidates
         # Every pass reads all rows again, so the whole product is worth its price unless it does not fit.
         kind = choose_kind(kind, Costs(self._n_rows, m, element=m))
-        if kind == "whole":
-            sums = whole_sums(self._read)
-            self._centre = Centre(sums.candidate_means * self._fit_intercept, sums.target_means * self._fit_intercept)
-            self.n_samples = sums.n_samples
-            return [
-                Moments(v.gram, v.projections, v.target_energy, v.n_samples, RowsOfBlocks(self._read, self._centre, output))
-                for output, v in enumerate(sums.moments(about_mean=self._fit_intercept))
-            ]
-        moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
+        collect = whole_moments if kind == "whole" else streamed_moments
+        moments, self._centre = collect(self._read, fit_intercept=self._fit_intercept)
         self.n_samples = moments[0].n_samples + self._fit_intercept
         return moments
 

@@ -23,13 +23,13 @@ class BestAction:
     ----------
     refresh_every : everything is computed afresh after this many steps
     max_drift : and earlier where maintained quantities are off from exact identities by more than this
-    max_pending : changes of active functions that may go before the others hear of them (compiled steps only); 1 is strictly by gain
+    max_changes : a stretch ends after this many changes of ridges in a row (compiled steps only)
     compiled : use the criterion's compiled steps where it has them and the Gram is whole
     """
 
     refresh_every: int = 100
     max_drift: float = 1e-8
-    max_pending: int = 1
+    max_changes: int = 2**31
     compiled: bool = True
 
     @on_one_blas_thread
@@ -64,7 +64,7 @@ class BestAction:
         n_steps = min(self.refresh_every, limits.max_steps - len(journal.steps))
         if self.has_compiled_steps(criterion, state):
             size = len(state)
-            steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_pending)  # type: ignore[attr-defined]
+            steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_changes)  # type: ignore[attr-defined]
             for action, index, gain in steps:
                 score += gain
                 size += {"add": 1, "delete": -1}.get(action, 0)

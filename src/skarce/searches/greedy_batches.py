@@ -37,22 +37,23 @@ class GreedyBatches:
     looseness : joint steps between batches end when one promises less than this share of the batch's first gain
     max_joint_steps, max_tight_steps : and after this many between batches, or when nothing is left to add
     few, stretch : up to `few` functions the best single action is quicker than a batch, where the criterion has compiled steps;
-        `stretch` of them are taken between two refreshes
-    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 5 sqrt(n_candidates) if that is more
+        `stretch` of them are taken between two refreshes, and joint steps take over after `max_changes` changes of ridges in a row
+    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 10 sqrt(n_candidates) if that is more
     violators : candidates that join the model in the next pool, at most
     random_state : seeds the first pool
     """
 
     smallest_batch: int = 8
     growth: float = 0.5
-    batch_end: float = 0.2
+    batch_end: float = 0.1
     looseness: float = 0.1
-    max_joint_steps: int = 5
-    max_tight_steps: int = 10
-    few: int = 80
+    max_joint_steps: int = 3
+    max_tight_steps: int = 8
+    few: int = 400
     stretch: int = 400
+    max_changes: int = 35
     pool_size: int = 256
-    violators: int = 150
+    violators: int = 300
     random_state: int = 0
 
     @on_one_blas_thread
@@ -72,7 +73,7 @@ class GreedyBatches:
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> Outcome:
         """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
-        single = BestAction(refresh_every=self.stretch, max_pending=16)
+        single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
         is_tight = False
         while True:
             limit = journal.exhausted()
@@ -90,7 +91,7 @@ class GreedyBatches:
             if is_settled:
                 if is_tight or not len(state):
                     return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
-                is_tight = self._settle(criterion, state, journal, tol, self.max_tight_steps)
+                is_tight = self._settle(criterion, state, journal, 10.0 * tol, self.max_tight_steps)
             elif first_gain:
                 tolerance = max(self.looseness * first_gain, 0.1 * tol)
                 self._settle(criterion, state, journal, tolerance, self.max_joint_steps)
@@ -127,6 +128,8 @@ class GreedyBatches:
             state.refresh()  # thins out what is dependent
             return False
         settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
+        if settled.block is block:
+            return settled.converged
         state.settle(settled.positions, settled.block.ridges)
         score = criterion.score(state.energy, state.log_determinant, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
@@ -175,7 +178,7 @@ class GreedyBatches:
         return np.concatenate([strongest, drawn])
 
     def _first_pool(self, moments: Moments) -> int:
-        return max(self.pool_size, int(5.0 * np.sqrt(moments.n_candidates)))
+        return max(self.pool_size, int(10.0 * np.sqrt(moments.n_candidates)))
 
     def _is_crowded(self, local: ActiveSet) -> bool:
         """So many of the pool are in that pools would be many and large."""

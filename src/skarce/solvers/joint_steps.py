@@ -116,14 +116,14 @@ def _levenberg_step(
         if longest > LONGEST_STEP:
             delta *= LONGEST_STEP / longest
         promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
+        if promised < 0.1 * tolerance or damping > 1e8:
+            return block, 0.0, damping
         trial = _stepped(block, delta, lowest)
         if trial is not None:
             risen = criterion.score(trial.energy, trial.log_determinant, n_samples) - score
             if risen >= 0.0:
                 easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
                 return trial, promised, damping * easier
-        if promised < 0.1 * tolerance or damping > 1e8:
-            return block, 0.0, damping
         damping = max(8.0 * damping, 1e-3)
 
 
