@@ -79,7 +79,7 @@ def test_every_step_raises_the_score(run):
     design, _, _ = friedman(1, 150)
     journal = Journal(Limits())
     run(IndividualEvidence(), design.moments("whole")[0], journal)
-    scores = np.array([s[2] for s in journal.steps if s[0] != "em"])
+    scores = np.array([s[2] for s in journal.trace().tolist() if s[0] != "em"])
     assert (np.diff(scores) > -1e-8).all()
 
 
@@ -142,5 +142,6 @@ def test_crowded_pools_give_way_to_the_whole_gram():
 
 def test_verbose_prints_steps(capsys):
     design, _, _ = friedman(2, 60)
-    BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
-    assert "add" in capsys.readouterr().err
+    for compiled in (True, False):
+        BestAction(compiled=compiled).run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
+        assert "step" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import TRACE, Posterior
+from skarce.posterior import Posterior
 from skarce.searches.journal import Found, Journal
 
 
@@ -41,7 +41,7 @@ def posterior_of(
     noise = criterion.noise_at(energy, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
-    trace = np.array(journal.steps, dtype=TRACE)
+    trace = journal.trace()
     trace["criterion"] = criterion.value(trace["criterion"], n, factor)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = criterion.value(criterion.score(energy, log_determinant, n), n, factor) if energy > 0.0 else np.inf

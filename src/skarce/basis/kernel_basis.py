@@ -140,8 +140,8 @@ default="rbf"
     def on(self, X: Floats) -> Evaluation:
         """The candidates at validated rows, to be filled block by block."""
         if self.kernel == "precomputed":
-            columns: Indices = self.center_indices_
-            whole = len(columns) == X.shape[1]
+            columns = self.center_indices_
+            whole = columns is None or len(columns) == X.shape[1]
             return ColumnsEvaluation(X if whole else X[:, columns])
         same = isinstance(self.kernel, str) and np.array_equal(X, self.centers_)
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)

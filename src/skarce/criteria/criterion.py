@@ -18,6 +18,15 @@ class Changes(NamedTuple):
     gains: Floats
 
 
+class Steps(NamedTuple):
+    """Single actions that were taken: what, to which candidate, what it gained, and how it changed the size of the model."""
+
+    actions: NDArray[np.str_]
+    candidates: Indices
+    gains: Floats
+    growth: Indices
+
+
 class Members(Protocol):
     """Active functions as a criterion sees them: an `ActiveSet` or an `ActiveBlock`."""
 

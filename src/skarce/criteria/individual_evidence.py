@@ -27,10 +27,10 @@ from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
 from skarce.criteria import _climb
-from skarce.criteria.criterion import Block, Changes, Members
+from skarce.criteria.criterion import Block, Changes, Members, Steps
 from skarce.moments import WholeGram
 
-ACTIONS = ("add", "change", "delete")
+ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
 NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
 MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
@@ -97,11 +97,12 @@ class IndividualEvidence:
         present = self._gain(leftover, alignment, energy, ridges, n_samples)
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
-    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> list[tuple[str, int, float]]:
+    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
         """Take up to `max_steps` best single actions on a whole Gram, compiled, and refresh the state.
 
-        Returns the actions as (name, candidate, gain); none when no action gains more than `tol`. It also stops after `max_changes`
-        changes in a row, and, for the refresh, when rank-one changes have lost digits. `BestAction` without it takes the same steps and is its oracle.
+        Returns the actions; none when no action gains more than `tol`. It also stops after `max_changes`
+        changes in a row, and, for the refresh, when rank-one changes have lost digits. `BestAction(compiled=False)` takes the same
+        steps and is its oracle.
         """
         gram = state.moments.gram
         assert isinstance(gram, WholeGram)
@@ -120,8 +121,8 @@ class IndividualEvidence:
         )
         if steps:
             state.restart(active[:size], ridges[:size])
-        names = (ACTIONS[a] for a in actions[:steps])
-        return list(zip(names, indices[:steps].tolist(), gains[:steps].tolist(), strict=True))
+        taken = actions[:steps]
+        return Steps(ACTIONS[taken], indices[:steps], gains[:steps], GROWTH[taken])
 
     def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
         if self.noise_variance is not None:

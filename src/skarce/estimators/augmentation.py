@@ -38,6 +38,8 @@ class Augmentation:
         """The rows to keep: all up to `KEPT_ROWS`, else a sample; None where the basis has no function at a query point."""
         if not isinstance(candidates, KernelBasis) or candidates.kernel == "precomputed":
             return None
+        if weights is None and len(X) <= KEPT_ROWS:
+            return X.copy(), np.ones(len(X))
         weights = np.ones(len(X)) if weights is None else weights
         rows = np.flatnonzero(weights > 0.0)
         if len(rows) > KEPT_ROWS:

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from skarce._parallel import blas_threads, slices
 from skarce._typing import Floats
+from skarce._validation import validated
 from skarce.basis import KernelBasis, check_basis, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
@@ -151,7 +152,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             )
         basis = self._seeded_basis()
         if _takes_arrays(basis):
-            X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
+            X, y = validated(self, X, y)
         else:
             validate_data(self, X, skip_check_array=True)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")

@@ -112,16 +112,19 @@ class Sums:
 
     def moments(self, *, about_mean: bool) -> list[Moments]:
         """One `Moments` per output, all on one Gram: about the mean (a constant integrated out) or about zero."""
-        gram = self.gram.copy()
-        constant = gram.diagonal() <= CONSTANT * (gram.diagonal() + self.n_samples * self.candidate_means**2)
-        projections, energies, n = self.projections, self.target_energies, self.n_samples
-        if about_mean:
-            n -= 1.0
-            gram[constant], gram[:, constant] = 0.0, 0.0
-            projections = np.where(constant[:, None], 0.0, projections)
-        else:
-            gram += np.multiply.outer(self.n_samples * self.candidate_means, self.candidate_means)
-            projections = projections + np.multiply.outer(self.n_samples * self.candidate_means, self.target_means)
-            energies = energies + self.n_samples * self.target_means**2
-        whole = WholeGram(gram)
-        return [Moments(whole, np.ascontiguousarray(b), float(tt), n) for b, tt in zip(projections.T, energies, strict=True)]
+        means, n = self.candidate_means, self.n_samples
+        if not about_mean:
+            gram = self.gram + np.multiply.outer(n * means, means)
+            projections = self.projections + np.multiply.outer(n * means, self.target_means)
+            return _on_one_gram(gram, projections, self.target_energies + n * self.target_means**2, n)
+        gram, projections, squares = self.gram, self.projections, self.gram.diagonal()
+        constant = squares <= CONSTANT * (squares + n * means**2)
+        if constant.any():
+            gram, projections = gram.copy(), projections.copy()
+            gram[constant], gram[:, constant], projections[constant] = 0.0, 0.0, 0.0
+        return _on_one_gram(gram, projections, self.target_energies, n - 1.0)
+
+
+def _on_one_gram(gram: Floats, projections: Floats, energies: Floats, n_samples: float) -> list[Moments]:
+    whole = WholeGram(gram)
+    return [Moments(whole, np.ascontiguousarray(b), float(tt), n_samples) for b, tt in zip(projections.T, energies, strict=True)]

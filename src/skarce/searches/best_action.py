@@ -61,15 +61,12 @@ class BestAction:
         """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were."""
         limits = journal.limits
         score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
-        n_steps = min(self.refresh_every, limits.max_steps - len(journal.steps))
+        n_steps = min(self.refresh_every, limits.max_steps - journal.n_steps)
         if self.has_compiled_steps(criterion, state):
             size = len(state)
             steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_changes)  # type: ignore[attr-defined]
-            for action, index, gain in steps:
-                score += gain
-                size += {"add": 1, "delete": -1}.get(action, 0)
-                journal.note(action, index, score, size)
-            return len(steps)
+            journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
+            return len(steps.actions)
         for step in range(n_steps):
             action, index, ridge, gain = self._best(criterion, state, limits.room(len(state)))
             if gain <= tol:

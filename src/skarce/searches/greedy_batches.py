@@ -51,7 +51,7 @@ class GreedyBatches:
     max_tight_steps: int = 8
     few: int = 400
     stretch: int = 400
-    max_changes: int = 35
+    max_changes: int = 100
     pool_size: int = 256
     violators: int = 300
     random_state: int = 0
@@ -79,19 +79,18 @@ class GreedyBatches:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            if len(state) <= self.few and single.has_compiled_steps(criterion, state):
-                n_actions = single.stretch(criterion, state, journal, tol)
+            by_single_actions = len(state) <= self.few and single.has_compiled_steps(criterion, state)
+            if by_single_actions:
+                n_actions, first_gain = single.stretch(criterion, state, journal, tol), 0.0
                 is_settled = n_actions < single.refresh_every
-                first_gain = 0.0
             else:
                 n_actions, first_gain = self._add_batch(criterion, state, journal, tol)
                 is_settled = n_actions == 0
-            if n_actions:
-                is_tight = False
+            if is_settled and n_actions == 0 and (is_tight or not len(state)):
+                return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
             if is_settled:
-                if is_tight or not len(state):
-                    return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
-                is_tight = self._settle(criterion, state, journal, 10.0 * tol, self.max_tight_steps)
+                # Single actions check every change by themselves; after batches only tight joint steps do.
+                is_tight = self._settle(criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps)
             elif first_gain:
                 tolerance = max(self.looseness * first_gain, 0.1 * tol)
                 self._settle(criterion, state, journal, tolerance, self.max_joint_steps)
@@ -125,8 +124,8 @@ class GreedyBatches:
                 state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
             )
         except NotPositiveDefiniteError:
-            state.refresh()  # thins out what is dependent
-            return False
+            state.refresh()  # thins out what is dependent; there is nothing to gain by joint steps
+            return True
         settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
         if settled.block is block:
             return settled.converged

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.posterior import Outcome
+from skarce.posterior import TRACE, Outcome
 
 
 @dataclass(frozen=True)
@@ -43,29 +44,55 @@ class Found(NamedTuple):
     outcome: Outcome
 
 
-@dataclass
 class Journal:
     """The steps of a search in order, and whether it may go on."""
 
-    limits: Limits = field(default_factory=Limits)
-    verbose: int = 0
-    steps: list[tuple[str, int, float, int]] = field(default_factory=list)
+    def __init__(self, limits: Limits | None = None, verbose: int = 0) -> None:
+        self.limits = Limits() if limits is None else limits
+        self.verbose = verbose
+        self.n_steps = 0
+        self.score = -np.inf  # after the last step
+        self._chunks: list[NDArray[np.void]] = []
+        self._latest: list[tuple[str, int, float, int]] = []
 
     def note(self, action: str, index: int, score: float, n_active: int) -> None:
         """Record a step: what was done to which candidate, the score after it, and the size of the model."""
-        self.steps.append((action, index, score, n_active))
-        if self.verbose and (self.verbose > 1 or len(self.steps) % 100 == 0):
-            print(f"step {len(self.steps):6d}  {action:>8s}  score {score: .6e}  active {n_active:5d}", file=sys.stderr)
+        self._latest.append((action, index, score, n_active))
+        self.n_steps += 1
+        self.score = score
+        if self.verbose and (self.verbose > 1 or self.n_steps % 100 == 0):
+            self._print(action, score, n_active)
+
+    def note_all(self, actions: NDArray[np.str_], indices: Indices, scores: Floats, n_active: Indices) -> None:
+        """Record many steps at once."""
+        if not len(actions):
+            return
+        self._flush()
+        chunk = np.empty(len(actions), dtype=TRACE)
+        chunk["action"], chunk["index"], chunk["criterion"], chunk["n_active"] = actions, indices, scores, n_active
+        self._chunks.append(chunk)
+        self.n_steps += len(chunk)
+        self.score = float(scores[-1])
+        if self.verbose:
+            self._print(str(actions[-1]), self.score, int(n_active[-1]))
+
+    def trace(self) -> NDArray[np.void]:
+        """All steps as one structured array."""
+        self._flush()
+        return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=TRACE)
 
     def exhausted(self) -> Outcome | None:
         """The limit that forbids another step, or None."""
-        if len(self.steps) >= self.limits.max_steps:
+        if self.n_steps >= self.limits.max_steps:
             return Outcome.STEP_LIMIT
         if self.limits.deadline is not None and time.monotonic() >= self.limits.deadline:
             return Outcome.TIME_LIMIT
         return None
 
-    @property
-    def score(self) -> float:
-        """The score after the last step."""
-        return self.steps[-1][2] if self.steps else -np.inf
+    def _flush(self) -> None:
+        if self._latest:
+            self._chunks.append(np.array(self._latest, dtype=TRACE))
+            self._latest = []
+
+    def _print(self, action: str, score: float, n_active: int) -> None:
+        print(f"step {self.n_steps:6d}  {action:>8s}  score {score: .6e}  active {n_active:5d}", file=sys.stderr)

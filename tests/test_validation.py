@@ -1,0 +1,41 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from skarce import RelevanceVectorRegressor, _validation
+from skarce._validation import validated
+
+
+def test_plain_arrays_pass_and_names_are_forgotten(rng, monkeypatch):
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    model = RelevanceVectorRegressor("passthrough").fit(pd.DataFrame(X, columns=list("abc")), y)
+    monkeypatch.setattr(_validation, "validate_data", None)
+    checked_X, checked_y = validated(model, X, y)
+    assert checked_X is X
+    assert checked_y is y
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: (np.where(X > 1, np.nan, X), y), "NaN"),
+        (lambda X, y: (np.where(X > 1, np.inf, X), y), "infinity"),
+        (lambda X, y: (np.where(X > 1, np.inf, np.where(X < -1, -np.inf, X)), y), r"infinity|NaN"),
+        (lambda X, y: (X, np.where(y > 1, np.nan, y)), "NaN"),
+        (lambda X, y: (X[:-1], y), "inconsistent"),
+        (lambda X, y: (X[:, :0], y), "0 feature"),
+        (lambda X, y: (X[0], y), "2D array"),
+        (lambda X, y: (X[:0], y[:0]), "0 sample"),
+    ],
+)
+def test_everything_else_is_left_to_scikit_learn(rng, spoil, message):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    with pytest.raises(ValueError, match=message):
+        validated(RelevanceVectorRegressor(), *spoil(X, y))
+
+
+def test_sums_that_overflow_are_not_mistaken_for_infinite_inputs():
+    X = np.full((4, 1), 1.7e308)
+    assert validated(RelevanceVectorRegressor(), X, np.arange(4.0))[0] is X
