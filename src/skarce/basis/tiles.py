@@ -10,7 +10,7 @@ import numpy as np
 from skarce._parallel import for_each, n_cores, slices
 from skarce._typing import Floats
 
-TILE = 384  # 384 x 384 doubles: with the product's operands about the second-level cache of one core
+TILE = 384  # 384 x 384 doubles: with the operands of a product about the second-level cache of one core
 
 
 def fill_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:

@@ -38,7 +38,7 @@ class GreedyBatches:
     max_joint_steps, max_tight_steps : and after this many between batches, or when nothing is left to add
     few, stretch : up to `few` functions the best single action is quicker than a batch, where the criterion has compiled steps;
         `stretch` of them are taken between two refreshes, and joint steps take over after `max_changes` changes of ridges in a row
-    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 10 sqrt(n_candidates) if that is more
+    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 6 sqrt(n_candidates) if that is more
     violators : candidates that join the model in the next pool, at most
     random_state : seeds the first pool
     """
@@ -177,7 +177,7 @@ class GreedyBatches:
         return np.concatenate([strongest, drawn])
 
     def _first_pool(self, moments: Moments) -> int:
-        return max(self.pool_size, int(10.0 * np.sqrt(moments.n_candidates)))
+        return max(self.pool_size, int(6.0 * np.sqrt(moments.n_candidates)))
 
     def _is_crowded(self, local: ActiveSet) -> bool:
         """So many of the pool are in that pools would be many and large."""
