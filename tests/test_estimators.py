@@ -311,6 +311,13 @@ def test_row_blocks_give_the_model_of_the_rows(rng):
     assert by_column.criterion_ == pytest.approx(at_once.criterion_, abs=1e-2)
 
 
+def test_row_blocks_give_the_same_model_every_time(rng):
+    X = rng.normal(size=(25_000, 1))
+    blocks = RowBlocks.from_arrays(X, np.sin(X[:, 0]))
+    models = [RelevanceVectorRegressor(KernelBasis(centers=10, random_state=0)).fit(blocks) for _ in range(2)]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
 def test_row_blocks_explain_what_they_need(rng):
     X, y = rng.normal(size=(20_500, 1)), rng.normal(size=20_500)
     with pytest.raises(ValueError, match=r"KernelBasis\(centers=500\)"):

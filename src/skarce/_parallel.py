@@ -110,15 +110,16 @@ def add_squares(phi: Floats, gram: Floats) -> None:
     if float(phi.size) * phi.shape[1] < WORTH_THREADS:
         gram += phi.T @ phi
         return
-    step = max(64, min(512, -(-phi.shape[1] // (2 * n_cores()))))
-    blocks = slices(phi.shape[1], step)
-    pairs = [(blocks[i], blocks[j]) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    blocks = slices(phi.shape[1], max(64, min(1024, -(-phi.shape[1] // n_cores()))))
+    # Squares on the diagonal cost half a product, so two of them go with one block beside it: those first.
+    pairs = [(a, b) for i, a in enumerate(blocks) for b in blocks[i + 1 :]] + [(a, a) for a in blocks]
 
     def work(pair: tuple[slice, slice]) -> None:
         rows, columns = pair
-        block = phi[:, rows].T @ phi[:, columns]
+        left = phi[:, rows]
+        block = left.T @ (left if rows is columns else phi[:, columns])
         gram[rows, columns] += block
-        if rows != columns:
+        if rows is not columns:
             gram[columns, rows] += block.T
 
     for_each(work, pairs, operations=float(phi.size) * phi.shape[1])

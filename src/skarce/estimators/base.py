@@ -172,7 +172,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         if y is not None or sample_weight is not None:
             raise ValueError("with RowBlocks, y and sample_weight come from the blocks: leave them out of fit.")
         basis = self._seeded_basis()
-        rows, is_all, n_rows = blocks.sample(self.random_state)
+        rows, is_all, n_rows = blocks.sample(self._seed())
         if not is_all and isinstance(basis, KernelBasis) and basis.centers is None:
             raise ValueError(
                 f"centers=None would make each of the {n_rows} rows a candidate, and RowBlocks are not held in memory. Give "
@@ -190,7 +190,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
 
-    def _pool_seed(self) -> int:
+    def _seed(self) -> int:
         """A fixed seed when random_state is None: the same data give the same model."""
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 

@@ -129,5 +129,5 @@ class RelevanceVectorRegressor(MomentRegressor):
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         if self.solver == "em":
             return run_em(criterion, moments, journal)
-        search = BestAction() if self.solver == "sequential" else GreedyBatches(random_state=self._pool_seed())
+        search = BestAction() if self.solver == "sequential" else GreedyBatches(random_state=self._seed())
         return search.run(criterion, moments, journal)

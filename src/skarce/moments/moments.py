@@ -11,6 +11,9 @@ from skarce._typing import Floats, Indices
 from skarce.moments.gram import Gram, WholeGram
 
 
+LOST_DIGITS = 1e-5  # below this share of t't fewer than ten digits are left of a residual energy
+
+
 class RowsAnswer(Protocol):
     """Answers residual questions from the rows themselves, without a difference of large numbers."""
 
@@ -43,12 +46,12 @@ class Moments:
         return len(self.projections)
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
-        """|t - Phi_A w|^2."""
-        if self.rows is not None:
-            return self.rows.residual_energy(indices, weights)
+        """|t - Phi_A w|^2, from the rows where they are at hand and the difference of moments has lost digits."""
         block = self.gram.block(indices, indices)
-        energy = self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights
-        return max(float(energy), 0.0)
+        energy = float(self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights)
+        if self.rows is not None and energy < LOST_DIGITS * self.target_energy:
+            return self.rows.residual_energy(indices, weights)
+        return max(energy, 0.0)
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
         """Phi'(t - Phi_A w), shape (n_candidates,)."""
