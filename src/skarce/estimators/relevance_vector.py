@@ -91,7 +91,7 @@ class RelevanceVectorRegressor(MomentRegressor):
     >>> model = RelevanceVectorRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    5 functions, 1.02 +- 0.11
+    7 functions, 1.02 +- 0.11
     """
 
     def __init__(

@@ -10,7 +10,6 @@ import numpy as np
 from skarce._typing import Floats, Indices
 from skarce.moments.gram import Gram, WholeGram
 
-
 LOST_DIGITS = 1e-5  # below this share of t't fewer than ten digits are left of a residual energy
 
 
