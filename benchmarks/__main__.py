@@ -20,7 +20,7 @@ from sklearn.metrics import r2_score
 
 from benchmarks.methods import Competitor, available
 from benchmarks.problems import PROBLEMS, Problem
-from benchmarks.quality import evidence_of_centres, largest_single_gain
+from benchmarks.quality import largest_single_gain, log_evidence
 from benchmarks.timing import cpu_seconds, peak_in_own_process, product_rate, wall_seconds
 
 OURS = "skarce frvm"
@@ -28,7 +28,7 @@ OURS = "skarce frvm"
 
 def main() -> None:
     arguments = parse_arguments()
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=150)
     record: dict[str, Any] = {"machine": machine(), "problems": {}}
     for problem in PROBLEMS:
         if problem.n_rows <= arguments.max_rows:
@@ -104,7 +104,7 @@ def finish(row: dict[str, Any], method: Competitor, problem: Problem, X: Any, y:
     row["functions"] = method.size(model)
     row["test_r2"] = r2_score(y_test, model.predict(X_test))
     if hasattr(model, "relevance_vectors_"):
-        row["log_evidence"] = evidence_of_centres(model.relevance_vectors_, X, y)
+        row["log_evidence"] = log_evidence(model, X, y)
     if method.name.startswith("skarce"):
         row["largest_single_gain"] = largest_single_gain(model, X, y)
         row["outcome"] = model.outcome_.name

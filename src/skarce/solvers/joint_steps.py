@@ -51,6 +51,8 @@ def without_superfluous(
 
     Each removal is a rank-one change of the inverse, O(L^2); the block is cut to size once at the end.
     """
+    if not criterion.superfluous(block, n_samples).any():
+        return positions, block
     members = Remaining(block)
     while True:
         doubtful = np.flatnonzero(criterion.superfluous(members, n_samples) & members.alive)
@@ -58,8 +60,6 @@ def without_superfluous(
             break
         gains = criterion.removal_gains(members, doubtful, n_samples)
         members.remove(int(doubtful[gains.argmax()]))
-    if not members.n_removed:
-        return positions, block
     return positions[members.kept], members.block()
 
 
