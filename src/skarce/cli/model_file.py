@@ -17,7 +17,8 @@ from skarce.cli.whole_file import replacing
 from skarce.posterior import Outcome
 
 # Types beyond skarce's own that skops does not know and that a saved pipeline may hold.
-ALSO_TRUSTED: frozenset[str] = frozenset()
+# This one is a list of column positions that scikit-learn 1.6 keeps in a fitted ColumnTransformer.
+ALSO_TRUSTED = frozenset({"sklearn.compose._column_transformer._RemainderColsList"})
 
 
 class ModelFileError(ValueError):
