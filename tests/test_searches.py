@@ -10,7 +10,7 @@ from skarce import KernelBasis
 from skarce.criteria import IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.posterior import Outcome
-from skarce.searches import BestAction, GreedyBatches, Journal, Limits
+from skarce.searches import BestAction, GreedyBatches, Journal, Limits, Pools
 from skarce.solvers.em_evidence import run_em
 from tests.oracles import profiled_log_evidence, random_problem
 from tests.test_active_set import moments_of
@@ -20,7 +20,7 @@ SCHEDULES = {
     "best action, NumPy": lambda c, m, j: BestAction(compiled=False).run(c, m, j),
     "greedy batches": lambda c, m, j: GreedyBatches().run(c, m, j),
     "greedy batches from the first function": lambda c, m, j: GreedyBatches(few=-1).run(c, m, j),
-    "greedy batches in pools": lambda c, m, j: GreedyBatches(pool_size=20, violators=10).run(c, m, j),
+    "greedy batches in pools": lambda c, m, j: GreedyBatches(pools=Pools(20, 10)).run(c, m, j),
     "expectation maximisation": run_em,
 }
 
@@ -112,7 +112,7 @@ def test_size_limit(run):
     design, _, _ = friedman(1, 150)
     found = BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(Limits(max_active=7)))
     assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
-    found = GreedyBatches(pool_size=20).run(IndividualEvidence(), design.moments("columns")[0], Journal(Limits(max_active=7)))
+    found = GreedyBatches(pools=Pools(20)).run(IndividualEvidence(), design.moments("columns")[0], Journal(Limits(max_active=7)))
     assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
 
 
@@ -135,7 +135,7 @@ def test_crowded_pools_give_way_to_the_whole_gram():
     asked = []
     whole = moments.gram.whole
     moments.gram.whole = lambda: asked.append(True) or whole()
-    found = GreedyBatches(pool_size=128).run(IndividualEvidence(), moments, Journal())
+    found = GreedyBatches(pools=Pools(128)).run(IndividualEvidence(), moments, Journal())
     assert asked
     assert len(found.active) > 60
 

@@ -10,13 +10,13 @@ import numpy as np
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
 from skarce.designs.choice import Costs, choose_kind, fits
-from skarce.designs.passes import Block, Centre, RowsOfBlocks, streamed_moments, whole_moments
+from skarce.designs.passes import Block, Centre, Centred, RowsOfBlocks, streamed_moments, whole_moments
 from skarce.moments import CONSTANT, ColumnGram, Moments
 
 PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache
 
 
-class InMemoryDesign:
+class InMemoryDesign(Centred):
     """Candidates at rows that are all there.
 
     Parameters
@@ -51,14 +51,6 @@ class InMemoryDesign:
         else:
             moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
         return moments
-
-    @property
-    def target_means(self) -> Floats:
-        return self._centre.targets
-
-    def means(self, indices: Indices) -> Floats:
-        """Weighted means of these candidates, zero without an intercept."""
-        return self._centre.candidates[indices]
 
     def _read(self) -> tuple[Block]:
         return (self._block,)

@@ -38,6 +38,20 @@ class Centre(NamedTuple):
     targets: Floats
 
 
+class Centred:
+    """Shared by designs, which know the centre once they have given their moments."""
+
+    _centre: Centre
+
+    @property
+    def target_means(self) -> Floats:
+        return self._centre.targets
+
+    def means(self, indices: Indices) -> Floats:
+        """Weighted means of these candidates, zero without an intercept."""
+        return self._centre.candidates[indices]
+
+
 def whole_sums(read: ReadBlocks) -> Sums:
     """Whole moments in one pass."""
     sums: Sums | None = None

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_random_state
 
 from skarce._parallel import slices
-from skarce._typing import Floats, Indices
+from skarce._typing import Floats
 from skarce.designs.choice import Costs, choose_kind
-from skarce.designs.passes import Block, streamed_moments, whole_moments
+from skarce.designs.passes import Block, Centred, streamed_moments, whole_moments
 from skarce.moments import Moments
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
@@ -104,7 +104,7 @@ class RowBlocks:
         return kept[0], n_seen <= n_rows, n_seen
 
 
-class RowBlocksDesign:
+class RowBlocksDesign(Centred):
     """Candidates at rows that are read block by block."""
 
     def __init__(self, candidates: Any, blocks: RowBlocks, n_rows: int, *, fit_intercept: bool = True) -> None:
@@ -121,14 +121,6 @@ class RowBlocksDesign:
         moments, self._centre = collect(self._read, fit_intercept=self._fit_intercept)
         self.n_samples = moments[0].n_samples + self._fit_intercept
         return moments
-
-    @property
-    def target_means(self) -> Floats:
-        return self._centre.targets
-
-    def means(self, indices: Indices) -> Floats:
-        """Weighted means of these candidates, zero without an intercept."""
-        return self._centre.candidates[indices]
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:

@@ -7,7 +7,7 @@ from typing import Any
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
-from skarce.searches import BestAction, Found, GreedyBatches, Journal
+from skarce.searches import BestAction, Found, GreedyBatches, Journal, Pools
 from skarce.solvers.em_evidence import run_em
 
 SOLVERS = ("fast", "sequential", "em")
@@ -129,5 +129,5 @@ class RelevanceVectorRegressor(MomentRegressor):
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         if self.solver == "em":
             return run_em(criterion, moments, journal)
-        search = BestAction() if self.solver == "sequential" else GreedyBatches(random_state=self._seed())
+        search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
         return search.run(criterion, moments, journal)

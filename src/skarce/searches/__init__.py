@@ -3,5 +3,6 @@
 from skarce.searches.best_action import BestAction
 from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.journal import Found, Journal, Limits
+from skarce.searches.pools import Pools
 
-__all__ = ["BestAction", "Found", "GreedyBatches", "Journal", "Limits"]
+__all__ = ["BestAction", "Found", "GreedyBatches", "Journal", "Limits", "Pools"]

@@ -8,9 +8,7 @@ than the tolerance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._parallel import on_one_blas_thread
@@ -21,6 +19,7 @@ from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.best_action import BestAction
 from skarce.searches.journal import Found, Journal
+from skarce.searches.pools import Pools
 from skarce.solvers.active_block import ActiveBlock
 from skarce.solvers.joint_steps import joint_steps
 
@@ -38,9 +37,7 @@ class GreedyBatches:
     max_joint_steps, max_tight_steps : and after this many between batches, or when nothing is left to add
     few, stretch : up to `few` functions the best single action is quicker than a batch, where the criterion has compiled steps;
         `stretch` of them are taken between two refreshes, and joint steps take over after `max_changes` changes of ridges in a row
-    pool_size : candidates in the first pool, where Phi'Phi is not at hand as a whole; 6 sqrt(n_candidates) if that is more
-    violators : candidates that join the model in the next pool, at most
-    random_state : seeds the first pool
+    pools : how candidates are pooled where Phi'Phi is not at hand as a whole
     """
 
     smallest_batch: int = 8
@@ -52,9 +49,7 @@ class GreedyBatches:
     few: int = 400
     stretch: int = 400
     max_changes: int = 100
-    pool_size: int = 256
-    violators: int = 300
-    random_state: int = 0
+    pools: Pools = field(default_factory=Pools)
 
     @on_one_blas_thread
     def run(
@@ -65,11 +60,7 @@ class GreedyBatches:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
-        if not moments.gram.is_whole and moments.n_candidates > self._first_pool(moments):
-            return self._climb_in_pools(criterion, moments, journal, start)
-        state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
-        outcome = self._climb(criterion, state, journal, journal.limits.tol)
-        return Found(state.active.copy(), state.ridges.copy(), outcome)
+        return self.pools.run(self._climb, criterion, moments, journal, start)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> Outcome:
         """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
@@ -133,52 +124,3 @@ class GreedyBatches:
         score = criterion.score(state.energy, state.log_determinant, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
         return settled.converged and len(state) == n_before
-
-    def _climb_in_pools(
-        self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None
-    ) -> Found:
-        """Solve on some candidates, scan all of them, go on with the model and the strongest violators."""
-        active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
-        others = self._first_others(criterion, moments, active)
-        while True:
-            pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
-            local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges)
-            for tol in (max(1.0, journal.limits.tol), journal.limits.tol):
-                outcome = self._climb(criterion, local, journal, tol)
-                active, ridges = pool[local.active], local.ridges.copy()
-                if outcome.is_early:
-                    return Found(active, ridges, outcome)
-                whole = moments.gram.whole() if self._is_crowded(local) else None
-                if whole is not None:
-                    everything = Moments(whole, moments.projections, moments.target_energy, moments.n_samples, moments.rows)
-                    return self.run(criterion, everything, journal, start)
-            others = self._violators(criterion, ActiveSet(moments, active, ridges), journal)
-            if not len(others):
-                return Found(active, ridges, outcome)
-
-    def _violators(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Indices:
-        """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
-        ranking = criterion.ranking(state)
-        helpful = np.flatnonzero(ranking > 1.0)
-        helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
-        is_done = not len(helpful) or not journal.limits.room(len(state))
-        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
-            return helpful[:0]
-        return helpful
-
-    def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
-        """A random pool that also holds the candidates that do most by themselves."""
-        ranking = criterion.ranking(ActiveSet(moments))
-        ranking[active] = 0.0
-        size = self._first_pool(moments)
-        strongest = np.argsort(-ranking, kind="stable")[: size // 8]
-        rest = np.setdiff1d(np.arange(moments.n_candidates), np.concatenate([active, strongest]))
-        drawn = np.random.default_rng(self.random_state).permutation(rest)[: size - len(strongest)]
-        return np.concatenate([strongest, drawn])
-
-    def _first_pool(self, moments: Moments) -> int:
-        return max(self.pool_size, int(6.0 * np.sqrt(moments.n_candidates)))
-
-    def _is_crowded(self, local: ActiveSet) -> bool:
-        """So many of the pool are in that pools would be many and large."""
-        return 4 * len(local) > local.moments.n_candidates and len(local) > 40

@@ -1,0 +1,91 @@
+"""Many candidates, few of them needed: solve on a pool, stream over all once, go on with the strongest violators.
+
+Where Phi'Phi is not at hand as a whole, a column of it costs a pass over all candidates. A search that only sees some hundred
+of them pays one pass for all columns of its result instead of one for every addition, and the kernel matrix is never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import ActiveSet
+from skarce.criteria import Criterion
+from skarce.moments import Moments
+from skarce.posterior import Outcome
+from skarce.searches.journal import Found, Journal
+
+# Raises the criterion of a state until no addition gains more than the tolerance given last.
+Climb = Callable[[Criterion, ActiveSet, Journal, float], Outcome]
+Start = tuple[Indices, Floats]
+ROUGH = 1.0  # gains below this are left alone until it is clear that the pool is not crowded
+
+
+@dataclass(frozen=True)
+class Pools:
+    """How candidates are pooled.
+
+    Parameters
+    ----------
+    pool_size : candidates in the first pool; 6 sqrt(n_candidates) if that is more
+    violators : candidates that join the model in the next pool, at most; half the size of the model if that is more
+    random_state : seeds the first pool
+    """
+
+    pool_size: int = 256
+    violators: int = 300
+    random_state: int = 0
+
+    def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Found:
+        """Climb on all candidates where that is cheap, else in pools until a scan of all finds none that helps."""
+        if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
+            state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
+            outcome = climb(criterion, state, journal, journal.limits.tol)
+            return Found(state.active.copy(), state.ridges.copy(), outcome)
+        active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
+        others = self._first_others(criterion, moments, active)
+        while True:
+            pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
+            local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges)
+            for tol in (max(ROUGH, journal.limits.tol), journal.limits.tol):
+                outcome = climb(criterion, local, journal, tol)
+                active, ridges = pool[local.active], local.ridges.copy()
+                if outcome.is_early:
+                    return Found(active, ridges, outcome)
+                whole = moments.gram.whole() if _is_crowded(local) else None
+                if whole is not None:
+                    return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
+            others = self._violators(criterion, ActiveSet(moments, active, ridges), journal)
+            if not len(others):
+                return Found(active, ridges, outcome)
+
+    def _first_size(self, moments: Moments) -> int:
+        return max(self.pool_size, int(6.0 * np.sqrt(moments.n_candidates)))
+
+    def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
+        """A random pool that also holds the candidates that do most by themselves."""
+        ranking = criterion.ranking(ActiveSet(moments))
+        ranking[active] = 0.0
+        size = self._first_size(moments)
+        strongest = np.argsort(-ranking, kind="stable")[: size // 8]
+        rest = np.setdiff1d(np.arange(moments.n_candidates), np.concatenate([active, strongest]))
+        drawn = np.random.default_rng(self.random_state).permutation(rest)[: size - len(strongest)]
+        return np.concatenate([strongest, drawn])
+
+    def _violators(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Indices:
+        """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
+        ranking = criterion.ranking(state)
+        helpful = np.flatnonzero(ranking > 1.0)
+        helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
+        is_done = not len(helpful) or not journal.limits.room(len(state))
+        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
+            return helpful[:0]
+        return helpful
+
+
+def _is_crowded(local: ActiveSet) -> bool:
+    """So many of the pool are in that pools would be many and large."""
+    return 4 * len(local) > local.moments.n_candidates and len(local) > 40
