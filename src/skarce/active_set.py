@@ -42,6 +42,11 @@ def resolved_energy(moments: Moments) -> float:
     return moments.target_energy * (1.0 + RESOLUTION)
 
 
+def left_of(resolved: float, explained: Floats) -> float:
+    """t'P t = t't - |explained|^2, not below the share of t't that no candidate can reach, whatever rounding says."""
+    return max(resolved - float(explained @ explained), RESOLUTION * resolved)
+
+
 class ActiveSet:
     """Active candidates, their ridges, and the quantities of all candidates given them.
 
@@ -116,7 +121,7 @@ class ActiveSet:
         explained = root @ moments.projections[self.active]
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
-        self.energy -= float(explained @ explained)
+        self.energy = left_of(self.energy, explained)
 
     def add(self, candidate: int, ridge: float) -> None:
         """Let a candidate in (FGCV, appendix VI)."""
@@ -145,15 +150,21 @@ class ActiveSet:
         difference = ridge - self._ridges[position]
         column = self._inverse_column(position)
         self._shift(position, column, difference / (1.0 + difference * column[position]))
-        self.factor.shift(position, difference)
         self._ridges[position] = ridge
+        try:
+            self.factor.shift(position, difference)
+        except NotPositiveDefiniteError:
+            self.refresh()
 
     def remove(self, position: int) -> None:
         """Take an active candidate out: the limit of an infinite ridge."""
         column = self._inverse_column(position)
         self._shift(position, column, 1.0 / column[position])
-        self.factor.remove(position)
         self._keep(np.delete(np.arange(self._n), position))
+        try:
+            self.factor.remove(position)
+        except NotPositiveDefiniteError:
+            self.refresh()
 
     def restart(self, active: Indices, ridges: Floats) -> None:
         """Let these candidates be in, with these ridges, and no others; everything afresh."""

@@ -84,6 +84,9 @@ class Rbf(_Distance):
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
         np.matmul(rows, centers.T, out=out)
+        # Where squares are so large that their rounding is felt, a distance may come out negative.
+        if out.dtype != np.float64 or rows[:, -2].min(initial=0.0) < -1e6:
+            np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
 
 

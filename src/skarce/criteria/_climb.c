@@ -45,7 +45,7 @@ static double gain_of(const State *s, double leftover, double alignment, double 
     explained = alignment * alignment / (leftover + ridge);
     shrunk = -0.5 * log1p(leftover / ridge);
     if (s->noise >= 0.0) return 0.5 * explained / s->noise + shrunk;
-    return -0.5 * s->n * log1p(-explained / energy) + shrunk;
+    return -0.5 * s->n * log1p(-fmin(explained / energy, 1.0 - 1e-15)) + shrunk;
 }
 
 /* The best ridge of a function, infinite where it is better left out; ratio = alignment^2 / (leftover noise). */

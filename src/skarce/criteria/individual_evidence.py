@@ -32,6 +32,7 @@ from skarce.moments import WholeGram
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
 NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
+ALL_EXPLAINED = 1.0 - 1e-15
 MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
 
@@ -89,7 +90,7 @@ class IndividualEvidence:
         energy = members.energy + weights * alignment
         ratio = alignment**2 / (leftover * self._noise(energy, n_samples))
         share = 1.0 if self.noise_variance is not None else np.maximum(1.0 - ratio / n_samples, 0.0)
-        with np.errstate(divide="ignore"):
+        with np.errstate(over="ignore"):
             best = np.where(ratio > 1.0, leftover * share / np.maximum(ratio - 1.0, 1e-300), np.inf)
         scale = leftover + ridges
         best = np.maximum(best, RIDGE_RANGE[0] * scale)
@@ -187,4 +188,5 @@ class IndividualEvidence:
         shrunk = -0.5 * np.log1p(leftover / ridge)  # log(lambda / D) without a difference
         if self.noise_variance is not None:
             return 0.5 * explained / self.noise_variance + shrunk
-        return -0.5 * n_samples * np.log1p(-explained / energy) + shrunk
+        # Of an exact fit rounding may leave more explained than there is.
+        return -0.5 * n_samples * np.log1p(-np.minimum(explained / energy, ALL_EXPLAINED)) + shrunk

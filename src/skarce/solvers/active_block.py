@@ -7,12 +7,13 @@ from scipy.linalg import lapack
 
 from skarce._linalg import NotPositiveDefiniteError, inverse_of_lower
 from skarce._typing import Floats, Indices
+from skarce.active_set import left_of
 
 
 class ActiveBlock:
     """H = G_AA + Lambda, its factor and what follows from it, at given ridges.
 
-    Raises `NotPositiveDefiniteError` where H is singular, or the fit exact, to working precision.
+    Raises `NotPositiveDefiniteError` where H is singular to working precision.
 
     Attributes
     ----------
@@ -34,9 +35,7 @@ class ActiveBlock:
         if info != 0:
             raise NotPositiveDefiniteError(f"leading minor {info} of the active block is not positive")
         self._explained, _ = lapack.dtrtrs(self._factor, projections, lower=1)
-        self.energy = target_energy - float(self._explained @ self._explained)
-        if not self.energy > 0.0:
-            raise NotPositiveDefiniteError("the active functions reproduce the target exactly")
+        self.energy = left_of(target_energy, self._explained)
         diagonal = self._factor.diagonal()
         self.log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
         self._inverse: Floats | None = None

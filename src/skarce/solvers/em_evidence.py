@@ -18,6 +18,7 @@ from skarce.posterior import Outcome
 from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.journal import Found, Journal
 from skarce.solvers.active_block import ActiveBlock
+from skarce.solvers.joint_steps import Remaining
 
 PRUNED = 1e6  # a ridge this many times phi'phi has left the model
 
@@ -30,11 +31,28 @@ def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     search gives the result the certificate of all others: no single change gains more than the tolerance.
     """
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    active, ridges, limit = _iterate(criterion, moments.restricted_to(usable), journal)
+    local = moments.restricted_to(usable)
+    active, ridges, limit = _iterate(criterion, local, journal)
+    active, ridges = _capped(criterion, local, active, ridges, journal.limits.max_active)
     start = (usable[active], ridges)
     if limit is not None:
         return Found(*start, limit)
     return GreedyBatches().run(criterion, moments, journal, start)
+
+
+def _capped(
+    criterion: Criterion, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
+) -> tuple[Indices, Floats]:
+    """Take out the function that is missed least until no more than `max_active` are left."""
+    if max_active is None or len(active) <= max_active:
+        return active, ridges
+    members = Remaining(
+        ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
+    )
+    while len(members.kept) > max_active:
+        gains = criterion.removal_gains(members, members.kept, moments.n_samples)
+        members.remove(int(members.kept[gains.argmax()]))
+    return active[members.kept], ridges[members.kept]
 
 
 def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
