@@ -279,6 +279,30 @@ def test_grid_search_reaches_the_basis(sinc):
     assert search.best_params_ == {"basis__gamma": 0.3}
 
 
+def test_grid_search_reaches_the_kernels_behind_the_name(sinc):
+    X, y = sinc
+    search = GridSearchCV(RelevanceVectorRegressor(), {"basis__gamma": [0.001, 0.3, 300.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"basis__gamma": 0.3}
+    with pytest.raises(ValueError, match="Invalid parameter 'width'"):
+        RelevanceVectorRegressor().set_params(basis__width=1.0)
+
+
+def test_names_of_inputs_that_are_passed_through(rng):
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    model = RelevanceVectorRegressor("passthrough").fit(X, X["b"] + 0.1 * rng.normal(size=60))
+    assert "b" in model.basis_.get_feature_names_out()
+    model.fit(X.to_numpy(), X["b"].to_numpy())
+    assert "x1" in model.basis_.get_feature_names_out()
+
+
+def test_weights_that_add_up_to_one_are_not_taken_silently(sinc):
+    X, y = sinc
+    with pytest.warns(UserWarning, match="120 rows are worth 1 observations"):
+        model = RelevanceVectorRegressor().fit(X, y, sample_weight=np.full(120, 1 / 120))
+    assert model.outcome_ is Outcome.TOO_LITTLE_DATA
+    assert str(model.outcome_).startswith("There is no more than one observation")
+
+
 def test_select_from_model(rng):
     X = pd.DataFrame(rng.normal(size=(100, 8)), columns=list("abcdefgh"))
     y = X["c"] - 3 * X["g"] + rng.normal(0, 0.1, 100)
@@ -322,6 +346,10 @@ def test_row_blocks_explain_what_they_need(rng):
     X, y = rng.normal(size=(20_500, 1)), rng.normal(size=20_500)
     with pytest.raises(ValueError, match=r"KernelBasis\(centers=500\)"):
         RelevanceVectorRegressor().fit(RowBlocks.from_arrays(X, y))
+    blocks = RowBlocks.from_arrays(X, y)
+    model = RelevanceVectorRegressor(KernelBasis(centers=5, random_state=0)).fit(blocks)
+    with pytest.raises(TypeError, match="for the X of each row block"):
+        model.predict(blocks)
     with pytest.raises(ValueError, match="come from the blocks"):
         RelevanceVectorRegressor().fit(RowBlocks.from_arrays(X, y), y)
 
@@ -387,6 +415,7 @@ def test_interrupt_is_raised_and_nothing_is_lost(sinc, monkeypatch):
         ({"max_active": 2.5}, "max_active must be a whole number"),
         ({"moments": "most"}, "moments must be one of"),
         ({"basis": "rbv"}, "basis must be one of"),
+        ({"basis": "matern52"}, r"write KernelBasis\('matern52'\)"),
     ],
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):

@@ -22,7 +22,11 @@ class Outcome(Enum):
     STEP_LIMIT = "The step limit was reached before the criterion settled. Raise max_iter, or loosen tol."
     TIME_LIMIT = "The time limit was reached; this is the best model so far. Raise max_time, or loosen tol."
     CONSTANT_TARGET = "The target does not vary, so the model is its mean alone."
+    TOO_LITTLE_DATA = "There is no more than one observation (sample weights are counts), so the model is its mean alone."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
+
+    def __str__(self) -> str:
+        return self.value
 
     @property
     def is_early(self) -> bool:

@@ -89,7 +89,8 @@ def training_data(table: Table, target: str, at_least: int = 1) -> TrainingData:
     X = inputs(table, kinds)
     if len(y) < at_least:
         raise TableError(f"{table.name} has {len(y)} rows, fewer than the {at_least} folds; lower --cv.")
-    notes = [_almost_numbers(table, name) for name, kind in kinds.items() if kind == TEXT]
+    texts = [name for name, kind in kinds.items() if kind == TEXT]
+    notes = [look(table, name) for name in texts for look in (_almost_numbers, _nearly_all_different)]
     return TrainingData(X, y, kinds, [note for note in notes if note])
 
 
@@ -217,6 +218,18 @@ def _almost_numbers(table: Table, name: str) -> str | None:
         return None
     first = f"{values.iloc[rows[0]]!r} in {table.place(int(rows[0]))}"
     return f"column {name!r} is taken as text because of {len(rows)} of its {len(values)} values, the first {first}."
+
+
+def _nearly_all_different(table: Table, name: str) -> str | None:
+    """A note on a text column that is different in most rows: a name, a number plate or a date tells nothing of other rows."""
+    values = table.frame[name]
+    n_distinct = int(values.nunique())
+    if n_distinct <= max(20, len(values) / 4):
+        return None
+    return (
+        f"column {name!r} has {n_distinct} different texts in {len(values)} rows, so a model learns its rows by heart; drop it if "
+        "it is an identifier, and turn dates into numbers."
+    )
 
 
 def _listed(names: Collection[str]) -> str:

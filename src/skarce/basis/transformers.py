@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 
 NAMES = ("rbf", "passthrough")
 
@@ -24,11 +25,13 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
     ----------
     transformer : fitted transformer, or None for the inputs themselves
     indices : the columns kept
+    feature_names : names of the inputs, where they are passed through and have names
     """
 
-    def __init__(self, transformer: Any, indices: Any) -> None:
+    def __init__(self, transformer: Any, indices: Any, feature_names: Any = None) -> None:
         self.transformer = transformer
         self.indices = indices
+        self.feature_names = feature_names
 
     def fit(self, X: Any, y: Any = None) -> SelectedColumns:
         """Nothing is left to learn."""
@@ -44,11 +47,12 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the kept columns."""
-        if self.transformer is None:
-            names = np.asarray(input_features, dtype=object)
-        else:
-            names = self.transformer.get_feature_names_out(input_features)
-        return names[self.indices]
+        if self.transformer is not None:
+            return self.transformer.get_feature_names_out(input_features)[self.indices]
+        names = self.feature_names if input_features is None else input_features
+        if names is None:
+            return np.array([f"x{i}" for i in self.indices], dtype=object)
+        return np.asarray(names, dtype=object)[self.indices]
 
 
 class PassthroughCandidates:
@@ -82,7 +86,9 @@ def check_basis(basis: Any) -> Any:
     """The transformer that `basis` stands for, not yet fitted; None for the inputs themselves."""
     if isinstance(basis, str):
         if basis not in NAMES:
-            raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {basis!r}.")
+            is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
+            hint = f" For that kernel write KernelBasis({basis!r})." if is_kernel else ""
+            raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {basis!r}.{hint}")
         return KernelBasis() if basis == "rbf" else None
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
         raise TypeError(f"basis must be one of {list(NAMES)} or have fit and transform, got {type(basis).__name__}.")

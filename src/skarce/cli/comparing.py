@@ -41,16 +41,19 @@ Examples:
 @click.command(help=HELP, short_help="Find out which method fits a table best.")
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict; needed with DATA.")
-@click.option("--methods", default=",".join(METHODS), show_default=True, help="Names with commas between them.")
+@click.option("--methods", help="Names with commas between them.  [default: all that suit the number of rows]")
 @click.option("--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="How often to split anew.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the numbers of every fold to this file.")
-def compare(data: Path | None, target: str | None, methods: str, cv: int, repeats: int, seed: int, json_path: Path | None) -> None:
-    chosen = find_methods(methods.split(","))
+def compare(
+    data: Path | None, target: str | None, methods: str | None, cv: int, repeats: int, seed: int, json_path: Path | None
+) -> None:
+    named = None if methods is None else find_methods(methods.split(","))
     if json_path is not None:
         check_output(json_path, *([data] if data else []))
     name, training = _load(data, target, cv)
+    chosen = _suitable(len(training.y)) if named is None else named
     splitter = RepeatedKFold(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
         results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
@@ -74,6 +77,14 @@ def _load(data: Path | None, target: str | None, cv: int) -> tuple[str, Training
     for note in training.notes:
         messages().print(f"Note: {note}")
     return table.name, training
+
+
+def _suitable(n_rows: int) -> list[Method]:
+    """All methods but those that would take very long on so many rows; a message says which."""
+    too_large = [m.name for m in METHODS.values() if m.max_rows is not None and n_rows > m.max_rows]
+    if too_large:
+        messages().print(f"Note: {', '.join(too_large)} would take long on {n_rows} rows and are left out; name them to run them.")
+    return [method for method in METHODS.values() if method.name not in too_large]
 
 
 def _settings(name: str, training: TrainingData, **options: int) -> dict[str, Any]:

@@ -24,7 +24,10 @@ from skarce.tables import TableError, TrainingData, make_preprocessing, read_tab
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--method", default="frvm", show_default=True, help=f"One of {', '.join(own_names())}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
-def fit(data: Path, target: str, method: str, out: Path) -> None:
+@click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
+@click.option("--centers", type=click.IntRange(min=1), help="Landmarks as candidates, for many rows.  [default: all rows]")
+@click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds; the best model so far is then saved.")
+def fit(data: Path, target: str, method: str, out: Path, gamma: float | None, centers: int | None, max_time: float | None) -> None:
     """Fit a model to a table and save it.
 
     DATA is a CSV or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded, and both steps
@@ -34,20 +37,24 @@ def fit(data: Path, target: str, method: str, out: Path) -> None:
     Examples:
       skarce fit houses.csv --target price
       skarce fit houses.parquet --target price --method rvm --out houses.skops
+      skarce fit many.csv --target y --centers 500 --max-time 60
     """
     chosen = find_own_method(method)
     check_output(out, data)
     training = training_data(read_table(data), target)
     for note in training.notes:
         messages().print(f"Note: {note}")
-    model = SavedModel(_fitted(chosen, training), target, training.kinds, __version__)
+    options = {"basis__gamma": gamma, "basis__centers": centers, "max_time": max_time}
+    with messages().status(f"Fitting {chosen.name} to {len(training.y)} rows"):
+        pipeline = _fitted(chosen, training, {name: value for name, value in options.items() if value is not None})
+    model = SavedModel(pipeline, target, training.kinds, __version__)
     save(model, out)
     show(facts_table({**_facts(model, training), "written to": str(out)}))
 
 
-def _fitted(method: Method, training: TrainingData) -> Pipeline:
+def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> Pipeline:
     """The fitted pipeline. What stopped a fit early is printed as its outcome, so the warning is not repeated."""
-    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", method.make())])
+    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", method.make().set_params(**options))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:

@@ -17,7 +17,14 @@ from skarce.tables import NUMBER, TableError, inputs, read_table, read_verbatim
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Write CSV to this file instead of standard output.")
-def predict(model: Path, data: Path, out: Path | None) -> None:
+@click.option(
+    "--std",
+    type=click.Choice(["plain", "augmented"]),
+    default="plain",
+    show_default=True,
+    help="How the standard deviation is taken; augmented grows away from the data the model was fitted to.",
+)
+def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """Predict the target for the rows of a table.
 
     MODEL was written by `skarce fit`; DATA is a CSV or Parquet file with the same input columns. The result is DATA as CSV with two
@@ -26,11 +33,11 @@ def predict(model: Path, data: Path, out: Path | None) -> None:
     \b
     Examples:
       skarce predict houses.skops new_houses.csv
-      skarce predict houses.skops new_houses.csv --out predictions.csv
+      skarce predict houses.skops new_houses.csv --out predictions.csv --std augmented
     """
     if out is not None:
         _check_csv_output(out, model, data)
-    text = _with_predictions(load(model), data).to_csv(index=False, lineterminator="\n")
+    text = _with_predictions(load(model), data, std).to_csv(index=False, lineterminator="\n")
     if out is None:
         click.echo(text, nl=False)
         return
@@ -45,12 +52,12 @@ def _check_csv_output(out: Path, *sources: Path) -> None:
     check_output(out, *sources)
 
 
-def _with_predictions(model: SavedModel, data: Path) -> Any:
+def _with_predictions(model: SavedModel, data: Path, kind: str) -> Any:
     """The table as it stands in its file, with the mean and standard deviation of the target beside it."""
     texts = [name for name, kind in model.columns.items() if kind != NUMBER]
     X = inputs(read_table(data, texts), model.columns)
     frame = read_verbatim(data)
-    mean, std = model.pipeline.predict(X, return_std=True)
+    mean, std = model.pipeline.predict(X, return_std=True, std=kind)
     for name, values in ((f"{model.target}_mean", mean), (f"{model.target}_std", std)):
         if name in frame:
             raise TableError(f"{data} already has a column {name!r}; rename or drop it.")

@@ -42,7 +42,7 @@ def comparison_table(results: list[MethodResult], settings: dict[str, Any]) -> T
     title = "{data}: {n_rows} rows, {n_inputs} inputs, {cv} folds".format(**settings)
     table = _table(f"{title}, {settings['repeats']} times" if settings["repeats"] > 1 else title)
     table.caption = "times: median over folds; coverage: share of targets in the 95 % interval"
-    table.add_column("method")
+    table.add_column("method", no_wrap=True, min_width=6)
     for heading in ("RMSE", "R2", "functions", "fit", "predict", "coverage"):
         table.add_column(heading, justify="right", no_wrap=True)
     has_notes = any(_note(result) for result in results)

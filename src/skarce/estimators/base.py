@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from skarce._parallel import blas_threads, slices
 from skarce._typing import Floats
 from skarce._validation import validated
-from skarce.basis import KernelBasis, check_basis, fit_basis
+from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
 from skarce.estimators.augmentation import Augmentation
@@ -117,6 +117,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         check_is_fitted(self, "posterior_")
         if std not in ("plain", "augmented"):
             raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
+        if isinstance(X, RowBlocks):
+            raise TypeError("predict takes one array of rows at a time: call it for the X of each row block.")
         X = self._checked_inputs(X)
         with blas_threads(1):
             if not return_std:
@@ -132,6 +134,13 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         basis = self.basis
         tags.input_tags.pairwise = isinstance(basis, KernelBasis) and basis.__sklearn_tags__().input_tags.pairwise
         return tags
+
+    def set_params(self, **params: Any) -> Any:
+        """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
+        reaches_basis = "basis" not in params and any(name.startswith("basis__") for name in params)
+        if reaches_basis and isinstance(self.basis, str) and self.basis == "rbf":
+            self.basis = KernelBasis()
+        return super().set_params(**params)
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
@@ -163,6 +172,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not weights.sum() > 0.0:
                 raise ValueError("sample_weight must not be zero for every row.")
+            _warn_of_small_weights(weights)
         targets = y[:, None] if y.ndim == 1 else y
         candidates = fit_basis(basis, X, y, weights)
         design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
@@ -198,7 +208,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         """Search on a target scaled to unit variance (by a power of two, so exactly), and go back to user units."""
         varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
         if not varies or moments.n_samples <= 0.0:
-            found = Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONSTANT_TARGET)
+            outcome = Outcome.CONSTANT_TARGET if moments.n_samples > 0.0 else Outcome.TOO_LITTLE_DATA
+            found = Found(np.empty(0, dtype=np.intp), np.empty(0), outcome)
             return posterior_of(criterion, moments, design, output, found, journal, 1.0)
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
@@ -219,6 +230,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 precision[output, place] = posterior.ridges / posterior.noise_variance
             relevance[output, posterior.active] = posterior.well_determined
         basis = candidates.select(active)
+        if isinstance(basis, SelectedColumns) and basis.transformer is None:
+            basis.feature_names = getattr(self, "feature_names_in_", None)
         self.active_ = active
         self.coef_ = coef[0] if one_output else coef
         self.weight_precision_ = precision[0] if one_output else precision
@@ -281,6 +294,18 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 f"this model has basis={self.basis!r}. Use std='plain'."
             )
         return Augmentation(*self._augmentation_rows)
+
+
+def _warn_of_small_weights(weights: Floats) -> None:
+    """Weights that were scaled to add up to one are a common habit, and mean a single observation here."""
+    n_rows, total = int(np.count_nonzero(weights)), float(weights.sum())
+    if total < 0.5 * n_rows:
+        warnings.warn(
+            f"sample weights are counts, and these say that {n_rows} rows are worth {total:.3g} observations. If they are meant as "
+            "relative, multiply them by the number of rows over their sum.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _takes_arrays(basis: Any) -> bool:

@@ -35,7 +35,7 @@ class RelevanceVectorRegressor(MomentRegressor):
         An unpenalised constant, integrated out; its uncertainty is part of the std.
     tol : float, default=1e-3
         The fit has converged when no single change raises the log evidence by more than this.
-    max_iter : int, default=10000
+    max_iter : int, default=100000
         Steps at most; a fit that ends there warns.
     max_active : int, default=None
         Basis functions at most.
@@ -45,7 +45,8 @@ class RelevanceVectorRegressor(MomentRegressor):
         How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget
         (a quarter of scikit-learn's ``working_memory``).
     verbose : int, default=0
-        1 prints a line per hundred steps, 2 one per step.
+        1 prints a line now and then, 2 a line for every step but those that compiled code takes in one go. The score printed
+        is the criterion up to a constant.
     random_state : int, RandomState or None, default=None
         Seeds the pool of candidates on large problems, and landmarks; None uses a fixed seed for the pool.
 
@@ -102,7 +103,7 @@ class RelevanceVectorRegressor(MomentRegressor):
         noise_variance: float | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-3,
-        max_iter: int = 10_000,
+        max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
         moments: str = "auto",

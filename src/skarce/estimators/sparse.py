@@ -49,7 +49,7 @@ class SparseRegressor(MomentRegressor):
         *,
         fit_intercept: bool = True,
         tol: float = 1e-3,
-        max_iter: int = 10_000,
+        max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
         moments: str = "auto",

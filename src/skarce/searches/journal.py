@@ -27,7 +27,7 @@ class Limits:
     """
 
     tol: float = 1e-3
-    max_steps: int = 10_000
+    max_steps: int = 100_000
     max_active: int | None = None
     deadline: float | None = None
 
