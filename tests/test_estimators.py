@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, make_friedman1
@@ -380,6 +381,12 @@ def test_max_time_returns_the_best_model_so_far(solver):
         model = RelevanceVectorRegressor(solver=solver, max_time=1e-4).fit(X, y)
     assert model.outcome_ is Outcome.TIME_LIMIT
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_em_says_when_all_candidates_are_too_many(rng):
+    X = rng.normal(size=(600, 2))
+    with config_context(working_memory=8), pytest.raises(ValueError, match="starts from all 600 candidates"):
+        RelevanceVectorRegressor(solver="em").fit(X, X[:, 0])
 
 
 def test_max_active_is_a_cap(sinc, solver):

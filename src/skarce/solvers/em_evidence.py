@@ -13,6 +13,7 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE, resolved_energy
 from skarce.criteria import Criterion
+from skarce.designs.choice import fits
 from skarce.moments import Moments, WholeGram
 from skarce.posterior import Outcome
 from skarce.searches.greedy_batches import GreedyBatches
@@ -31,6 +32,11 @@ def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     search gives the result the certificate of all others: no single change gains more than the tolerance.
     """
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f'solver="em" starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use solver="fast", '
+            "fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+        )
     local = moments.restricted_to(usable)
     active, ridges, limit = _iterate(criterion, local, journal)
     active, ridges = _capped(criterion, local, active, ridges, journal.limits.max_active)
