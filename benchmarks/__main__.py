@@ -72,12 +72,13 @@ def machine() -> dict[str, Any]:
 
 
 def compare(problem: Problem) -> dict[str, Any]:
-    """All methods on one problem, their fits interleaved; the best wall time of several."""
+    """All methods on one problem, their fits interleaved in random order; the best wall time of several."""
     X, y, X_test, y_test = problem.load()
     chosen = [m for m in available() if problem.n_rows <= m.max_rows]
     rows: dict[str, Any] = {m.name: {"wall_s": np.inf, "fits": 0} for m in chosen}
+    order = np.random.default_rng(0)
     for repeat in range(problem.repeats):
-        for method in chosen:
+        for method in order.permutation(np.array(chosen, dtype=object)):
             row = rows[method.name]
             # A fit of more than a second is done once; of more than a tenth, three times.
             if repeat >= (1 if row["wall_s"] > 1.0 and repeat else 3 if row["wall_s"] > 0.1 and repeat else problem.repeats):

@@ -34,8 +34,8 @@ def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Found:
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     if not fits(len(usable), len(usable)):
         raise ValueError(
-            f'solver="em" starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use solver="fast", '
-            "fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+            f'solver="em" starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use '
+            "solver='fast', fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
         )
     local = moments.restricted_to(usable)
     active, ridges, limit = _iterate(criterion, local, journal)
