@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 EXTRAS = ("pandas", "click", "rich", "skops", "matplotlib", "pyarrow", "dask", "fastrvm")
 
 FIT = f"""
 import sys
+from pathlib import Path
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in {EXTRAS!r}:
@@ -38,3 +40,12 @@ def test_the_command_names_what_to_install():
     assert done.returncode == 2
     assert "skarce[cli]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_readme_is_complete():
+    """Both commands are on its first screen, and no placeholder is left."""
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    first_screen = "\n".join(text.splitlines()[:30])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+    assert "BENCHMARK_TABLE" not in text
