@@ -38,6 +38,13 @@ def test_an_error_in_one_item_is_raised():
         for_each(work, range(5), operations=1.0)
 
 
+@pytest.mark.usefixtures("way")
+def test_work_that_asks_for_threads_again_does_not_wait_for_itself():
+    done = []
+    for_each(lambda outer: for_each(done.append, [outer] * 4, operations=1e9), range(8), operations=1e9)
+    assert sorted(done) == sorted(list(range(8)) * 4)
+
+
 def test_other_threads_run_while_a_model_is_fitted(rng):
     X = rng.uniform(size=(900, 5))
     y = np.sin(5 * X[:, 0]) * X[:, 1] + rng.normal(size=900) * 0.1

@@ -8,6 +8,7 @@ threads changes, so the library keeps it at one thread and cuts large products i
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from skarce._typing import Floats
 Item = TypeVar("Item")
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORTH_THREADS = 3e7  # operations from which on a thread pays for its start
+
+
+_here = threading.local()  # is_worker is set on the threads of the pool
 
 
 @cache
@@ -66,15 +70,22 @@ def on_one_blas_thread(function: Function) -> Function:
 def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operations: float) -> None:
     """Call `work` on every item, on all cores where so many floating-point `operations` make that worth while.
 
-    The first exception is raised after the running items have ended; items not yet started are dropped.
+    The first exception is raised after the running items have ended; items not yet started are dropped. Called from within
+    `work`, it stays on the thread it is on: all of them are busy, and waiting for each other would never end.
     """
     items = list(items)
-    if n_cores() == 1 or len(items) < 2 or operations < WORTH_THREADS:
+    is_nested = getattr(_here, "is_worker", False)
+    if n_cores() == 1 or len(items) < 2 or operations < WORTH_THREADS or is_nested:
         for item in items:
             work(item)
         return
+
+    def on_worker(item: Item) -> None:
+        _here.is_worker = True
+        work(item)
+
     with blas_threads(1):
-        running = [_threads().submit(work, item) for item in items]
+        running = [_threads().submit(on_worker, item) for item in items]
         try:
             for future in running:
                 future.result()

@@ -95,9 +95,12 @@ def test_answers_agree_with_the_dense_design(provide, problem, weights, fit_inte
         np.testing.assert_allclose(moments.gram.diagonal, scale**2, rtol=1e-9)
         np.testing.assert_allclose(moments.target_energy, t @ t, rtol=1e-9)
         np.testing.assert_allclose(moments.projections, phi.T @ t, atol=1e-9 * np.linalg.norm(t) * scale.max())
+        # Blocks before any column has been kept, and of the same columns on both sides.
+        rows, fresh = np.array([1, 2, 30]), np.array([7, 11])
+        np.testing.assert_allclose(moments.gram.block(rows, fresh), phi[:, rows].T @ phi[:, fresh], atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(moments.gram.block(fresh, fresh), phi[:, fresh].T @ phi[:, fresh], atol=1e-9 * scale.max() ** 2)
         np.testing.assert_allclose(moments.gram.columns(active), phi[:, active].T @ phi, atol=1e-9 * scale.max() ** 2)
         np.testing.assert_allclose(moments.gram.column(17), phi[:, 17] @ phi, atol=1e-9 * scale.max() ** 2)
-        rows = np.array([1, 2, 30])
         np.testing.assert_allclose(moments.gram.block(rows, active), phi[:, rows].T @ phi[:, active], atol=1e-9 * scale.max() ** 2)
         block = moments.restricted_to(active).gram.block(np.array([0, 1]), np.array([2]))
         np.testing.assert_allclose(block, phi[:, active[:2]].T @ phi[:, active[2:]], atol=1e-9 * scale.max() ** 2)
