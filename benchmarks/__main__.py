@@ -80,9 +80,6 @@ def compare(problem: Problem) -> dict[str, Any]:
     for repeat in range(problem.repeats):
         for method in order.permutation(np.array(chosen, dtype=object)):
             row = rows[method.name]
-            # A fit of more than a second is done once; of more than a tenth, three times.
-            if repeat >= (1 if row["wall_s"] > 1.0 and repeat else 3 if row["wall_s"] > 0.1 and repeat else problem.repeats):
-                continue
             seconds, model = wall_seconds(lambda method=method: quiet_fit(method, X, y))
             row["wall_s"], row["fits"] = min(row["wall_s"], seconds), repeat + 1
             row["model"] = model
