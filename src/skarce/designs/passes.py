@@ -107,7 +107,7 @@ def _cross_products(block: Block, centre: Centre, rows: Indices, columns: Indice
     """Phi_R'W Phi_C about the centre, a few rows of the data at a time on all cores."""
     workers = n_cores()
     totals = [np.zeros((len(rows), len(columns))) for _ in range(workers)]
-    parts = slices(block.evaluation.n_rows, 512)
+    parts = slices(block.evaluation.n_rows, 1024)
 
     def work(worker: int) -> None:
         for part in parts[worker::workers]:

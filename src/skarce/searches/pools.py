@@ -22,6 +22,7 @@ from skarce.searches.journal import Found, Journal
 Climb = Callable[[Criterion, ActiveSet, Journal, float], Outcome]
 Start = tuple[Indices, Floats]
 ROUGH = 1.0  # gains below this are left alone until it is clear that the pool is not crowded
+NEAR = 0.5  # candidates that nearly help (gain begins at 1) join the pool: they will, once the model has moved
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class Pools:
 
     Parameters
     ----------
-    pool_size : candidates in the first pool; 6 sqrt(n_candidates) if that is more
+    pool_size : candidates in the first pool; 4 sqrt(n_candidates) if that is more
     violators : candidates that join the model in the next pool, at most; half the size of the model if that is more
     random_state : seeds the first pool
     """
 
     pool_size: int = 256
-    violators: int = 300
+    violators: int = 200
     random_state: int = 0
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Found:
@@ -63,7 +64,7 @@ class Pools:
                 return Found(active, ridges, outcome)
 
     def _first_size(self, moments: Moments) -> int:
-        return max(self.pool_size, int(6.0 * np.sqrt(moments.n_candidates)))
+        return max(self.pool_size, int(4.0 * np.sqrt(moments.n_candidates)))
 
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
         """A random pool that also holds the candidates that do most by themselves."""
@@ -78,7 +79,7 @@ class Pools:
     def _violators(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Indices:
         """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
         ranking = criterion.ranking(state)
-        helpful = np.flatnonzero(ranking > 1.0)
+        helpful = np.flatnonzero(ranking > NEAR)
         helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
         is_done = not len(helpful) or not journal.limits.room(len(state))
         if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
