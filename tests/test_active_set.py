@@ -23,6 +23,10 @@ def assert_fresh(state, phi, t):
     np.testing.assert_allclose(state.leftover / scale, np.einsum("nm,nk,km->m", phi, P, phi) / scale, atol=1e-8)
     np.testing.assert_allclose(state.alignment / np.sqrt(scale), phi.T @ P @ t / np.sqrt(scale), atol=1e-8 * np.linalg.norm(t))
     np.testing.assert_allclose(state.energy, t @ P @ t, rtol=1e-8)
+    np.testing.assert_allclose(state.remainder / scale, np.einsum("nm,nm->m", P @ phi, P @ phi) / scale, atol=1e-8)
+    np.testing.assert_allclose(state.overlap / np.sqrt(scale), phi.T @ P @ P @ t / np.sqrt(scale), atol=1e-8 * np.linalg.norm(t))
+    np.testing.assert_allclose(state.residual, t @ P @ P @ t, rtol=1e-8)
+    np.testing.assert_allclose(state.freedom, np.trace(P), rtol=1e-8)
     H = phi[:, state.active].T @ phi[:, state.active] + np.diag(state.ridges)
     np.testing.assert_allclose(state.weights, np.linalg.solve(H, phi[:, state.active].T @ t), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(state.spread(), np.diag(np.linalg.inv(H)), rtol=1e-7)
@@ -35,7 +39,7 @@ def assert_fresh(state, phi, t):
 def test_any_sequence_of_actions_and_back(seed, kind):
     phi, t = random_problem(seed)
     rng = np.random.default_rng(seed)
-    state = ActiveSet(moments_of(phi, t, kind))
+    state = ActiveSet(moments_of(phi, t, kind), squares=True)
     for _ in range(60):
         out = np.setdiff1d(np.arange(phi.shape[1]), state.active)
         move = rng.integers(3)
@@ -57,7 +61,7 @@ def test_any_sequence_of_actions_and_back(seed, kind):
 def test_settle_restart_and_refresh_agree():
     phi, t = random_problem(1)
     moments = moments_of(phi, t)
-    state = ActiveSet(moments, np.array([1, 4, 7, 9]), np.array([1.0, 2.0, 3.0, 4.0]))
+    state = ActiveSet(moments, np.array([1, 4, 7, 9]), np.array([1.0, 2.0, 3.0, 4.0]), squares=True)
     state.settle(np.array([0, 2]), np.array([5.0, 6.0]))
     assert list(state.active) == [1, 7]
     assert_fresh(state, phi, t)
@@ -67,7 +71,7 @@ def test_settle_restart_and_refresh_agree():
 
 def test_drift_is_seen_and_mended():
     phi, t = random_problem(2)
-    state = ActiveSet(moments_of(phi, t), np.array([0, 1, 2]), np.ones(3))
+    state = ActiveSet(moments_of(phi, t), np.array([0, 1, 2]), np.ones(3), squares=True)
     assert state.drift() < 1e-12
     assert not state.has_sign_violation()
     state.alignment[1] += 1e-5 * np.linalg.norm(phi[:, 1]) * np.linalg.norm(t)

@@ -36,8 +36,8 @@ def test_value_of_the_score_is_the_log_density(problem, noise):
     for factor in (1.0, 0.25):
         criterion = IndividualEvidence(noise).scaled(factor)
         scaled = ActiveSet(state.moments.scaled(factor), ACTIVE, RIDGES)
-        score = criterion.score(scaled.energy, scaled.log_determinant, len(t))
-        np.testing.assert_allclose(criterion.value(score, len(t), factor), dense(phi, t, ACTIVE, RIDGES, noise), rtol=1e-9)
+        score = criterion.score(scaled, len(t))
+        np.testing.assert_allclose(criterion.value(score, len(t), len(t), factor), dense(phi, t, ACTIVE, RIDGES, noise), rtol=1e-9)
 
 
 def test_gain_of_each_addition_is_the_difference_of_two_log_evidences(problem, noise):
@@ -102,7 +102,7 @@ def test_gradient_and_hessian_against_differences(problem, noise):
 
     def score(logarithms):
         b = block(logarithms)
-        return criterion.score(b.energy, b.log_determinant, len(t))
+        return criterion.score(b, len(t))
 
     point, step = np.log(RIDGES), 1e-4
     gradient, curvature, scale = criterion.derivatives(block(point), len(t))

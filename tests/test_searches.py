@@ -72,7 +72,7 @@ def test_certificate_no_single_change_gains_more_than_the_tolerance(run, data, k
     assert len(found.active) > 3
     assert largest_gain(phi, y, found.active, found.ridges, 119) < 1.1e-3
     expected = profiled_log_evidence(phi[:, found.active], y, found.ridges, intercept=True)
-    np.testing.assert_allclose(IndividualEvidence().value(journal.score, 119, 1.0), expected, rtol=1e-7)
+    np.testing.assert_allclose(IndividualEvidence().value(journal.score, 119, 120, 1.0), expected, rtol=1e-7)
 
 
 def test_every_step_raises_the_score(run):

@@ -13,17 +13,24 @@ here           papers                      meaning
 ``alignment``  r_m, o, Q/beta              phi_m'P t: how well a candidate explains the rest
 ``energy``     a                           t'P t: residual energy plus penalty
 ``spread``     h_jj                        diag(H^-1): posterior variances relative to the noise
+``remainder``  u_m, eps                    phi_m'P^2 phi_m: what the model leaves of a candidate, squared
+``overlap``    xi_m                        phi_m'P^2 t: of that, what points along the residual
+``residual``   q                           t'P^2 t: residual energy
+``freedom``    v                           tr P: degrees of freedom left
 =============  ==========================  =======================================================
 
+The last four are kept only where a criterion needs squares of P.
+
 The updates are those of Sundararajan, Shevade and Keerthi, appendices V and VI, in moment space: O(L M + L^2) for an
-addition, a change or a removal; a refresh from a Cholesky factor costs O(L^2 M + L^3).
+addition, a change or a removal; a refresh from a Cholesky factor costs O(L^2 M + L^3). Where the factor is so ill-conditioned
+that squares of P would lose their digits and the rows are still there, the refresh asks the rows (FGCV errata 6).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product
+from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 
@@ -35,6 +42,8 @@ RESOLUTION = 1e-12
 DEPENDENT = 1e-10
 # Ridges stay within these multiples of phi'phi: below, they act as none; above, as infinity.
 RIDGE_RANGE = (1e-12, 1e14)
+# From this condition of H on, squares of P are computed from the rows where those are at hand.
+ILL_CONDITIONED = 1e7
 
 
 def resolved_energy(moments: Moments) -> float:
@@ -54,8 +63,11 @@ class ActiveSet:
     addition costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
     """
 
-    def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
+    def __init__(
+        self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, squares: bool = False
+    ) -> None:
         self.moments = moments
+        self._has_squares = squares
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -93,6 +105,11 @@ class ActiveSet:
         """w = H^-1 Phi_A't."""
         return self.factor.solve(self.moments.projections[self.active])
 
+    @property
+    def inverse(self) -> Floats:
+        """H^-1."""
+        return symmetric_inverse(self.factor.lower)
+
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
         root = inverse_of_lower(self.factor.lower)
@@ -113,6 +130,9 @@ class ActiveSet:
         self.energy = resolved_energy(moments)
         self._cover_is_fresh = True
         if not self._n:
+            if self._has_squares:
+                self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
+                self.residual, self.freedom = self.energy, moments.n_samples
             return
         # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         root = inverse_of_lower(lower)
@@ -122,6 +142,28 @@ class ActiveSet:
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
         self.energy = left_of(self.energy, explained)
+        if self._has_squares:
+            self._refresh_squares(root, cover, root.T @ explained)
+
+    def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
+        """xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5), or from the rows where digits are few."""
+        moments, ridges = self.moments, self.ridges
+        diagonal = self.factor.lower.diagonal()
+        if moments.rows is not None and diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2:
+            seen = moments.rows.remainders(self.active, ridges)
+            self.alignment, self.leftover = seen.alignment, seen.leftover
+            self.overlap, self.remainder = seen.overlap, seen.remainder
+            usable = moments.gram.diagonal > 0.0
+            for values in (self.alignment, self.leftover, self.overlap, self.remainder):
+                values *= usable
+        else:
+            inward = root.T @ cover
+            self.overlap = self.alignment - (ridges * weights) @ inward
+            inward *= np.sqrt(ridges)[:, None]
+            self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
+        penalty = float(ridges @ weights**2)
+        self.residual = max(self.energy - penalty, RESOLUTION * moments.target_energy)
+        self.freedom = moments.n_samples - self._n + float(ridges @ np.einsum("ij,ij->j", root, root))
 
     def add(self, candidate: int, ridge: float) -> None:
         """Let a candidate in (FGCV, appendix VI)."""
@@ -137,6 +179,8 @@ class ActiveSet:
         np.subtract(row, own @ cover, out=unexplained)
         unexplained *= 1.0 / pivot
         explained = float(self.alignment[candidate]) / pivot
+        if self._has_squares:
+            self._add_to_squares(candidate, pivot * unexplained, pivot * pivot, explained / pivot)
         self.factor.append_row(own, pivot)
         self.energy -= explained**2
         self.alignment -= explained * unexplained
@@ -144,6 +188,18 @@ class ActiveSet:
         self._index[n] = candidate
         self._ridges[n] = ridge
         self._n = n + 1
+
+    def _add_to_squares(self, candidate: int, mu: Floats, total: float, weight: float) -> None:
+        """FGCV, eqs 44 to 47: mu_m = phi_j'P phi_m, nu_m = phi_j'P^2 phi_m, both with the model before."""
+        overlap, remainder = float(self.overlap[candidate]), float(self.remainder[candidate])
+        nu = mu.copy()
+        if self._n:
+            inward = self.factor.solve(self.gram_rows[:, candidate])
+            nu -= self.factor.solve(self.ridges * inward) @ self.gram_rows
+        self.overlap -= mu * ((overlap - weight * remainder) / total) + weight * nu
+        self.remainder += mu * ((remainder / total) * mu - 2.0 * nu) / total
+        self.freedom -= remainder / total
+        self.residual += weight * (weight * remainder - 2.0 * overlap)
 
     def change(self, position: int, ridge: float) -> None:
         """Give an active candidate another ridge (FGCV, appendix V)."""
@@ -195,12 +251,25 @@ class ActiveSet:
         aligned = np.abs(self.alignment[self.active] - self.ridges * self.weights) / np.sqrt(diagonal * self.energy)
         kept = self.ridges * (1.0 - self.ridges * self.spread())
         covered = np.abs(self.leftover[self.active] - kept) / diagonal
-        return float(max(aligned.max(), covered.max()))
+        return float(max(aligned.max(), covered.max(), self._drift_of_squares() if self._has_squares else 0.0))
+
+    def _drift_of_squares(self) -> float:
+        """The same of tr P = n - L + sum lambda_j h_jj and t'P^2 t = t'P t - w'Lambda w."""
+        freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
+        residual = self.energy - float(self.ridges @ self.weights**2)
+        return max(abs(self.freedom - freedom) / self.moments.n_samples, abs(self.residual - residual) / self.energy)
 
     def has_sign_violation(self) -> bool:
         """An impossible value: a sum of squares below zero by more than rounding, so digits have been lost."""
-        slack = -DEPENDENT * self.moments.gram.diagonal
-        return not self.energy > 0.0 or bool((self.leftover < slack).any())
+        slack = DEPENDENT * self.moments.gram.diagonal
+        if not self.energy > 0.0 or bool((self.leftover < -slack).any()):
+            return True
+        if not self._has_squares:
+            return False
+        # 0 <= u <= gamma, and (phi'P^2 t)^2 <= u q
+        if not (self.residual > 0.0 and self.freedom > 0.0):
+            return True
+        return bool(((self.remainder < -slack) | (self.remainder > self.leftover + slack)).any())
 
     def _inverse_column(self, position: int) -> Floats:
         unit = np.zeros(self._n)
@@ -210,10 +279,23 @@ class ActiveSet:
     def _shift(self, position: int, column: Floats, step: float) -> None:
         moved = column @ self.gram_rows
         weight = float(self.weights[position])
+        if self._has_squares:
+            self._shift_squares(position, column, step, moved, weight)
         self.alignment += step * weight * moved
         self.leftover += step * moved**2
         self.energy += step * weight**2
         self._cover_is_fresh = False
+
+    def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
+        """FGCV, eqs 38 to 41, with the weights and ridges before the change."""
+        shrunk = self.ridges * column
+        chi = self.factor.solve(shrunk) @ self.gram_rows
+        kappa = float(self.weights @ shrunk)
+        length = float(column[position] - column @ shrunk)
+        self.remainder += step * rho * (2.0 * chi + (step * length) * rho)
+        self.overlap += step * (rho * (kappa + step * length * weight) + weight * chi)
+        self.freedom += step * length
+        self.residual += step * weight * (2.0 * kappa + step * length * weight)
 
     def _keep(self, positions: Indices) -> None:
         n = len(positions)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
@@ -34,17 +36,17 @@ def posterior_of(
     order = np.argsort(found.active)
     active, ridges = found.active[order], found.ridges[order]
     factor_of_h, weights = _solve(moments, active, ridges)
-    n = moments.n_samples
+    n, n_total = moments.n_samples, design.n_samples
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
     energy = moments.residual_energy(active, weights) + float(ridges @ weights**2)
-    log_determinant = float(np.log(factor_of_h.diagonal() ** 2 / ridges).sum())
-    noise = criterion.noise_at(energy, n) if n > 0.0 else 0.0
+    members = _Solved(factor_of_h, weights, ridges, energy)
+    noise = criterion.noise_at(members, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
     trace = journal.trace()
-    trace["criterion"] = criterion.value(trace["criterion"], n, factor)
+    trace["criterion"] = criterion.value(trace["criterion"], n, n_total, factor)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = criterion.value(criterion.score(energy, log_determinant, n), n, factor) if energy > 0.0 else np.inf
+        value = criterion.value(criterion.score(members, n), n, n_total, factor) if energy > 0.0 else np.inf
     noise_variance = noise / factor**2
     if not np.isfinite(noise_variance):
         raise ValueError("y is so large that its variance overflows. Divide y by a constant.")
@@ -63,6 +65,27 @@ def posterior_of(
         trace=trace,
         n_iter=len(trace),
     )
+
+
+@dataclass
+class _Solved:
+    """The functions of the result, as a criterion sees them."""
+
+    factor: Floats
+    weights: Floats
+    ridges: Floats
+    energy: float
+
+    @property
+    def log_determinant(self) -> float:
+        return float(np.log(self.factor.diagonal() ** 2 / self.ridges).sum())
+
+    @cached_property
+    def inverse(self) -> Floats:
+        return symmetric_inverse(self.factor)
+
+    def spread(self) -> Floats:
+        return self.inverse.diagonal()
 
 
 def _solve(moments: Moments, active: Indices, ridges: Floats) -> tuple[Floats, Floats]:

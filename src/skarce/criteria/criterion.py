@@ -38,14 +38,13 @@ class Members(Protocol):
     @property
     def weights(self) -> Floats: ...
 
-    def spread(self) -> Floats: ...
-
-
-class Block(Members, Protocol):
-    """Active functions with all of H^-1 at hand."""
+    @property
+    def log_determinant(self) -> float: ...
 
     @property
     def inverse(self) -> Floats: ...
+
+    def spread(self) -> Floats: ...
 
 
 class Criterion(Protocol):
@@ -53,6 +52,11 @@ class Criterion(Protocol):
 
     @property
     def sense(self) -> int: ...
+
+    @property
+    def needs_squares(self) -> bool:
+        """Whether it asks an `ActiveSet` for quantities with P squared."""
+        ...
 
     def ranking(self, state: ActiveSet) -> Floats:
         """One number per candidate, monotone in the gain of adding it; above 1 exactly where adding it helps."""
@@ -66,15 +70,15 @@ class Criterion(Protocol):
         """The best single change of each active function."""
         ...
 
-    def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
-        """The value of a set up to a constant, from t'P t and log|I + Phi Lambda^-1 Phi'|."""
+    def score(self, members: Members, n_samples: float) -> float:
+        """The value of a set up to a constant."""
         ...
 
     def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
         """Which active functions are better left out, whatever their ridge."""
         ...
 
-    def derivatives(self, members: Block, n_samples: float) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
         """Gradient, negative Hessian and a positive scale of the score in the logarithms of the ridges."""
         ...
 
@@ -86,10 +90,10 @@ class Criterion(Protocol):
         """The same criterion for a target multiplied by `factor`."""
         ...
 
-    def value(self, score: Any, n_samples: float, factor: float) -> Any:
-        """The published value in user units, from scores of `factor` times the target."""
+    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+        """The published value in user units, from scores of `factor` times the target; `n_total` counts the intercept too."""
         ...
 
-    def noise_at(self, energy: float, n_samples: float) -> float:
-        """The noise variance that goes with t'P t."""
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """The noise variance that goes with a set."""
         ...

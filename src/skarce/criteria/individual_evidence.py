@@ -27,7 +27,7 @@ from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
 from skarce.criteria import _climb
-from skarce.criteria.criterion import Block, Changes, Members, Steps
+from skarce.criteria.criterion import Changes, Members, Steps
 from skarce.moments import WholeGram
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
@@ -47,6 +47,8 @@ class IndividualEvidence:
     """
 
     noise_variance: float | None = None
+
+    needs_squares = False
 
     def __post_init__(self) -> None:
         if self.noise_variance is not None and not (np.isfinite(self.noise_variance) and self.noise_variance > 0.0):
@@ -125,10 +127,10 @@ class IndividualEvidence:
         taken = actions[:steps]
         return Steps(ACTIONS[taken], indices[:steps], gains[:steps], GROWTH[taken])
 
-    def score(self, energy: float, log_determinant: float, n_samples: float) -> float:
+    def score(self, members: Members, n_samples: float) -> float:
         if self.noise_variance is not None:
-            return -0.5 * (energy / self.noise_variance + log_determinant)
-        return -0.5 * (n_samples * float(np.log(energy)) + log_determinant)
+            return -0.5 * (members.energy / self.noise_variance + members.log_determinant)
+        return -0.5 * (n_samples * float(np.log(members.energy)) + members.log_determinant)
 
     def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
         # o^2 <= psi noise, times h^2: no division, and exact where lambda h is near one.
@@ -143,7 +145,7 @@ class IndividualEvidence:
             return -0.5 * (effect / self.noise_variance + np.log(ridges * spread))
         return -0.5 * (n_samples * np.log1p(effect / members.energy) + np.log(ridges * spread))
 
-    def derivatives(self, members: Block, n_samples: float) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
         r"""In :math:`\log\lambda`, with q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1.
 
         gradient = (1 - q - s)/2;  -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N), the last term only when the
@@ -164,7 +166,7 @@ class IndividualEvidence:
         curvature.flat[:: len(scale) + 1] += 0.5 * scale
         return 0.5 - 0.5 * scale, curvature, scale
 
-    def value(self, score: Floats | float, n_samples: float, factor: float) -> Any:
+    def value(self, score: Floats | float, n_samples: float, n_total: float, factor: float) -> Any:
         """The log density of the targets, with all constants, from scores of `factor` times the targets."""
         if n_samples <= 0.0:
             return score  # one row, and that spent on the intercept: nothing is left to have a density
@@ -174,9 +176,9 @@ class IndividualEvidence:
             constant = -0.5 * n_samples * (np.log(2.0 * np.pi / n_samples) + 1.0)
         return score + constant + n_samples * np.log(factor)
 
-    def noise_at(self, energy: float, n_samples: float) -> float:
-        """The noise variance that goes with t'P t: the fixed one, or t'P t / N."""
-        return self._noise(energy, n_samples)
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """The fixed noise variance, or t'P t / N."""
+        return self._noise(members.energy, n_samples)
 
     def _noise(self, energy: Any, n_samples: float) -> Any:
         return energy / n_samples if self.noise_variance is None else self.noise_variance

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skarce._linalg import solve_lower
 from skarce._parallel import for_each, n_cores, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
-from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
+from skarce.moments import CONSTANT, ColumnGram, Moments, Remainders, Sums
 
 BLOCK_BYTES = 2**23  # rows are added to whole moments in blocks of about this size
 
@@ -138,9 +139,52 @@ class RowsOfBlocks:
         parts = (b.evaluation.project((b.row_weights * r)[:, None])[0][:, 0] for b, r in self._residuals(indices, weights))
         return np.asarray(sum(parts))
 
+    def remainders(self, indices: Indices, ridges: Floats) -> Remainders:
+        """[Phi_A; Z^(1/2)] = [Q1; Q2] R, e = phi - Q1 Q1'phi, Z^(1/2) y = Q2 Q1'phi (FGCV errata 6): no difference of squares."""
+        triangle = np.diag(np.sqrt(ridges))
+        for block, active in self._active(indices):
+            stacked = np.vstack([triangle, np.sqrt(block.row_weights)[:, None] * active])
+            triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
+        explained, inward = 0.0, np.zeros((len(self._centre.candidates), len(indices)))
+        for block, active in self._active(indices):
+            left = block.row_weights[:, None] * solve_lower(triangle.T, active.T).T
+            explained = explained + self._target(block) @ left
+            inward += block.evaluation.project(left)[0] - np.multiply.outer(self._centre.candidates, left.sum(axis=0))
+        sums = np.zeros((3, len(inward)))
+        for block, active in self._active(indices):
+            orthogonal = solve_lower(triangle.T, active.T).T
+            target = self._target(block)
+            right = np.column_stack([target, target - orthogonal @ explained]) * block.row_weights[:, None]
+            sums += self._remainders_in(block, orthogonal, inward, right)
+        shrunk = np.sqrt(ridges)[:, None] * solve_lower(triangle.T, inward.T, transposed=True)
+        return Remainders(sums[0], sums[2] + np.einsum("am,am->m", shrunk, shrunk), sums[1], sums[2])
+
+    def _remainders_in(self, block: Block, orthogonal: Floats, inward: Floats, right: Floats) -> Floats:
+        """e't, e'P t and |e|^2 of every candidate over the rows of one block, some columns at a time on all cores."""
+        n_rows, n_candidates = block.evaluation.n_rows, len(inward)
+        sums = np.empty((3, n_candidates))
+
+        def work(columns: slice) -> None:
+            rest = np.empty((n_rows, columns.stop - columns.start))
+            block.evaluation.fill(slice(0, n_rows), columns, rest)
+            rest -= self._centre.candidates[columns]
+            rest -= orthogonal @ inward[columns].T
+            sums[:2, columns] = right.T @ rest
+            sums[2, columns] = block.row_weights @ np.square(rest, out=rest)
+
+        for_each(work, slices(n_candidates, max(16, BLOCK_BYTES // (8 * n_rows))), operations=2.0 * n_rows * inward.size)
+        return sums
+
+    def _active(self, indices: Indices) -> Iterable[tuple[Block, Floats]]:
+        for block in self._read():
+            yield block, block.evaluation.columns(indices) - self._centre.candidates[indices]
+
+    def _target(self, block: Block) -> Floats:
+        return block.targets[:, self._output] - self._centre.targets[self._output]
+
     def _residuals(self, indices: Indices, weights: Floats) -> Iterable[tuple[Block, Floats]]:
         for block in self._read():
-            residual = block.targets[:, self._output] - self._centre.targets[self._output]
+            residual = self._target(block)
             for part in slices(len(indices), 64):
                 values = block.evaluation.columns(indices[part]) - self._centre.candidates[indices[part]]
                 residual -= values @ weights[part]

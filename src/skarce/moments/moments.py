@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,12 +13,23 @@ from skarce.moments.gram import Gram, WholeGram
 LOST_DIGITS = 1e-5  # below this share of t't fewer than ten digits are left of a residual energy
 
 
+class Remainders(NamedTuple):
+    """What ridge regression on some candidates leaves of every candidate, e = P phi, in sums of squares: (n_candidates,) each."""
+
+    alignment: Floats  # e't
+    leftover: Floats  # phi'P phi = |e|^2 + y'Z y
+    overlap: Floats  # e'P t
+    remainder: Floats  # |e|^2
+
+
 class RowsAnswer(Protocol):
     """Answers residual questions from the rows themselves, without a difference of large numbers."""
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float: ...
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats: ...
+
+    def remainders(self, indices: Indices, ridges: Floats) -> Remainders: ...
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,10 @@ class _ScaledRows:
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.residual_projections(indices, weights / self.factor) * self.factor
+
+    def remainders(self, indices: Indices, ridges: Floats) -> Remainders:
+        seen = self.rows.remainders(indices, ridges)
+        return seen._replace(alignment=seen.alignment * self.factor, overlap=seen.overlap * self.factor)
 
 
 def power_of_two_near(value: float) -> float:

@@ -41,7 +41,7 @@ class BestAction:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
-        state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
+        state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
         outcome = self._climb(criterion, state, journal)
         return Found(state.active.copy(), state.ridges.copy(), outcome)
 
@@ -60,7 +60,7 @@ class BestAction:
     def stretch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> int:
         """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were."""
         limits = journal.limits
-        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        score = criterion.score(state, state.moments.n_samples)
         n_steps = min(self.refresh_every, limits.max_steps - journal.n_steps)
         if self.has_compiled_steps(criterion, state):
             size = len(state)

@@ -88,7 +88,7 @@ class GreedyBatches:
 
     def _add_batch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> tuple[int, float]:
         """Greedy additions; returns how many, and the gain of the first."""
-        score = criterion.score(state.energy, state.log_determinant, state.moments.n_samples)
+        score = criterion.score(state, state.moments.n_samples)
         n_before = len(state)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.limits.room(len(state)))
         first_gain = 0.0
@@ -121,6 +121,6 @@ class GreedyBatches:
         if settled.block is block:
             return settled.converged
         state.settle(settled.positions, settled.block.ridges)
-        score = criterion.score(state.energy, state.log_determinant, n_samples)
+        score = criterion.score(state, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
         return settled.converged and len(state) == n_before

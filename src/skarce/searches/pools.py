@@ -42,15 +42,16 @@ class Pools:
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Found:
         """Climb on all candidates where that is cheap, else in pools until a scan of all finds none that helps."""
+        squares = criterion.needs_squares
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
-            state = ActiveSet(moments) if start is None else ActiveSet(moments, *start)
+            state = ActiveSet(moments, *(start or ()), squares=squares)
             outcome = climb(criterion, state, journal, journal.limits.tol)
             return Found(state.active.copy(), state.ridges.copy(), outcome)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
         others = self._first_others(criterion, moments, active)
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
-            local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges)
+            local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges, squares=squares)
             for tol in (max(ROUGH, journal.limits.tol), journal.limits.tol):
                 outcome = climb(criterion, local, journal, tol)
                 active, ridges = pool[local.active], local.ridges.copy()
@@ -59,7 +60,7 @@ class Pools:
                 whole = moments.gram.whole() if _is_crowded(local) else None
                 if whole is not None:
                     return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
-            others = self._violators(criterion, ActiveSet(moments, active, ridges), journal)
+            others = self._violators(criterion, ActiveSet(moments, active, ridges, squares=squares), journal)
             if not len(others):
                 return Found(active, ridges, outcome)
 
@@ -68,7 +69,7 @@ class Pools:
 
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
         """A random pool that also holds the candidates that do most by themselves."""
-        ranking = criterion.ranking(ActiveSet(moments))
+        ranking = criterion.ranking(ActiveSet(moments, squares=criterion.needs_squares))
         ranking[active] = 0.0
         size = self._first_size(moments)
         strongest = np.argsort(-ranking, kind="stable")[: size // 8]

@@ -86,7 +86,7 @@ def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[
         keep = updated < PRUNED * gram.diagonal[active]
         if len(active) > 1 and not keep.any():
             keep[np.argmin(updated / gram.diagonal[active])] = True
-        before, score = score, criterion.score(block.energy, block.log_determinant, n)
+        before, score = score, criterion.score(block, n)
         active = active[keep]
         ridges = np.maximum(updated[keep], RIDGE_RANGE[0] * gram.diagonal[active])
         journal.note("em", -1, score, len(active))

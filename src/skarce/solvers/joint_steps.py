@@ -70,7 +70,7 @@ class Remaining:
         self._block = block
         self.inverse, self.weights = block.inverse, block.weights
         self.ridges, self.energy = block.ridges, block.energy
-        self._log_determinant = block.log_determinant
+        self.log_determinant = block.log_determinant
         self.alive = np.ones(len(block), dtype=bool)
         self.n_removed = 0
 
@@ -89,14 +89,14 @@ class Remaining:
         self.inverse -= np.multiply.outer(column / spread, column)
         self.weights -= (weight / spread) * column
         self.energy += weight**2 / spread
-        self._log_determinant += float(np.log(self.ridges[position] * spread))
+        self.log_determinant += float(np.log(self.ridges[position] * spread))
         self.inverse[position, position] = 1.0 / self.ridges[position]  # as if never asked: leverage one, no effect
         self.weights[position] = 0.0
         self.alive[position] = False
         self.n_removed += 1
 
     def block(self) -> ActiveBlock:
-        return self._block.without(self.kept, self.energy, self._log_determinant, self.inverse, self.weights)
+        return self._block.without(self.kept, self.energy, self.log_determinant, self.inverse, self.weights)
 
 
 def _levenberg_step(
@@ -106,7 +106,7 @@ def _levenberg_step(
     gradient, curvature, scale = criterion.derivatives(block, n_samples)
     lowest = RIDGE_RANGE[0] * block.gram.diagonal()
     gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
-    score = criterion.score(block.energy, block.log_determinant, n_samples)
+    score = criterion.score(block, n_samples)
     while True:
         delta = _damped(curvature, damping * scale, gradient)
         if delta is None:
@@ -120,7 +120,7 @@ def _levenberg_step(
             return block, 0.0, damping
         trial = _stepped(block, delta, lowest)
         if trial is not None:
-            risen = criterion.score(trial.energy, trial.log_determinant, n_samples) - score
+            risen = criterion.score(trial, n_samples) - score
             if risen >= 0.0:
                 easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
                 return trial, promised, damping * easier

@@ -1,0 +1,194 @@
+r"""Generalized cross validation with one ridge per weight (Sundararajan, Shevade and Keerthi; Orr 1995a).
+
+.. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P
+
+contains no noise. Searches see the score :math:`-\frac n2\log(q/v^2)`, so that a gain counts in the units of a log evidence
+(n is N, or N - 1 with an intercept). One coordinate has a closed form (FGCV, eqs 9 to 15, in :math:`x=1/(\psi+\zeta)`): with
+:math:`P` that of the model without the function,
+
+.. math::
+    V(x) = N\frac{a - 2bx + cx^2}{(\delta - \varepsilon x)^2},\qquad
+    a = t^TP^2t,\; b = (t^TP^2\varphi)(t^TP\varphi),\; c = \varepsilon(t^TP\varphi)^2,\;
+    \delta = \operatorname{tr}P,\; \varepsilon = \varphi^TP^2\varphi,\; \psi = \varphi^TP\varphi,
+
+which falls from x = 0 (the function is left out) exactly where :math:`\delta b > a\varepsilon`, down to
+:math:`x^* = (\delta b - a\varepsilon)/(\delta c - b\varepsilon)` or to the upper end :math:`1/\psi` (no ridge at all).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
+from skarce.criteria.criterion import Changes, Members
+
+NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
+
+
+class Coordinate(NamedTuple):
+    """What V is as a function of one ridge: numbers, or arrays with one entry per function."""
+
+    a: Any
+    b: Any
+    c: Any
+    delta: Any
+    eps: Any
+    psi: Any
+
+    def helps(self) -> Any:
+        """Whether the function belongs in the model, with whatever ridge."""
+        return self.delta * self.b > self.a * self.eps
+
+    def best(self, lowest: Any) -> Any:
+        """x at the least V with the ridge not below `lowest`; 0 where the function is better left out."""
+        slope, curvature = self.delta * self.b - self.a * self.eps, self.delta * self.c - self.b * self.eps
+        upper = 1.0 / (np.maximum(self.psi, 0.0) + lowest)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inside = np.where(curvature > 0.0, slope / curvature, np.inf)
+        return np.where(slope > 0.0, np.minimum(inside, upper), 0.0)
+
+    def gain(self, x: Any, n_samples: float) -> Any:
+        """What having the function at x gains over leaving it out."""
+        fit = np.maximum((self.c * x - 2.0 * self.b) * x / self.a, NONE_LEFT - 1.0)
+        freedom = np.maximum(-self.eps * x / self.delta, NONE_LEFT - 1.0)
+        return n_samples * (np.log1p(freedom) - 0.5 * np.log1p(fit))
+
+
+@dataclass(frozen=True)
+class GCV:
+    """Generalized cross validation with one ridge per weight: smaller is better.
+
+    Parameters
+    ----------
+    lowest_ridge : float
+        No ridge is below this (in units of the squared candidates). Zero (default) lets the data decide alone.
+    """
+
+    lowest_ridge: float = 0.0
+
+    needs_squares = True
+
+    @property
+    def sense(self) -> int:
+        """Smaller is better."""
+        return -1
+
+    def scaled(self, factor: float) -> GCV:
+        """Ridges do not depend on the units of the target."""
+        return self
+
+    def ranking(self, state: ActiveSet) -> Floats:
+        """The ratio r xi / (u noise), above 1 exactly where adding helps (FGCV errata 2.2); there, 1 + the gain."""
+        usable = state.remainder > DEPENDENT * state.moments.gram.diagonal
+        ratio = state.alignment * state.overlap
+        ratio *= state.freedom / state.residual
+        ratio /= np.where(usable, state.remainder, np.inf)
+        ratio[state.active] = 0.0
+        helpful = np.flatnonzero(ratio > 1.0)
+        if len(helpful):
+            some = _inactive(state, helpful)
+            x = some.best(self._lowest(state.moments.gram.diagonal[helpful]))
+            ratio[helpful] = 1.0 + some.gain(x, state.moments.n_samples)
+        return ratio
+
+    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+        one, diagonal = _inactive(state, candidate), float(state.moments.gram.diagonal[candidate])
+        x = float(one.best(self._lowest(diagonal)))
+        if not x > 0.0:
+            return np.inf, 0.0
+        ridge = min(max(1.0 / x - one.psi, self._lowest(diagonal)), RIDGE_RANGE[1] * diagonal)
+        return ridge, float(one.gain(1.0 / (one.psi + ridge), state.moments.n_samples))
+
+    def changes(self, members: Members, n_samples: float) -> Changes:
+        each, now = _active(members, n_samples), members.spread()
+        lowest = self._lowest(each.psi + members.ridges)
+        x = each.best(lowest)
+        with np.errstate(divide="ignore"):
+            ridges = np.where(x > 0.0, np.maximum(1.0 / x - each.psi, lowest), np.inf)
+        too_large = ridges > RIDGE_RANGE[1] / now
+        ridges[too_large], x[too_large] = np.inf, 0.0
+        return Changes(ridges, each.gain(x, n_samples) - each.gain(now, n_samples))
+
+    def score(self, members: Members, n_samples: float) -> float:
+        residual, freedom = _fit(members, n_samples)
+        return n_samples * float(np.log(freedom) - 0.5 * np.log(residual))
+
+    def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
+        return ~_active(members, n_samples).helps()
+
+    def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        return -_active(members, n_samples).gain(members.spread(), n_samples)[positions]
+
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+        r"""In :math:`\log\zeta`, with E = H^-1 - H^-1 Z H^-1 and k = H^-1 Z w.
+
+        q_j = 2 zeta_j w_j k_j,  q_ij = delta_ij q_j - 2 zeta_i zeta_j (h_ij (w_i k_j + w_j k_i) - w_i w_j E_ij),
+        v_j = zeta_j E_jj,  v_ij = delta_ij v_j - 2 zeta_i zeta_j h_ij E_ij.
+        """
+        residual, freedom = _fit(members, n_samples)
+        ridges, weights, inverse = members.ridges, members.weights, members.inverse
+        shrunk = inverse @ (ridges * weights)
+        explained = inverse - (inverse * ridges) @ inverse
+        both = np.multiply.outer(ridges, ridges)
+        crossed = np.multiply.outer(weights, shrunk)
+        fit_first, freedom_first = 2.0 * ridges * weights * shrunk, ridges * explained.diagonal()
+        fit_second = -2.0 * both * (inverse * (crossed + crossed.T) - np.multiply.outer(weights, weights) * explained)
+        freedom_second = -2.0 * both * inverse * explained
+        fit_second.flat[:: len(ridges) + 1] += fit_first
+        freedom_second.flat[:: len(ridges) + 1] += freedom_first
+        fit_first, freedom_first = fit_first / residual, freedom_first / freedom
+        curvature = 0.5 * (fit_second / residual - np.multiply.outer(fit_first, fit_first))
+        curvature -= freedom_second / freedom - np.multiply.outer(freedom_first, freedom_first)
+        gradient = freedom_first - 0.5 * fit_first
+        scale = np.maximum(0.5 * np.abs(fit_first) + freedom_first, 1e-300)
+        return n_samples * gradient, n_samples * curvature, n_samples * scale
+
+    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+        """V in the units of the squared target."""
+        return n_total * np.exp(-2.0 * score / n_samples) / factor**2
+
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """q / v (FGCV, eq. 8)."""
+        residual, freedom = _fit(members, n_samples)
+        return residual / freedom
+
+    def _lowest(self, scale: Any) -> Any:
+        return np.maximum(RIDGE_RANGE[0] * scale, self.lowest_ridge)
+
+
+def _fit(members: Members, n_samples: float) -> tuple[float, float]:
+    """q = t'P t - w'Z w and v = n - L + sum zeta_i h_ii."""
+    penalty = float(members.ridges @ members.weights**2)
+    freedom = n_samples - float((1.0 - members.ridges * members.spread()).sum())
+    return max(members.energy - penalty, NONE_LEFT * members.energy), max(freedom, NONE_LEFT * n_samples)
+
+
+def _inactive(state: ActiveSet, where: Any) -> Coordinate:
+    """Candidates that are not in: P is that of the model as it stands."""
+    alignment, remainder = state.alignment[where], state.remainder[where]
+    return Coordinate(
+        state.residual, alignment * state.overlap[where], remainder * alignment**2, state.freedom, remainder, state.leftover[where]
+    )
+
+
+def _active(members: Members, n_samples: float) -> Coordinate:
+    """Each active function, with P of the model without it, in the forms that keep all digits (FGCV errata 2.6)."""
+    residual, freedom = _fit(members, n_samples)
+    inverse, weights, ridges, spread = members.inverse, members.weights, members.ridges, members.spread()
+    # h'Z h of each column; e = h - h'Z h = |Phi h|^2 cannot be negative.
+    eps = np.maximum(spread - ridges @ (inverse * inverse), 0.0) / spread**2
+    overlap = (inverse @ (ridges * weights)) / spread
+    alignment = weights / spread
+    return Coordinate(
+        a=residual + 2.0 * weights * overlap + eps * weights**2,
+        b=alignment * (overlap + eps * weights),
+        c=eps * alignment**2,
+        delta=freedom + eps * spread,
+        eps=eps,
+        psi=np.maximum(1.0 / spread - ridges, 1e-16 / spread),
+    )
