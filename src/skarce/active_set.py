@@ -67,7 +67,7 @@ class ActiveSet:
         self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, squares: bool = False
     ) -> None:
         self.moments = moments
-        self._has_squares = squares
+        self.has_squares = squares
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -130,7 +130,7 @@ class ActiveSet:
         self.energy = resolved_energy(moments)
         self._cover_is_fresh = True
         if not self._n:
-            if self._has_squares:
+            if self.has_squares:
                 self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
                 self.residual, self.freedom = self.energy, moments.n_samples
             return
@@ -142,7 +142,7 @@ class ActiveSet:
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
         self.energy = left_of(self.energy, explained)
-        if self._has_squares:
+        if self.has_squares:
             self._refresh_squares(root, cover, root.T @ explained)
 
     def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
@@ -179,7 +179,7 @@ class ActiveSet:
         np.subtract(row, own @ cover, out=unexplained)
         unexplained *= 1.0 / pivot
         explained = float(self.alignment[candidate]) / pivot
-        if self._has_squares:
+        if self.has_squares:
             self._add_to_squares(candidate, pivot * unexplained, pivot * pivot, explained / pivot)
         self.factor.append_row(own, pivot)
         self.energy -= explained**2
@@ -251,7 +251,7 @@ class ActiveSet:
         aligned = np.abs(self.alignment[self.active] - self.ridges * self.weights) / np.sqrt(diagonal * self.energy)
         kept = self.ridges * (1.0 - self.ridges * self.spread())
         covered = np.abs(self.leftover[self.active] - kept) / diagonal
-        return float(max(aligned.max(), covered.max(), self._drift_of_squares() if self._has_squares else 0.0))
+        return float(max(aligned.max(), covered.max(), self._drift_of_squares() if self.has_squares else 0.0))
 
     def _drift_of_squares(self) -> float:
         """The same of tr P = n - L + sum lambda_j h_jj and t'P^2 t = t'P t - w'Lambda w."""
@@ -264,7 +264,7 @@ class ActiveSet:
         slack = DEPENDENT * self.moments.gram.diagonal
         if not self.energy > 0.0 or bool((self.leftover < -slack).any()):
             return True
-        if not self._has_squares:
+        if not self.has_squares:
             return False
         # 0 <= u <= gamma, and (phi'P^2 t)^2 <= u q
         if not (self.residual > 0.0 and self.freedom > 0.0):
@@ -279,7 +279,7 @@ class ActiveSet:
     def _shift(self, position: int, column: Floats, step: float) -> None:
         moved = column @ self.gram_rows
         weight = float(self.weights[position])
-        if self._has_squares:
+        if self.has_squares:
             self._shift_squares(position, column, step, moved, weight)
         self.alignment += step * weight * moved
         self.leftover += step * moved**2

@@ -46,7 +46,8 @@ def posterior_of(
     trace = journal.trace()
     trace["criterion"] = criterion.value(trace["criterion"], n, n_total, factor)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = criterion.value(criterion.score(members, n), n, n_total, factor) if energy > 0.0 else np.inf
+        score = criterion.score(members, n) if energy > 0.0 else np.inf
+        value = criterion.value(score, n, n_total, factor)
     noise_variance = noise / factor**2
     if not np.isfinite(noise_variance):
         raise ValueError("y is so large that its variance overflows. Divide y by a constant.")

@@ -1,7 +1,8 @@
-/* Best single actions for the evidence with one precision per weight, on a whole Gram matrix.
+/* Best single actions for the evidence or for generalized cross validation, one ridge per weight, on a whole Gram matrix.
  *
- * The same steps as searches/best_action.py with criteria/individual_evidence.py, which are its oracle: for a model of a few
- * functions a step is a few thousand operations, far less than the calls it takes in NumPy. Formulas are explained there. */
+ * The same steps as searches/best_action.py with criteria/individual_evidence.py or criteria/gcv.py, which are its oracles: for a
+ * model of a few functions a step is a few thousand operations, far less than the calls it takes in NumPy. Formulas are
+ * explained there. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -29,6 +30,11 @@ typedef struct {
     double energy, n, noise;       /* noise < 0: profiled */
     double dependent, lowest, highest, max_drift;
     double *row, *column;          /* m, capacity: work space */
+    int squares;                   /* generalized cross validation, with what follows; else the evidence */
+    double *remainder, *overlap;   /* m, m */
+    double residual, freedom;
+    double floor;                  /* no ridge is below */
+    double *row2, *column2;        /* m, capacity: work space */
 } State;
 
 typedef struct {
@@ -77,7 +83,7 @@ static int may_gain(double now, double ridge, double least) {
     return !(way < 0.5) || 0.5 * way * way > least;
 }
 
-static Move best_move(const State *s, Py_ssize_t max_active, double tol) {
+static Move best_move_by_evidence(const State *s, Py_ssize_t max_active, double tol) {
     Move best = {NONE, -1, 0.0, 0.0};
     Py_ssize_t j;
     if (s->size < max_active) {
@@ -108,21 +114,125 @@ static Move best_move(const State *s, Py_ssize_t max_active, double tol) {
     return best;
 }
 
+/* V as a function of x = 1 / (psi + ridge): (a - 2 b x + c x^2) / (delta - eps x)^2 */
+typedef struct {
+    double a, b, c, delta, eps, psi;
+} Coordinate;
+
+static double v_at(const Coordinate *f, double x) {
+    double freedom = f->delta - f->eps * x;
+    return (f->a + (f->c * x - 2.0 * f->b) * x) / (freedom * freedom);
+}
+
+static double best_x(const Coordinate *f, double lowest) {
+    double slope = f->delta * f->b - f->a * f->eps, curvature = f->delta * f->c - f->b * f->eps;
+    double upper = 1.0 / (fmax(f->psi, 0.0) + lowest);
+    if (!(slope > 0.0)) return 0.0;
+    return curvature > 0.0 ? fmin(slope / curvature, upper) : upper;
+}
+
+/* The addition after which V is least; row[m] = V after / V before. */
+FOR_EACH_CPU
+static Py_ssize_t least_v(const State *s, double *share) {
+    const double *restrict leftover = s->leftover, *restrict alignment = s->alignment, *restrict diagonal = s->diagonal;
+    const double *restrict remainder = s->remainder, *restrict overlap = s->overlap;
+    double *restrict row = s->row;
+    double q = s->residual, v = s->freedom, best = 1.0;
+    Py_ssize_t chosen = -1, m;
+    for (m = 0; m < s->m; m++) {
+        double eps = remainder[m], b = alignment[m] * overlap[m], c = eps * alignment[m] * alignment[m];
+        double slope = v * b - q * eps, curvature = v * c - b * eps;
+        double lowest = s->lowest * diagonal[m] > s->floor ? s->lowest * diagonal[m] : s->floor;
+        double total = (leftover[m] > 0.0 ? leftover[m] : 0.0) + lowest;
+        double usable = slope > 0.0 && eps > s->dependent * diagonal[m] ? 1.0 : 0.0;
+        double inside = usable * slope / (curvature > 0.0 ? curvature : 1.0), upper = usable / (total > 0.0 ? total : 1.0);
+        double x = curvature > 0.0 && inside < upper ? inside : upper;
+        double freedom = 1.0 - eps * x / v;
+        row[m] = (1.0 + (c * x - 2.0 * b) * x / q) / (freedom * freedom);
+    }
+    for (m = 0; m < s->size; m++) row[s->active[m]] = 1.0;
+    for (m = 0; m < s->m; m++)
+        if (row[m] < best) best = row[m], chosen = m;
+    *share = best;
+    return chosen;
+}
+
+/* column2 = H^-1 Z column; returns column'Z column */
+static double shrink(const State *s, const double *column, double *shrunk) {
+    Py_ssize_t i, j;
+    double total = 0.0;
+    for (i = 0; i < s->size; i++) total += s->ridges[i] * column[i] * column[i];
+    for (i = 0; i < s->size; i++) {
+        const double *row = s->inverse + i * s->capacity;
+        double sum = 0.0;
+        for (j = 0; j < s->size; j++) sum += row[j] * s->ridges[j] * column[j];
+        shrunk[i] = sum;
+    }
+    return total;
+}
+
+static Coordinate without(const State *s, Py_ssize_t j, double shrunk) {
+    Coordinate f;
+    const double *row = s->inverse + j * s->capacity;
+    double spread = row[j], weight = s->weights[j], alignment = weight / spread, overlap = shrunk / spread, penalty = 0.0;
+    Py_ssize_t i;
+    for (i = 0; i < s->size; i++) penalty += s->ridges[i] * row[i] * row[i];
+    f.eps = fmax(spread - penalty, 0.0) / (spread * spread);
+    f.a = s->residual + 2.0 * weight * overlap + f.eps * weight * weight;
+    f.b = alignment * (overlap + f.eps * weight);
+    f.c = f.eps * alignment * alignment;
+    f.delta = s->freedom + f.eps * spread;
+    f.psi = fmax(1.0 / spread - s->ridges[j], 1e-16 / spread);
+    return f;
+}
+
+static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
+    Move best = {NONE, -1, 0.0, 0.0};
+    double share = 1.0, v_now = s->residual / (s->freedom * s->freedom);
+    Py_ssize_t j;
+    if (s->size < max_active) {
+        Py_ssize_t m = least_v(s, &share);
+        if (m >= 0) {
+            double r = s->alignment[m], u = s->remainder[m], diagonal = s->diagonal[m];
+            double lowest = fmax(s->lowest * diagonal, s->floor);
+            Coordinate f = {s->residual, r * s->overlap[m], u * r * r, s->freedom, u, s->leftover[m]};
+            best.action = ADD, best.where = m;
+            best.ridge = fmin(fmax(1.0 / best_x(&f, lowest) - f.psi, lowest), s->highest * diagonal);
+            share = v_at(&f, 1.0 / (f.psi + best.ridge)) / v_now;
+        }
+    }
+    shrink(s, s->weights, s->column2);
+    for (j = 0; j < s->size; j++) {
+        Coordinate f = without(s, j, s->column2[j]);
+        double spread = s->inverse[j * s->capacity + j];
+        double scale = f.psi + s->ridges[j], lowest = fmax(s->lowest * scale, s->floor);
+        double x = best_x(&f, lowest), ridge = x > 0.0 ? fmax(1.0 / x - f.psi, lowest) : INFINITY, after;
+        if (ridge > s->highest / spread) ridge = INFINITY, x = 0.0;
+        after = v_at(&f, x) / v_at(&f, spread);
+        if (after < share) {
+            share = after;
+            best.action = isinf(ridge) ? DELETE : CHANGE;
+            best.where = j, best.ridge = ridge;
+        }
+    }
+    best.gain = share < 1.0 ? -0.5 * s->n * log(fmax(share, 1e-15)) : 0.0;
+    return best;
+}
+
 /* row = sum over active a of column[a] * gram[a, :], four rows of the Gram at a time */
 FOR_EACH_CPU
-static void combine(const State *s) {
-    double *restrict row = s->row;
+static void combine(const State *s, const double *column, double *restrict row) {
     Py_ssize_t a, m, n = s->m;
     memset(row, 0, sizeof(double) * n);
     for (a = 0; a + 4 <= s->size; a += 4) {
         const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
         const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
-        double f0 = s->column[a], f1 = s->column[a + 1], f2 = s->column[a + 2], f3 = s->column[a + 3];
+        double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
         for (m = 0; m < n; m++) row[m] += f0 * g0[m] + f1 * g1[m] + f2 * g2[m] + f3 * g3[m];
     }
     for (; a < s->size; a++) {
         const double *restrict g = s->gram + s->active[a] * n;
-        double f = s->column[a];
+        double f = column[a];
         for (m = 0; m < n; m++) row[m] += f * g[m];
     }
 }
@@ -136,6 +246,18 @@ static void spread_change(const State *s, double first, double second) {
     for (m = 0; m < s->m; m++) {
         alignment[m] += first * row[m];
         leftover[m] += second * row[m] * row[m];
+    }
+}
+
+/* overlap += of_row * row + of_row2 * row2, remainder += row * (twice * row2 + once * row) */
+FOR_EACH_CPU
+static void spread_squares(const State *s, double of_row, double of_row2, double twice, double once) {
+    double *restrict overlap = s->overlap, *restrict remainder = s->remainder;
+    const double *restrict row = s->row, *restrict row2 = s->row2;
+    Py_ssize_t m;
+    for (m = 0; m < s->m; m++) {
+        overlap[m] += of_row * row[m] + of_row2 * row2[m];
+        remainder[m] += row[m] * (twice * row2[m] + once * row[m]);
     }
 }
 
@@ -159,8 +281,17 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
         for (j = 0; j < n; j++) sum += s->inverse[i * s->capacity + j] * gram[s->active[j]];
         s->column[i] = sum;
     }
-    combine(s);
+    combine(s, s->column, s->row);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
+    if (s->squares) { /* row = mu, row2 = nu of FGCV, eqs 44 to 47 */
+        double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
+        shrink(s, s->column, s->column2);
+        combine(s, s->column2, s->row2);
+        for (i = 0; i < s->m; i++) s->row2[i] = s->row[i] - s->row2[i];
+        spread_squares(s, -(overlap - weight * remainder) / total, -weight, -2.0 / total, remainder / (total * total));
+        s->freedom -= remainder / total;
+        s->residual += weight * (weight * remainder - 2.0 * overlap);
+    }
     s->energy -= weight * s->alignment[candidate];
     spread_change(s, -weight, -1.0 / total);
     rank_one(s, 1.0 / total);
@@ -179,7 +310,15 @@ static void shift(State *s, Py_ssize_t position, double step) {
     double weight = s->weights[position];
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
-    combine(s);
+    combine(s, s->column, s->row);
+    if (s->squares) { /* row = rho, row2 = chi of FGCV, eqs 38 to 41 */
+        double kappa = 0.0, length = s->column[position] - shrink(s, s->column, s->column2);
+        for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
+        combine(s, s->column2, s->row2);
+        spread_squares(s, step * (kappa + step * length * weight), step * weight, 2.0 * step, step * step * length);
+        s->freedom += step * length;
+        s->residual += step * weight * (2.0 * kappa + step * length * weight);
+    }
     spread_change(s, step * weight, step);
     s->energy += step * weight * weight;
     for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * s->column[i];
@@ -204,9 +343,28 @@ static void drop(State *s, Py_ssize_t position) {
     s->size = last;
 }
 
+/* tr P = n - L + sum lambda h, t'P^2 t = t'P t - w'Lambda w, 0 <= u <= gamma */
+FOR_EACH_CPU
+static int squares_have_lost_digits(const State *s) {
+    double freedom = s->n - (double)s->size, residual = s->energy;
+    Py_ssize_t j, m, violated = 0;
+    if (!(s->residual > 0.0 && s->freedom > 0.0)) return 1;
+    for (j = 0; j < s->size; j++) {
+        freedom += s->ridges[j] * s->inverse[j * s->capacity + j];
+        residual -= s->ridges[j] * s->weights[j] * s->weights[j];
+    }
+    if (!(fabs(freedom - s->freedom) <= s->max_drift * s->n && fabs(residual - s->residual) <= s->max_drift * s->energy)) return 1;
+    for (m = 0; m < s->m; m++) {
+        double slack = s->dependent * s->diagonal[m];
+        violated += s->remainder[m] < -slack || s->remainder[m] > s->leftover[m] + slack;
+    }
+    return violated > 0;
+}
+
 /* For active j the alignment is lambda_j w_j exactly; where it is not, rank-one changes have lost digits. */
 static int has_lost_digits(const State *s) {
     Py_ssize_t j;
+    if (s->squares && squares_have_lost_digits(s)) return 1;
     if (!(s->energy > 0.0)) return 1;
     for (j = 0; j < s->size; j++) {
         Py_ssize_t m = s->active[j];
@@ -226,11 +384,11 @@ static int view(PyObject *object, Py_buffer *buffer, Py_ssize_t n_items, Py_ssiz
     return 0;
 }
 
-#define N_BUFFERS 11
+#define N_BUFFERS 13
 
 static PyObject *climb(PyObject *self, PyObject *args) {
     static const char *names[N_BUFFERS] = {"gram",   "diagonal", "leftover", "alignment", "inverse", "weights",
-                                           "ridges", "active",   "actions",  "indices",   "gains"};
+                                           "ridges", "active",   "actions",  "indices",   "gains",   "remainder", "overlap"};
     PyObject *objects[N_BUFFERS];
     Py_buffer buffers[N_BUFFERS];
     Py_ssize_t lengths[N_BUFFERS], max_active, max_steps, max_changes, changes_in_a_row = 0, steps = 0, i, opened = 0;
@@ -238,31 +396,34 @@ static PyObject *climb(PyObject *self, PyObject *args) {
     State s;
     int status = STEPS_DONE;
     memset(&s, 0, sizeof s);
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnnnnnndddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7], &objects[8], &objects[9], &objects[10], &s.m, &s.size,
-                          &s.capacity, &max_active, &max_steps, &max_changes, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
-                          &s.highest, &s.max_drift))
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOOnnnnnnddddddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &objects[7], &objects[8], &objects[9], &objects[10], &objects[11], &objects[12],
+                          &s.m, &s.size, &s.capacity, &max_active, &max_steps, &max_changes, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
+                          &s.highest, &s.max_drift, &s.residual, &s.freedom, &s.floor))
         return NULL;
     lengths[0] = s.m * s.m;
     lengths[1] = lengths[2] = lengths[3] = s.m;
     lengths[4] = s.capacity * s.capacity;
     lengths[5] = lengths[6] = lengths[7] = s.capacity;
     lengths[8] = lengths[9] = lengths[10] = max_steps;
+    s.squares = s.freedom > 0.0;
+    lengths[11] = lengths[12] = s.squares ? s.m : 0;
     if (max_active > s.capacity) max_active = s.capacity;
     for (; opened < N_BUFFERS; opened++)
         if (view(objects[opened], &buffers[opened], lengths[opened], 8, names[opened]) < 0) goto done;
-    s.row = malloc(sizeof(double) * (s.m + s.capacity + 1));
+    s.row = malloc(sizeof(double) * 2 * (s.m + s.capacity + 1));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    s.column = s.row + s.m;
+    s.column = s.row + s.m, s.row2 = s.column + s.capacity, s.column2 = s.row2 + s.m;
+    s.remainder = buffers[11].buf, s.overlap = buffers[12].buf;
     s.gram = buffers[0].buf, s.diagonal = buffers[1].buf, s.leftover = buffers[2].buf, s.alignment = buffers[3].buf;
     s.inverse = buffers[4].buf, s.weights = buffers[5].buf, s.ridges = buffers[6].buf, s.active = buffers[7].buf;
 
     Py_BEGIN_ALLOW_THREADS
     while (steps < max_steps && changes_in_a_row < max_changes) {
-        Move move = best_move(&s, max_active, tol);
+        Move move = s.squares ? best_move_by_gcv(&s, max_active) : best_move_by_evidence(&s, max_active, tol);
         if (!(move.gain > tol)) {
             status = CONVERGED;
             break;

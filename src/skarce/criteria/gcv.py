@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
-from skarce.criteria.criterion import Changes, Members
+from skarce.criteria.compiled import take_steps
+from skarce.criteria.criterion import Changes, Members, Steps
 
 NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
 
@@ -113,6 +114,10 @@ class GCV:
         too_large = ridges > RIDGE_RANGE[1] / now
         ridges[too_large], x[too_large] = np.inf, 0.0
         return Changes(ridges, each.gain(x, n_samples) - each.gain(now, n_samples))
+
+    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
+        """Best single actions in compiled code."""
+        return take_steps(state, tol, max_steps, room, max_changes, lowest_ridge=self.lowest_ridge)
 
     def score(self, members: Members, n_samples: float) -> float:
         residual, freedom = _fit(members, n_samples)

@@ -23,17 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
-from skarce.criteria import _climb
+from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
-from skarce.moments import WholeGram
 
-ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
-NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
 ALL_EXPLAINED = 1.0 - 1e-15
-MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
 
 @dataclass(frozen=True)
@@ -101,31 +96,8 @@ class IndividualEvidence:
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
     def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
-        """Take up to `max_steps` best single actions on a whole Gram, compiled, and refresh the state.
-
-        Returns the actions; none when no action gains more than `tol`. It also stops after `max_changes`
-        changes in a row, and, for the refresh, when rank-one changes have lost digits. `BestAction(compiled=False)` takes the same
-        steps and is its oracle.
-        """
-        gram = state.moments.gram
-        assert isinstance(gram, WholeGram)
-        size, n_candidates = len(state), state.moments.n_candidates
-        capacity = min(size + min(room, max_steps, NEW_FUNCTIONS), n_candidates)
-        inverse = np.zeros((capacity, capacity))
-        inverse[:size, :size] = symmetric_inverse(state.factor.lower)
-        weights, ridges, active = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity, dtype=np.int64)
-        weights[:size], ridges[:size], active[:size] = state.weights, state.ridges, state.active
-        actions, indices, gains = np.empty(max_steps, np.int64), np.empty(max_steps, np.int64), np.empty(max_steps)
-        steps, size, _, _ = _climb.climb(
-            *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
-            *(actions, indices, gains, n_candidates, size, capacity, capacity, max_steps, max_changes),
-            *(state.energy, state.moments.n_samples, self.noise_variance or -1.0, tol),
-            *(DEPENDENT, *RIDGE_RANGE, MAX_DRIFT),
-        )
-        if steps:
-            state.restart(active[:size], ridges[:size])
-        taken = actions[:steps]
-        return Steps(ACTIONS[taken], indices[:steps], gains[:steps], GROWTH[taken])
+        """Best single actions in compiled code."""
+        return take_steps(state, tol, max_steps, room, max_changes, noise_variance=self.noise_variance)
 
     def score(self, members: Members, n_samples: float) -> float:
         if self.noise_variance is not None:

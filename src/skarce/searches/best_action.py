@@ -68,12 +68,12 @@ class BestAction:
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             return len(steps.actions)
         for step in range(n_steps):
-            action, index, ridge, gain = self._best(criterion, state, limits.room(len(state)))
+            action, index, ridge, gain = self.best(criterion, state, limits.room(len(state)))
             if gain <= tol:
                 n_steps = step
                 break
             candidate = index if action == "add" else int(state.active[index])
-            self._apply(state, action, index, ridge)
+            self.apply(state, action, index, ridge)
             score += gain
             journal.note(action, candidate, score, len(state))
             if state.has_sign_violation() or (step % 25 == 24 and state.drift() > self.max_drift):
@@ -84,7 +84,7 @@ class BestAction:
         return n_steps
 
     @staticmethod
-    def _best(criterion: Criterion, state: ActiveSet, room: int) -> tuple[str, int, float, float]:
+    def best(criterion: Criterion, state: ActiveSet, room: int) -> tuple[str, int, float, float]:
         best = ("none", -1, 0.0, 0.0)
         if room:
             ranking = criterion.ranking(state)
@@ -100,7 +100,7 @@ class BestAction:
         return best
 
     @staticmethod
-    def _apply(state: ActiveSet, action: str, index: int, ridge: float) -> None:
+    def apply(state: ActiveSet, action: str, index: int, ridge: float) -> None:
         if action == "add":
             state.add(index, ridge)
         elif action == "change":
