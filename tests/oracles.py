@@ -50,3 +50,19 @@ def random_problem(seed, n=30, m=12):
     phi[:, 3] = phi[:, 2] + 0.1 * np.abs(phi[:, 2]).max() * rng.normal(size=n)
     t = phi[:, :3] @ (rng.normal(size=3) / np.linalg.norm(phi[:, :3], axis=0)) * 5 + rng.normal(size=n) + 2.0
     return phi, t
+
+
+def gcv(phi, t, ridges, *, intercept=False):
+    """V = N |P t|^2 / (tr P)^2; a constant takes one degree of freedom, and N stays in front."""
+    n = len(t)
+    if intercept:
+        phi, t = contrasts(n).T @ phi, contrasts(n).T @ t
+    P = annihilator(phi, ridges, len(t))
+    return n * np.sum((P @ t) ** 2) / np.trace(P) ** 2
+
+
+def stable_gcv(phi, t, ridges, n_left):
+    """The same (without N in front) for ill-conditioned sets of centred columns: residuals by QR of the augmented matrix."""
+    orthogonal = np.linalg.qr(np.vstack([phi, np.diag(np.sqrt(ridges))]))[0][: len(t)]
+    rest = t - orthogonal @ (orthogonal.T @ t)
+    return rest @ rest / (n_left - np.sum(orthogonal**2)) ** 2

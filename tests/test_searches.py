@@ -7,12 +7,13 @@ import pytest
 from sklearn.datasets import make_friedman1, make_friedman2
 
 from skarce import KernelBasis
-from skarce.criteria import IndividualEvidence
+from skarce.active_set import ActiveSet
+from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.posterior import Outcome
 from skarce.searches import BestAction, GreedyBatches, Journal, Limits, Pools
 from skarce.solvers.em_evidence import run_em
-from tests.oracles import profiled_log_evidence, random_problem
+from tests.oracles import profiled_log_evidence, random_problem, stable_gcv
 from tests.test_active_set import moments_of
 
 SCHEDULES = {
@@ -81,6 +82,79 @@ def test_every_step_raises_the_score(run):
     run(IndividualEvidence(), design.moments("whole")[0], journal)
     scores = np.array([s[2] for s in journal.trace().tolist() if s[0] != "em"])
     assert (np.diff(scores) > -1e-8).all()
+
+
+GCV_SCHEDULES = {name: run for name, run in SCHEDULES.items() if run is not run_em}
+
+
+@pytest.fixture(params=GCV_SCHEDULES)
+def run_by_gcv(request):
+    return GCV_SCHEDULES[request.param]
+
+
+def largest_gain_of_gcv(phi, t, active, ridges, n):
+    """The best single change of a set, from residuals by QR and a scan over the ridge of every column."""
+
+    def score(columns, penalties):
+        return -0.5 * n * np.log(stable_gcv(phi[:, columns], t, penalties, n))
+
+    before, gains = score(active, ridges), []
+    for m in range(phi.shape[1]):
+        rest, others = active[active != m], ridges[active != m]
+        scan = (phi[:, m] ** 2).sum() * np.geomspace(1e-11, 1e5, 60)
+        gains.append(max(score(rest, others), *(score(np.append(rest, m), np.append(others, r)) for r in scan)) - before)
+    return max(gains)
+
+
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+@pytest.mark.parametrize(("data", "gamma"), [(1, 0.05), (2, 0.1), (2, 0.01)])
+def test_certificate_of_gcv(run_by_gcv, data, gamma, kind):
+    design, phi, y = friedman(data, 60, gamma)
+    journal = Journal(Limits(tol=1e-3))
+    found = run_by_gcv(GCV(), design.moments(kind)[0], journal)
+    assert found.outcome is Outcome.CONVERGED
+    assert len(found.active) > 2
+    assert largest_gain_of_gcv(phi, y, found.active, found.ridges, 59) < 1.2e-3
+    expected = 60 * stable_gcv(phi[:, found.active], y, found.ridges, 59)
+    np.testing.assert_allclose(GCV().value(journal.score, 59, 60, 1.0), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("width", [2.0, 5.0, 10.0])
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+def test_wide_kernels_and_hardly_any_noise(run_by_gcv, width, kind):
+    """Conditions of H up to 1e12: no NaN, no false score, and a certificate that holds in stable arithmetic, as far as the digits go."""
+    X = np.linspace(-10, 10, 60)[:, None]
+    t = np.sinc(X[:, 0] / np.pi) + np.random.default_rng(0).normal(0, 1e-5, 60)
+    basis = KernelBasis(gamma=0.5 / width**2).fit(X)
+    phi = basis.transform(X)
+    moments = InMemoryDesign(basis, X, t[:, None], fit_intercept=False).moments(kind)[0]
+    journal = Journal(Limits(tol=1e-3, max_steps=3000))
+    found = run_by_gcv(GCV(), moments, journal)
+    expected = 60 * stable_gcv(phi[:, found.active], t, found.ridges, 60)
+    np.testing.assert_allclose(GCV().value(journal.score, 60, 60, 1.0), expected, rtol=1e-3)
+    state = ActiveSet(moments, found.active, found.ridges, squares=True)
+    assert not state.has_sign_violation()
+    assert largest_gain_of_gcv(phi, t, found.active, found.ridges, 60) < 0.3
+
+
+def test_every_step_lowers_v(run_by_gcv):
+    for kind in ("whole", "columns"):
+        journal = Journal(Limits())
+        run_by_gcv(GCV(), friedman(1, 150)[0].moments(kind)[0], journal)
+        assert (np.diff(journal.trace()["criterion"]) > -1e-8).all()
+
+
+def test_scaling_the_target_or_a_column_changes_nothing_by_gcv():
+    phi, t = random_problem(1, n=60, m=20)
+    scale = np.geomspace(1e-5, 1e5, 20)
+    base = BestAction().run(GCV(), moments_of(phi, t), Journal())
+    for factor in (1e9, 1e-9):
+        other = BestAction().run(GCV(), moments_of(phi, factor * t), Journal())
+        np.testing.assert_array_equal(base.active, other.active)
+        np.testing.assert_allclose(other.ridges, base.ridges, rtol=1e-6)
+    other = BestAction().run(GCV(), moments_of(phi * scale, t), Journal())
+    np.testing.assert_array_equal(base.active, other.active)
+    np.testing.assert_allclose(other.ridges, base.ridges * scale[base.active] ** 2, rtol=1e-5)
 
 
 def test_the_order_of_rows_and_candidates_does_not_matter(rng):

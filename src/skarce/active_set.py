@@ -32,7 +32,7 @@ import numpy as np
 
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
-from skarce.moments import Moments
+from skarce.moments import Moments, RowsAnswer
 
 # Sums of squares in double precision cannot tell a residual below this share of the target's energy from rounding.
 # Adding it once to t't acts like a component of the target that no candidate can reach: the energy stays positive and
@@ -40,6 +40,8 @@ from skarce.moments import Moments
 RESOLUTION = 1e-12
 # A candidate of which less than this share is left lies in the span of the active set to working precision.
 DEPENDENT = 1e-10
+# Where the rows were asked there are more digits, and only what a Cholesky factor of H could not hold is dependent.
+DEPENDENT_BY_ROWS = 1e-13
 # Ridges stay within these multiples of phi'phi: below, they act as none; above, as infinity.
 RIDGE_RANGE = (1e-12, 1e14)
 # From this condition of H on, squares of P are computed from the rows where those are at hand.
@@ -110,6 +112,11 @@ class ActiveSet:
         """H^-1."""
         return symmetric_inverse(self.factor.lower)
 
+    @property
+    def scale(self) -> Floats:
+        """diag(Phi_A'Phi_A)."""
+        return self.moments.gram.diagonal[self.active]
+
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
         root = inverse_of_lower(self.factor.lower)
@@ -129,6 +136,7 @@ class ActiveSet:
         self.alignment = moments.projections.copy()
         self.energy = resolved_energy(moments)
         self._cover_is_fresh = True
+        self.is_ill_conditioned, self.dependent = False, DEPENDENT
         if not self._n:
             if self.has_squares:
                 self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
@@ -149,21 +157,27 @@ class ActiveSet:
         """xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5), or from the rows where digits are few."""
         moments, ridges = self.moments, self.ridges
         diagonal = self.factor.lower.diagonal()
-        if moments.rows is not None and diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2:
-            seen = moments.rows.remainders(self.active, ridges)
-            self.alignment, self.leftover = seen.alignment, seen.leftover
-            self.overlap, self.remainder = seen.overlap, seen.remainder
-            usable = moments.gram.diagonal > 0.0
-            for values in (self.alignment, self.leftover, self.overlap, self.remainder):
-                values *= usable
-        else:
-            inward = root.T @ cover
-            self.overlap = self.alignment - (ridges * weights) @ inward
-            inward *= np.sqrt(ridges)[:, None]
-            self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
-        penalty = float(ridges @ weights**2)
-        self.residual = max(self.energy - penalty, RESOLUTION * moments.target_energy)
+        self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
+        if self.is_ill_conditioned and moments.rows is not None:
+            self._take_from_rows(moments.rows)
+            return
+        inward = root.T @ cover
+        self.overlap = self.alignment - (ridges * weights) @ inward
+        inward *= np.sqrt(ridges)[:, None]
+        self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
+        self.residual = max(self.energy - float(ridges @ weights**2), RESOLUTION * moments.target_energy)
         self.freedom = moments.n_samples - self._n + float(ridges @ np.einsum("ij,ij->j", root, root))
+
+    def _take_from_rows(self, rows: RowsAnswer) -> None:
+        seen, usable = rows.remainders(self.active, self.ridges), self.moments.gram.diagonal > 0.0
+        self.alignment, self.leftover = seen.alignment * usable, seen.leftover * usable
+        self.overlap, self.remainder = seen.overlap * usable, seen.remainder * usable
+        self.residual = seen.residual + RESOLUTION * self.moments.target_energy
+        self.energy = self.residual + seen.penalty
+        self.dependent = DEPENDENT_BY_ROWS
+        self.factor = GrowingCholesky(seen.lower)
+        lower_product(inverse_of_lower(seen.lower), self.gram_rows, out=self._cover[: self._n])
+        self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
 
     def add(self, candidate: int, ridge: float) -> None:
         """Let a candidate in (FGCV, appendix VI)."""

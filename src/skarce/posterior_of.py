@@ -39,7 +39,7 @@ def posterior_of(
     n, n_total = moments.n_samples, design.n_samples
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
     energy = moments.residual_energy(active, weights) + float(ridges @ weights**2)
-    members = _Solved(factor_of_h, weights, ridges, energy)
+    members = _Solved(factor_of_h, weights, ridges, energy, moments.gram.diagonal[active])
     noise = criterion.noise_at(members, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
@@ -76,6 +76,7 @@ class _Solved:
     weights: Floats
     ridges: Floats
     energy: float
+    scale: Floats
 
     @property
     def log_determinant(self) -> float:

@@ -1,14 +1,17 @@
 """One body for every kind of moments: they answer like the dense design, to 1e-9."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import config_context
 
 from skarce import KernelBasis, _parallel
+from skarce.active_set import ActiveSet
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
 from skarce.designs.passes import Block, whole_sums
 from skarce.moments import Moments
-from tests.oracles import rbf
+from tests.oracles import annihilator, rbf
 
 N, GAMMA = 900, 0.4
 
@@ -109,6 +112,53 @@ def test_answers_agree_with_the_dense_design(provide, problem, weights, fit_inte
         np.testing.assert_allclose(
             moments.residual_projections(active, w), phi.T @ residual, atol=1e-9 * np.linalg.norm(t) * scale.max()
         )
+
+
+def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weights, fit_intercept):
+    basis, X, targets, raw = problem
+    for output, moments in enumerate(provide(basis, X, targets, weights, fit_intercept)):
+        if moments.rows is None:
+            pytest.skip("sums that were added up have no rows left to ask")
+        phi, t = dense(raw, targets[:, output], weights, fit_intercept)
+        active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
+        P = annihilator(phi[:, active], ridges, N)
+        scale, length = np.linalg.norm(phi, axis=0), np.linalg.norm(t)
+        seen = moments.scaled(8.0).rows.remainders(active, ridges)
+        np.testing.assert_allclose(seen.alignment / 8, phi.T @ P @ t, atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.overlap / 8, phi.T @ P @ P @ t, atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.leftover, np.einsum("nm,nm->m", phi, P @ phi), atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(seen.remainder, np.sum((P @ phi) ** 2, axis=0), atol=1e-9 * scale.max() ** 2)
+
+
+def test_remainders_keep_their_digits_where_the_condition_is_bad():
+    """Against an augmented least squares problem in extended precision: condition 1e11 and more."""
+    X = np.linspace(-1, 1, 60)[:, None]
+    basis = KernelBasis(gamma=0.5).fit(X)
+    design = InMemoryDesign(basis, X, np.sin(3 * X), None, fit_intercept=False)
+    moments = design.moments("whole")[0]
+    active, ridges = np.arange(0, 60, 8), np.full(8, 1e-10)
+    phi = rbf(X, X, 0.5)
+    inside = phi[:, active]
+    assert np.linalg.cond(inside.T @ inside + np.diag(ridges)) > 1e11
+    remainder = np.array([_extended_residual(inside, phi[:, m], ridges) for m in range(60)])
+    state = ActiveSet(moments, active, ridges, squares=True)
+    outside = np.setdiff1d(np.arange(60), active)
+    np.testing.assert_allclose(state.remainder[outside], remainder[outside], rtol=1e-5)
+    blind = ActiveSet(replace(moments, rows=None), active, ridges, squares=True)
+    assert np.abs(blind.remainder[outside] / remainder[outside] - 1.0).max() > 1e-3  # which is why the rows are asked
+
+
+def _extended_residual(inside, column, ridges):
+    """|P phi|^2 by modified Gram-Schmidt of [Phi; Z^(1/2)] in extended precision."""
+    matrix = np.vstack([inside, np.diag(np.sqrt(ridges))]).astype(np.longdouble)
+    rest = np.append(column, np.zeros(len(ridges))).astype(np.longdouble)
+    for k in range(matrix.shape[1]):
+        direction = matrix[:, k] / np.sqrt((matrix[:, k] ** 2).sum())
+        for _ in range(2):
+            rest -= direction * (direction @ rest)
+        matrix[:, k + 1 :] -= np.multiply.outer(direction, direction @ matrix[:, k + 1 :])
+        matrix[:, k + 1 :] -= np.multiply.outer(direction, direction @ matrix[:, k + 1 :])
+    return float((rest[: len(column)] ** 2).sum())
 
 
 def test_scaled_moments_are_those_of_the_scaled_target(provide, problem):

@@ -205,7 +205,7 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
     for (j = 0; j < s->size; j++) {
         Coordinate f = without(s, j, s->column2[j]);
         double spread = s->inverse[j * s->capacity + j];
-        double scale = f.psi + s->ridges[j], lowest = fmax(s->lowest * scale, s->floor);
+        double lowest = fmax(s->lowest * s->diagonal[s->active[j]], s->floor);
         double x = best_x(&f, lowest), ridge = x > 0.0 ? fmax(1.0 / x - f.psi, lowest) : INFINITY, after;
         if (ridge > s->highest / spread) ridge = INFINITY, x = 0.0;
         after = v_at(&f, x) / v_at(&f, spread);

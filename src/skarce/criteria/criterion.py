@@ -39,6 +39,9 @@ class Members(Protocol):
     def weights(self) -> Floats: ...
 
     @property
+    def scale(self) -> Floats: ...
+
+    @property
     def log_determinant(self) -> float: ...
 
     @property

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
+from skarce.active_set import RIDGE_RANGE, ActiveSet
 from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
 
@@ -85,7 +85,7 @@ class GCV:
 
     def ranking(self, state: ActiveSet) -> Floats:
         """The ratio r xi / (u noise), above 1 exactly where adding helps (FGCV errata 2.2); there, 1 + the gain."""
-        usable = state.remainder > DEPENDENT * state.moments.gram.diagonal
+        usable = state.remainder > state.dependent * state.moments.gram.diagonal
         ratio = state.alignment * state.overlap
         ratio *= state.freedom / state.residual
         ratio /= np.where(usable, state.remainder, np.inf)
@@ -107,7 +107,7 @@ class GCV:
 
     def changes(self, members: Members, n_samples: float) -> Changes:
         each, now = _active(members, n_samples), members.spread()
-        lowest = self._lowest(each.psi + members.ridges)
+        lowest = self._lowest(members.scale)
         x = each.best(lowest)
         with np.errstate(divide="ignore"):
             ridges = np.where(x > 0.0, np.maximum(1.0 / x - each.psi, lowest), np.inf)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import DEPENDENT, RIDGE_RANGE, ActiveSet
+from skarce.active_set import RIDGE_RANGE, ActiveSet
 from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
 
@@ -61,7 +61,7 @@ class IndividualEvidence:
     def ranking(self, state: ActiveSet) -> Floats:
         alignment, noise = state.alignment, self._noise(state.energy, state.moments.n_samples)
         # What is left of active and of dependent candidates is not worth a thought: they rank zero.
-        usable = state.leftover > DEPENDENT * state.moments.gram.diagonal
+        usable = state.leftover > state.dependent * state.moments.gram.diagonal
         ratio = alignment * alignment
         ratio /= np.where(usable, state.leftover * noise, np.inf)
         ratio[state.active] = 0.0

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._linalg import solve_lower
 from skarce._parallel import for_each, n_cores, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
@@ -139,45 +138,33 @@ class RowsOfBlocks:
         parts = (b.evaluation.project((b.row_weights * r)[:, None])[0][:, 0] for b, r in self._residuals(indices, weights))
         return np.asarray(sum(parts))
 
-    def remainders(self, indices: Indices, ridges: Floats) -> Remainders:
+    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
         """[Phi_A; Z^(1/2)] = [Q1; Q2] R, e = phi - Q1 Q1'phi, Z^(1/2) y = Q2 Q1'phi (FGCV errata 6): no difference of squares."""
-        triangle = np.diag(np.sqrt(ridges))
-        for block, active in self._active(indices):
-            stacked = np.vstack([triangle, np.sqrt(block.row_weights)[:, None] * active])
-            triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
-        explained, inward = 0.0, np.zeros((len(self._centre.candidates), len(indices)))
-        for block, active in self._active(indices):
-            left = block.row_weights[:, None] * solve_lower(triangle.T, active.T).T
-            explained = explained + self._target(block) @ left
-            inward += block.evaluation.project(left)[0] - np.multiply.outer(self._centre.candidates, left.sum(axis=0))
-        sums = np.zeros((3, len(inward)))
-        for block, active in self._active(indices):
-            orthogonal = solve_lower(triangle.T, active.T).T
-            target = self._target(block)
-            right = np.column_stack([target, target - orthogonal @ explained]) * block.row_weights[:, None]
-            sums += self._remainders_in(block, orthogonal, inward, right)
-        shrunk = np.sqrt(ridges)[:, None] * solve_lower(triangle.T, inward.T, transposed=True)
-        return Remainders(sums[0], sums[2] + np.einsum("am,am->m", shrunk, shrunk), sums[1], sums[2])
+        factors = _RowFactors(self._read, self._centre, indices, ridges)
+        among = np.arange(len(self._centre.candidates)) if among is None else among
+        inward, explained = np.zeros((len(among), len(indices))), np.zeros(len(indices))
+        for block, root, orthogonal in factors.blocks():
+            explained += (root * self._target(block)) @ orthogonal
+            for part, values in self._panels(block, root, among):
+                inward[part] += values.T @ orthogonal
+        sums, residual = np.zeros((3, len(among))), 0.0
+        for block, root, orthogonal in factors.blocks():
+            target = root * self._target(block)
+            rest_of_target = target - orthogonal @ explained
+            residual += float(rest_of_target @ rest_of_target)
+            for part, rest in self._panels(block, root, among):
+                rest -= orthogonal @ inward[part].T
+                sums[:2, part] += np.array([target, rest_of_target]) @ rest
+                sums[2, part] += np.einsum("nm,nm->m", rest, rest)
+        shrunk, penalty = factors.shrunk(inward), factors.shrunk(explained)
+        leftover = sums[2] + np.einsum("ma,ma->m", shrunk, shrunk)
+        return Remainders(sums[0], leftover, sums[1], sums[2], residual, float(penalty @ penalty), factors.lower)
 
-    def _remainders_in(self, block: Block, orthogonal: Floats, inward: Floats, right: Floats) -> Floats:
-        """e't, e'P t and |e|^2 of every candidate over the rows of one block, some columns at a time on all cores."""
-        n_rows, n_candidates = block.evaluation.n_rows, len(inward)
-        sums = np.empty((3, n_candidates))
-
-        def work(columns: slice) -> None:
-            rest = np.empty((n_rows, columns.stop - columns.start))
-            block.evaluation.fill(slice(0, n_rows), columns, rest)
-            rest -= self._centre.candidates[columns]
-            rest -= orthogonal @ inward[columns].T
-            sums[:2, columns] = right.T @ rest
-            sums[2, columns] = block.row_weights @ np.square(rest, out=rest)
-
-        for_each(work, slices(n_candidates, max(16, BLOCK_BYTES // (8 * n_rows))), operations=2.0 * n_rows * inward.size)
-        return sums
-
-    def _active(self, indices: Indices) -> Iterable[tuple[Block, Floats]]:
-        for block in self._read():
-            yield block, block.evaluation.columns(indices) - self._centre.candidates[indices]
+    def _panels(self, block: Block, root: Floats, among: Indices) -> Iterable[tuple[slice, Floats]]:
+        """Some candidates at a time, about their means and times the square roots of the weights."""
+        for part in slices(len(among), max(16, BLOCK_BYTES // (8 * block.evaluation.n_rows))):
+            values = block.evaluation.columns(among[part])
+            yield part, (values - self._centre.candidates[among[part]]) * root[:, None]
 
     def _target(self, block: Block) -> Floats:
         return block.targets[:, self._output] - self._centre.targets[self._output]
@@ -189,6 +176,44 @@ class RowsOfBlocks:
                 values = block.evaluation.columns(indices[part]) - self._centre.candidates[indices[part]]
                 residual -= values @ weights[part]
             yield block, residual
+
+
+class _RowFactors:
+    """The orthogonal factor of [Z^(1/2); W^(1/2) Phi_A], the rows of one block at a time.
+
+    Each block is factored below the triangle of those before it, [R; A_k] = Q_k R_k. What stands for block k in the whole factor
+    is the lower part of Q_k times the upper parts of all that follow; only these small upper parts are kept.
+    """
+
+    lower: Floats
+
+    def __init__(self, read: ReadBlocks, centre: Centre, indices: Indices, ridges: Floats) -> None:
+        self._read, self._centre, self._indices, self._ridges = read, centre, indices, ridges
+        size = len(indices)
+        self._followed = [np.eye(size)]
+        uppers = [factor[:size].copy() for _, _, factor in self._chain()]
+        for upper in reversed(uppers):
+            self._followed.insert(0, upper @ self._followed[0])
+
+    def blocks(self) -> Iterable[tuple[Block, Floats, Floats]]:
+        """Each block with the square roots of its weights and its rows of Q1."""
+        size = len(self._indices)
+        for number, (block, root, factor) in enumerate(self._chain()):
+            yield block, root, factor[size:] @ self._followed[number + 1]
+
+    def shrunk(self, inward: Floats) -> Floats:
+        """Q2 applied to rows of Q1'phi."""
+        return inward @ self._followed[0].T
+
+    def _chain(self) -> Iterable[tuple[Block, Floats, Floats]]:
+        triangle = np.diag(np.sqrt(self._ridges))
+        for block in self._read():
+            root = np.sqrt(block.row_weights)
+            active = (block.evaluation.columns(self._indices) - self._centre.candidates[self._indices]) * root[:, None]
+            factor, triangle = np.linalg.qr(np.vstack([triangle, active]))
+            yield block, root, factor
+        signs = np.where(triangle.diagonal() < 0.0, -1.0, 1.0)
+        self.lower = (signs[:, None] * triangle).T  # R' with a positive diagonal: the Cholesky factor of H without its square
 
 
 class _FirstPass(NamedTuple):

@@ -14,12 +14,15 @@ LOST_DIGITS = 1e-5  # below this share of t't fewer than ten digits are left of 
 
 
 class Remainders(NamedTuple):
-    """What ridge regression on some candidates leaves of every candidate, e = P phi, in sums of squares: (n_candidates,) each."""
+    """What ridge regression on some candidates leaves of every candidate, e = P phi, in sums of squares."""
 
     alignment: Floats  # e't
     leftover: Floats  # phi'P phi = |e|^2 + y'Z y
     overlap: Floats  # e'P t
     remainder: Floats  # |e|^2
+    residual: float  # |P t|^2
+    penalty: float  # w'Z w
+    lower: Floats  # Cholesky factor of H = Phi_A'Phi_A + Z, found without forming H
 
 
 class RowsAnswer(Protocol):
@@ -29,7 +32,7 @@ class RowsAnswer(Protocol):
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats: ...
 
-    def remainders(self, indices: Indices, ridges: Floats) -> Remainders: ...
+    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders: ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ class Moments:
     def restricted_to(self, candidates: Indices) -> Moments:
         """The same data seen by these candidates only, with their whole Gram."""
         block = self.gram.block(candidates, candidates)
-        return Moments(WholeGram(block), self.projections[candidates], self.target_energy, self.n_samples)
+        rows = None if self.rows is None else _SomeRows(self.rows, candidates)
+        return Moments(WholeGram(block), self.projections[candidates], self.target_energy, self.n_samples, rows)
 
     def scaled(self, factor: float) -> Moments:
         """The moments of `factor` times the target."""
@@ -91,9 +95,32 @@ class _ScaledRows:
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.residual_projections(indices, weights / self.factor) * self.factor
 
-    def remainders(self, indices: Indices, ridges: Floats) -> Remainders:
-        seen = self.rows.remainders(indices, ridges)
-        return seen._replace(alignment=seen.alignment * self.factor, overlap=seen.overlap * self.factor)
+    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
+        seen, factor = self.rows.remainders(indices, ridges, among), self.factor
+        return seen._replace(
+            alignment=seen.alignment * factor,
+            overlap=seen.overlap * factor,
+            residual=seen.residual * factor**2,
+            penalty=seen.penalty * factor**2,
+        )
+
+
+@dataclass(frozen=True)
+class _SomeRows:
+    """The rows as seen by some candidates only."""
+
+    rows: RowsAnswer
+    candidates: Indices
+
+    def residual_energy(self, indices: Indices, weights: Floats) -> float:
+        return self.rows.residual_energy(self.candidates[indices], weights)
+
+    def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.residual_projections(self.candidates[indices], weights)[self.candidates]
+
+    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
+        chosen = self.candidates if among is None else self.candidates[among]
+        return self.rows.remainders(self.candidates[indices], ridges, chosen)
 
 
 def power_of_two_near(value: float) -> float:

@@ -12,7 +12,10 @@ from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.posterior import Outcome
+from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.journal import Found, Journal
+
+TAKEN_BACK = -1  # instead of a number of steps
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,32 @@ class BestAction:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            if not self.stretch(criterion, state, journal, journal.limits.tol):
+            n_steps = self.stretch(criterion, state, journal, journal.limits.tol)
+            if n_steps == TAKEN_BACK:
+                return Outcome.ILL_CONDITIONED
+            if not n_steps:
                 return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
 
     def has_compiled_steps(self, criterion: Criterion, state: ActiveSet) -> bool:
         return self.compiled and state.moments.gram.is_whole and hasattr(criterion, "climb")
 
     def stretch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> int:
-        """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were."""
+        """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were.
+
+        `TAKEN_BACK` where everything computed afresh shows that they gained nothing, so that rounding had promised it.
+        """
+        before = Checkpoint(criterion, state, journal)
+        n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else self.refresh_every)
+        if n_steps and before.take_back_what_failed():
+            n_steps = self._steps(criterion, state, journal, tol, 1) if n_steps > 1 else TAKEN_BACK
+            if n_steps == 1 and before.take_back_what_failed():
+                return TAKEN_BACK
+        return n_steps
+
+    def _steps(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float, at_most: int) -> int:
         limits = journal.limits
         score = criterion.score(state, state.moments.n_samples)
-        n_steps = min(self.refresh_every, limits.max_steps - journal.n_steps)
+        n_steps = min(at_most, limits.max_steps - journal.n_steps)
         if self.has_compiled_steps(criterion, state):
             size = len(state)
             steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_changes)  # type: ignore[attr-defined]

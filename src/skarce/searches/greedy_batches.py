@@ -17,7 +17,8 @@ from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.posterior import Outcome
-from skarce.searches.best_action import BestAction
+from skarce.searches.best_action import TAKEN_BACK, BestAction
+from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.journal import Found, Journal
 from skarce.searches.pools import Pools
 from skarce.solvers.active_block import ActiveBlock
@@ -70,13 +71,15 @@ class GreedyBatches:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            by_single_actions = len(state) <= self.few and single.has_compiled_steps(criterion, state)
+            by_single_actions = state.is_ill_conditioned or (len(state) <= self.few and single.has_compiled_steps(criterion, state))
             if by_single_actions:
                 n_actions, first_gain = single.stretch(criterion, state, journal, tol), 0.0
-                is_settled = n_actions < single.refresh_every
+                is_settled = n_actions < (1 if state.is_ill_conditioned else single.refresh_every)
             else:
                 n_actions, first_gain = self._add_batch(criterion, state, journal, tol)
                 is_settled = n_actions == 0
+            if n_actions == TAKEN_BACK:
+                return Outcome.ILL_CONDITIONED
             if is_settled and n_actions == 0 and (is_tight or not len(state)):
                 return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
             if is_settled:
@@ -89,7 +92,7 @@ class GreedyBatches:
     def _add_batch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> tuple[int, float]:
         """Greedy additions; returns how many, and the gain of the first."""
         score = criterion.score(state, state.moments.n_samples)
-        n_before = len(state)
+        n_before, before = len(state), Checkpoint(criterion, state, journal)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.limits.room(len(state)))
         first_gain = 0.0
         for _ in range(limit):
@@ -104,12 +107,17 @@ class GreedyBatches:
             state.add(candidate, ridge)
             score += gain
             journal.note("add", candidate, score, len(state))
+            if state.is_ill_conditioned:
+                state.refresh()
+                if before.take_back_what_failed():
+                    return TAKEN_BACK, 0.0
+                break
         return len(state) - n_before, first_gain
 
     @staticmethod
     def _settle(criterion: Criterion, state: ActiveSet, journal: Journal, tolerance: float, max_steps: int) -> bool:
         """Joint steps for the active block, then everything afresh; returns whether they converged with all functions kept."""
-        n_before, n_samples = len(state), state.moments.n_samples
+        n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:
             block = ActiveBlock(
                 state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
@@ -121,6 +129,8 @@ class GreedyBatches:
         if settled.block is block:
             return settled.converged
         state.settle(settled.positions, settled.block.ridges)
+        if before.take_back_what_failed():
+            return True
         score = criterion.score(state, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
         return settled.converged and len(state) == n_before

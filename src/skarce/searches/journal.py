@@ -51,6 +51,7 @@ class Journal:
         self.limits = Limits() if limits is None else limits
         self.verbose = verbose
         self.n_steps = 0
+        self.n_rows = 0  # of the trace: steps that were not taken back
         self.score = -np.inf  # after the last step
         self._chunks: list[NDArray[np.void]] = []
         self._latest: list[tuple[str, int, float, int]] = []
@@ -59,6 +60,7 @@ class Journal:
         """Record a step: what was done to which candidate, the score after it, and the size of the model."""
         self._latest.append((action, index, score, n_active))
         self.n_steps += 1
+        self.n_rows += 1
         self.score = score
         if self.verbose and (self.verbose > 1 or self.n_steps % 100 == 0):
             self._print(action, score, n_active)
@@ -72,9 +74,15 @@ class Journal:
         chunk["action"], chunk["index"], chunk["criterion"], chunk["n_active"] = actions, indices, scores, n_active
         self._chunks.append(chunk)
         self.n_steps += len(chunk)
+        self.n_rows += len(chunk)
         self.score = float(scores[-1])
         if self.verbose:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
+
+    def rewind(self, n_rows: int, score: float = -np.inf) -> None:
+        """Forget all that was recorded after the first `n_rows` steps, which were taken back; they still count as work done."""
+        self._chunks, self._latest = [self.trace()[:n_rows]], []
+        self.n_rows, self.score = n_rows, score
 
     def trace(self) -> NDArray[np.void]:
         """All steps as one structured array."""

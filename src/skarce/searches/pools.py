@@ -59,6 +59,7 @@ class Pools:
                     return Found(active, ridges, outcome)
                 whole = moments.gram.whole() if _is_crowded(local) else None
                 if whole is not None:
+                    journal.rewind(0)
                     return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
             others = self._violators(criterion, ActiveSet(moments, active, ridges, squares=squares), journal)
             if not len(others):

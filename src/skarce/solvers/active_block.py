@@ -57,6 +57,11 @@ class ActiveBlock:
             self._weights, _ = lapack.dtrtrs(self._factor, self._explained, lower=1, trans=1)
         return self._weights
 
+    @property
+    def scale(self) -> Floats:
+        """diag(Phi_A'Phi_A)."""
+        return self.gram.diagonal()
+
     def spread(self) -> Floats:
         """diag(H^-1)."""
         return self.inverse.diagonal()

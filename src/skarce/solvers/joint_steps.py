@@ -69,7 +69,7 @@ class Remaining:
     def __init__(self, block: ActiveBlock) -> None:
         self._block = block
         self.inverse, self.weights = block.inverse, block.weights
-        self.ridges, self.energy = block.ridges, block.energy
+        self.ridges, self.energy, self.scale = block.ridges, block.energy, block.scale
         self.log_determinant = block.log_determinant
         self.alive = np.ones(len(block), dtype=bool)
         self.n_removed = 0
