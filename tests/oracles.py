@@ -57,7 +57,7 @@ def gcv(phi, t, ridges, *, intercept=False):
     n = len(t)
     if intercept:
         phi, t = contrasts(n).T @ phi, contrasts(n).T @ t
-    P = annihilator(phi, ridges, len(t))
+    P = np.eye(len(t)) - phi @ np.linalg.solve(phi.T @ phi + np.diag(ridges), phi.T)
     return n * np.sum((P @ t) ** 2) / np.trace(P) ** 2
 
 

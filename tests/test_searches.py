@@ -122,7 +122,7 @@ def test_certificate_of_gcv(run_by_gcv, data, gamma, kind):
 @pytest.mark.parametrize("width", [2.0, 5.0, 10.0])
 @pytest.mark.parametrize("kind", ["whole", "columns"])
 def test_wide_kernels_and_hardly_any_noise(run_by_gcv, width, kind):
-    """Conditions of H up to 1e12: no NaN, no false score, and a certificate that holds in stable arithmetic, as far as the digits go."""
+    """Conditions of H up to 1e12: no NaN, no false score, and a certificate in stable arithmetic as far as digits go."""
     X = np.linspace(-10, 10, 60)[:, None]
     t = np.sinc(X[:, 0] / np.pi) + np.random.default_rng(0).normal(0, 1e-5, 60)
     basis = KernelBasis(gamma=0.5 / width**2).fit(X)

@@ -38,6 +38,8 @@ from skarce.moments import Moments, RowsAnswer
 # Adding it once to t't acts like a component of the target that no candidate can reach: the energy stays positive and
 # an exact fit ends in a bounded evidence.
 RESOLUTION = 1e-12
+# Below this share of the target's energy a residual counts as none: a criterion that divides residuals has nothing left to weigh.
+EXACT_FIT = 1e-10
 # A candidate of which less than this share is left lies in the span of the active set to working precision.
 DEPENDENT = 1e-10
 # Where the rows were asked there are more digits, and only what a Cholesky factor of H could not hold is dependent.
@@ -272,6 +274,10 @@ class ActiveSet:
         freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
         residual = self.energy - float(self.ridges @ self.weights**2)
         return max(abs(self.freedom - freedom) / self.moments.n_samples, abs(self.residual - residual) / self.energy)
+
+    def is_exact(self) -> bool:
+        """Whether squares of residuals say that nothing is left to explain."""
+        return self.has_squares and self.residual <= EXACT_FIT * self.moments.target_energy
 
     def has_sign_violation(self) -> bool:
         """An impossible value: a sum of squares below zero by more than rounding, so digits have been lost."""

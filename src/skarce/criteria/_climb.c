@@ -34,6 +34,7 @@ typedef struct {
     double *remainder, *overlap;   /* m, m */
     double residual, freedom;
     double floor;                  /* no ridge is below */
+    double exact;                  /* a residual below counts as none */
     double *row2, *column2;        /* m, capacity: work space */
 } State;
 
@@ -396,10 +397,10 @@ static PyObject *climb(PyObject *self, PyObject *args) {
     State s;
     int status = STEPS_DONE;
     memset(&s, 0, sizeof s);
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOOnnnnnnddddddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOOnnnnnndddddddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
                           &objects[5], &objects[6], &objects[7], &objects[8], &objects[9], &objects[10], &objects[11], &objects[12],
                           &s.m, &s.size, &s.capacity, &max_active, &max_steps, &max_changes, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
-                          &s.highest, &s.max_drift, &s.residual, &s.freedom, &s.floor))
+                          &s.highest, &s.max_drift, &s.residual, &s.freedom, &s.floor, &s.exact))
         return NULL;
     lengths[0] = s.m * s.m;
     lengths[1] = lengths[2] = lengths[3] = s.m;
@@ -424,7 +425,7 @@ static PyObject *climb(PyObject *self, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS
     while (steps < max_steps && changes_in_a_row < max_changes) {
         Move move = s.squares ? best_move_by_gcv(&s, max_active) : best_move_by_evidence(&s, max_active, tol);
-        if (!(move.gain > tol)) {
+        if (!(move.gain > tol) || (s.squares && s.residual <= s.exact)) {
             status = CONVERGED;
             break;
         }

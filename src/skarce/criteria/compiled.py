@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce.active_set import RIDGE_RANGE, ActiveSet
+from skarce.active_set import EXACT_FIT, RIDGE_RANGE, ActiveSet
 from skarce.criteria import _climb
 from skarce.criteria.criterion import Steps
 from skarce.moments import WholeGram
@@ -46,7 +46,7 @@ def take_steps(
         *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
         *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes),
         *(state.energy, state.moments.n_samples, noise_variance or -1.0, tol),
-        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, lowest_ridge),
+        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, lowest_ridge, EXACT_FIT * state.moments.target_energy),
     )
     if steps:
         state.restart(active[:size], ridges[:size])

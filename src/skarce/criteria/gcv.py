@@ -48,9 +48,9 @@ class Coordinate(NamedTuple):
     def best(self, lowest: Any) -> Any:
         """x at the least V with the ridge not below `lowest`; 0 where the function is better left out."""
         slope, curvature = self.delta * self.b - self.a * self.eps, self.delta * self.c - self.b * self.eps
-        upper = 1.0 / (np.maximum(self.psi, 0.0) + lowest)
+        upper = np.divide(1.0, np.maximum(self.psi, 0.0) + lowest)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            inside = np.where(curvature > 0.0, slope / curvature, np.inf)
+            inside = np.where(curvature > 0.0, np.divide(slope, curvature), np.inf)
         return np.where(slope > 0.0, np.minimum(inside, upper), 0.0)
 
     def gain(self, x: Any, n_samples: float) -> Any:
@@ -73,6 +73,10 @@ class GCV:
     lowest_ridge: float = 0.0
 
     needs_squares = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):
+            raise ValueError(f"lowest_ridge must be zero or more, and finite; got {self.lowest_ridge!r}.")
 
     @property
     def sense(self) -> int:
@@ -155,6 +159,8 @@ class GCV:
 
     def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
         """V in the units of the squared target."""
+        if n_samples <= 0.0:
+            return np.full_like(score, np.nan)  # one row, and that spent on the intercept: no degree of freedom to divide by
         return n_total * np.exp(-2.0 * score / n_samples) / factor**2
 
     def noise_at(self, members: Members, n_samples: float) -> float:

@@ -87,7 +87,7 @@ class BestAction:
             return len(steps.actions)
         for step in range(n_steps):
             action, index, ridge, gain = self.best(criterion, state, limits.room(len(state)))
-            if gain <= tol:
+            if gain <= tol or state.is_exact():
                 n_steps = step
                 break
             candidate = index if action == "add" else int(state.active[index])

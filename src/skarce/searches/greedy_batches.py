@@ -68,7 +68,7 @@ class GreedyBatches:
         single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
         is_tight = False
         while True:
-            limit = journal.exhausted()
+            limit = Outcome.CONVERGED if state.is_exact() else journal.exhausted()
             if limit is not None:
                 return limit
             by_single_actions = state.is_ill_conditioned or (len(state) <= self.few and single.has_compiled_steps(criterion, state))
@@ -98,7 +98,7 @@ class GreedyBatches:
         for _ in range(limit):
             ranking = criterion.ranking(state)
             candidate = int(ranking.argmax())
-            if not ranking[candidate] > 1.0:
+            if not ranking[candidate] > 1.0 or state.is_exact():
                 break
             ridge, gain = criterion.addition(state, candidate)
             if gain <= max(tol, self.batch_end * first_gain):

@@ -39,7 +39,7 @@ def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fo
             return Found(state.active.copy(), state.ridges.copy(), limit)
         floored = replace(criterion, lowest_ridge=noise / variance / n)
         action, index, ridge, gain = BestAction.best(floored, state, limits.room(len(state)))
-        if gain <= limits.tol and not has_moved:
+        if state.is_exact() or (gain <= limits.tol and not has_moved):
             outcome = Outcome.SIZE_LIMIT if limits.room(len(state)) == 0 else Outcome.CONVERGED
             return Found(state.active.copy(), state.ridges.copy(), outcome)
         candidate = -1

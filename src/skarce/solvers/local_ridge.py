@@ -11,7 +11,7 @@ import numpy as np
 from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.active_set import DEPENDENT, RIDGE_RANGE, resolved_energy
+from skarce.active_set import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
 from skarce.criteria.gcv import Coordinate
 from skarce.designs.choice import fits
 from skarce.moments import Moments, WholeGram
@@ -32,7 +32,7 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
         )
     local = moments.restricted_to(usable)
     model = _FullModel(local, _common_ridge(local) if initial_ridge is None else initial_ridge)
-    outcome = _cycle_until_settled(model, journal, readmit)
+    outcome = _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.limits.room(model.size) == 0:
         kept = np.argsort(-model.effects(), kind="stable")[: journal.limits.max_active]
@@ -40,10 +40,14 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
     return Found(usable[model.members[kept]], model.ridges[kept].copy(), outcome)
 
 
-def _cycle_until_settled(model: _FullModel, journal: Journal, readmit: bool) -> Outcome:
+def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:
+    # The strongest first: an order that does not depend on the order of the data.
+    order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
     while True:
         before = model.score()
-        for count, candidate in enumerate(range(model.n_candidates)):
+        for count, candidate in enumerate(order):
+            if model.residual <= EXACT_FIT * moments.target_energy:
+                break
             if count % CHECK_EVERY == 0 and (limit := journal.exhausted()) is not None:
                 model.refresh()
                 return limit
@@ -66,13 +70,14 @@ def _common_ridge(moments: Moments) -> float:
     eigenvalues, vectors = np.linalg.eigh(gram.matrix)
     eigenvalues = np.maximum(eigenvalues, 0.0)
     weights = (vectors.T @ moments.projections) ** 2
-    grid = eigenvalues.max(initial=0.0) * np.logspace(-10, 2, 61)[:, None]
+    grid = eigenvalues.max(initial=0.0) * np.logspace(-8, 2, 61)[:, None]
     total = eigenvalues + grid
     residual = resolved_energy(moments) - (weights * (eigenvalues + 2.0 * grid) / total**2).sum(axis=1)
     freedom = moments.n_samples - (eigenvalues / total).sum(axis=1)
-    # Where hardly a degree of freedom is left, V is a quotient of roundings.
-    sound = freedom > 1e-3 * moments.n_samples
-    return float(grid[np.argmin(np.where(sound, residual / np.maximum(freedom, 1e-300) ** 2, np.inf)), 0])
+    # Where hardly a degree of freedom or a residual is left, V is a quotient of roundings.
+    sound = (freedom > 1e-3 * moments.n_samples) & (residual > EXACT_FIT * moments.target_energy)
+    v = np.where(sound, residual, np.inf) / np.where(sound, freedom, 1.0) ** 2
+    return float(grid[np.argmin(v), 0]) if sound.any() else float(grid[-1, 0])
 
 
 class _FullModel:
