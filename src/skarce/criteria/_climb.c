@@ -158,26 +158,39 @@ static Py_ssize_t least_v(const State *s, double *share) {
     return chosen;
 }
 
-/* column2 = H^-1 Z column; returns column'Z column */
-static double shrink(const State *s, const double *column, double *shrunk) {
-    Py_ssize_t i, j;
+/* column2 = H^-1 Z column, by rows of the symmetric inverse so that it can be vectorised; returns column'Z column */
+FOR_EACH_CPU
+static double shrink(const State *s, const double *column) {
+    double *restrict shrunk = s->column2;
+    Py_ssize_t i, j, n = s->size;
     double total = 0.0;
-    for (i = 0; i < s->size; i++) total += s->ridges[i] * column[i] * column[i];
-    for (i = 0; i < s->size; i++) {
-        const double *row = s->inverse + i * s->capacity;
-        double sum = 0.0;
-        for (j = 0; j < s->size; j++) sum += row[j] * s->ridges[j] * column[j];
-        shrunk[i] = sum;
+    memset(shrunk, 0, sizeof(double) * n);
+    for (j = 0; j < n; j++) {
+        const double *restrict row = s->inverse + j * s->capacity;
+        double factor = s->ridges[j] * column[j];
+        total += factor * column[j];
+        for (i = 0; i < n; i++) shrunk[i] += factor * row[i];
     }
     return total;
 }
 
-static Coordinate without(const State *s, Py_ssize_t j, double shrunk) {
+/* column = h'Z h of every column h of H^-1 */
+FOR_EACH_CPU
+static void penalties(const State *s) {
+    double *restrict penalty = s->column;
+    Py_ssize_t i, j, n = s->size;
+    memset(penalty, 0, sizeof(double) * n);
+    for (j = 0; j < n; j++) {
+        const double *restrict row = s->inverse + j * s->capacity;
+        double ridge = s->ridges[j];
+        for (i = 0; i < n; i++) penalty[i] += ridge * row[i] * row[i];
+    }
+}
+
+static Coordinate without(const State *s, Py_ssize_t j, double shrunk, double penalty) {
     Coordinate f;
-    const double *row = s->inverse + j * s->capacity;
-    double spread = row[j], weight = s->weights[j], alignment = weight / spread, overlap = shrunk / spread, penalty = 0.0;
-    Py_ssize_t i;
-    for (i = 0; i < s->size; i++) penalty += s->ridges[i] * row[i] * row[i];
+    double spread = s->inverse[j * s->capacity + j], weight = s->weights[j];
+    double alignment = weight / spread, overlap = shrunk / spread;
     f.eps = fmax(spread - penalty, 0.0) / (spread * spread);
     f.a = s->residual + 2.0 * weight * overlap + f.eps * weight * weight;
     f.b = alignment * (overlap + f.eps * weight);
@@ -202,9 +215,10 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
             share = v_at(&f, 1.0 / (f.psi + best.ridge)) / v_now;
         }
     }
-    shrink(s, s->weights, s->column2);
+    shrink(s, s->weights);
+    penalties(s);
     for (j = 0; j < s->size; j++) {
-        Coordinate f = without(s, j, s->column2[j]);
+        Coordinate f = without(s, j, s->column2[j], s->column[j]);
         double spread = s->inverse[j * s->capacity + j];
         double lowest = fmax(s->lowest * s->diagonal[s->active[j]], s->floor);
         double x = best_x(&f, lowest), ridge = x > 0.0 ? fmax(1.0 / x - f.psi, lowest) : INFINITY, after;
@@ -222,7 +236,9 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
 
 /* row = sum over active a of column[a] * gram[a, :], four rows of the Gram at a time */
 FOR_EACH_CPU
-static void combine(const State *s, const double *column, double *restrict row) {
+static void combine(const State *s) {
+    const double *column = s->column;
+    double *restrict row = s->row;
     Py_ssize_t a, m, n = s->m;
     memset(row, 0, sizeof(double) * n);
     for (a = 0; a + 4 <= s->size; a += 4) {
@@ -235,6 +251,31 @@ static void combine(const State *s, const double *column, double *restrict row) 
         const double *restrict g = s->gram + s->active[a] * n;
         double f = column[a];
         for (m = 0; m < n; m++) row[m] += f * g[m];
+    }
+}
+
+/* The same for row2 and column2 as well, while the rows of the Gram are at hand */
+FOR_EACH_CPU
+static void combine_both(const State *s) {
+    const double *column = s->column, *column2 = s->column2;
+    double *restrict row = s->row, *restrict row2 = s->row2;
+    Py_ssize_t a, m, n = s->m;
+    memset(row, 0, sizeof(double) * n);
+    memset(row2, 0, sizeof(double) * n);
+    for (a = 0; a + 4 <= s->size; a += 4) {
+        const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
+        const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
+        double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
+        double e0 = column2[a], e1 = column2[a + 1], e2 = column2[a + 2], e3 = column2[a + 3];
+        for (m = 0; m < n; m++) {
+            row[m] += f0 * g0[m] + f1 * g1[m] + f2 * g2[m] + f3 * g3[m];
+            row2[m] += e0 * g0[m] + e1 * g1[m] + e2 * g2[m] + e3 * g3[m];
+        }
+    }
+    for (; a < s->size; a++) {
+        const double *restrict g = s->gram + s->active[a] * n;
+        double f = column[a], e = column2[a];
+        for (m = 0; m < n; m++) row[m] += f * g[m], row2[m] += e * g[m];
     }
 }
 
@@ -282,12 +323,11 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
         for (j = 0; j < n; j++) sum += s->inverse[i * s->capacity + j] * gram[s->active[j]];
         s->column[i] = sum;
     }
-    combine(s, s->column, s->row);
+    if (s->squares) shrink(s, s->column), combine_both(s);
+    else combine(s);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
     if (s->squares) { /* row = mu, row2 = nu of FGCV, eqs 44 to 47 */
         double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
-        shrink(s, s->column, s->column2);
-        combine(s, s->column2, s->row2);
         for (i = 0; i < s->m; i++) s->row2[i] = s->row[i] - s->row2[i];
         spread_squares(s, -(overlap - weight * remainder) / total, -weight, -2.0 / total, remainder / (total * total));
         s->freedom -= remainder / total;
@@ -311,15 +351,14 @@ static void shift(State *s, Py_ssize_t position, double step) {
     double weight = s->weights[position];
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
-    combine(s, s->column, s->row);
     if (s->squares) { /* row = rho, row2 = chi of FGCV, eqs 38 to 41 */
-        double kappa = 0.0, length = s->column[position] - shrink(s, s->column, s->column2);
+        double kappa = 0.0, length = s->column[position] - shrink(s, s->column);
         for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
-        combine(s, s->column2, s->row2);
+        combine_both(s);
         spread_squares(s, step * (kappa + step * length * weight), step * weight, 2.0 * step, step * step * length);
         s->freedom += step * length;
         s->residual += step * weight * (2.0 * kappa + step * length * weight);
-    }
+    } else combine(s);
     spread_change(s, step * weight, step);
     s->energy += step * weight * weight;
     for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * s->column[i];
