@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 
 from skarce.datasets import DataNotFoundError
@@ -26,22 +25,23 @@ def find_paper(name: str, quick: bool = False) -> Paper:
     return paper
 
 
-def only(paper: Paper, names: Sequence[str]) -> Paper:
-    """The paper with these experiments alone, in its own order."""
-    wanted = {name.strip() for name in names if name.strip()}
+def experiment_names(paper: Paper, names: Sequence[str] | None = None) -> list[str]:
+    """The experiments of these names, in the order of the paper; None is all of them."""
     known = [experiment.name for experiment in paper.experiments]
-    unknown = sorted(wanted.difference(known))
+    wanted = known if names is None else [name.strip() for name in names if name.strip()]
+    unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         problem = f"unknown experiment {', '.join(map(repr, unknown))}" if unknown else "no experiment was named"
         raise UnknownExperimentError(f"{problem}; {paper.name} has {', '.join(known)}.")
-    return replace(paper, experiments=tuple(e for e in paper.experiments if e.name in wanted))
+    return [name for name in known if name in wanted]
 
 
-def check_data(paper: Paper, seed: int) -> None:
-    """Draw a split of every experiment before any work is done; an error names the experiments that have their data."""
-    problems = {experiment.name: problem for experiment in paper.experiments if (problem := _problem(experiment, seed))}
+def check_data(paper: Paper, names: Sequence[str], seed: int) -> None:
+    """Draw a split of every experiment before any work is done; an error names those that have their data."""
+    chosen = [experiment for experiment in paper.experiments if experiment.name in names]
+    problems = {experiment.name: problem for experiment in chosen if (problem := _problem(experiment, seed))}
     if problems:
-        ready = [experiment.name for experiment in paper.experiments if experiment.name not in problems]
+        ready = [name for name in names if name not in problems]
         hint = f" Ready to run: --only {','.join(ready)}." if ready else ""
         raise DataNotFoundError(f"{next(iter(problems.values()))}{_others(problems)}{hint}")
 

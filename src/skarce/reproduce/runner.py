@@ -36,23 +36,32 @@ class Run:
 
     The first repeat of every experiment shows what a repeat costs; then come the repeats on which widths are looked for, and then
     those that reuse the median of the widths found. Experiments take turns, so that all have results whenever the run ends.
+    Only the experiments `chosen` are run; results of others that are in the store belong to the records all the same.
     """
 
-    def __init__(self, paper: Paper, store: Store, options: Options, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        paper: Paper,
+        store: Store,
+        options: Options,
+        chosen: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.paper = paper
         self.store = store
         self.options = options
         self._clock = clock
+        self._tried: set[Unit] = set()  # what fails is tried again by the next run, not by this one
         self._contenders = {contender.name: contender for contender in paper.contenders}
         self._experiments = {experiment.name: experiment for experiment in paper.experiments}
         self._digests = {contender.name: settings_digest(contender, options.seed) for contender in paper.contenders}
         self.wanted = full_plan({e.name: options.repeats or paper.repeats.get(e.name, e.n_repeats) for e in paper.experiments})
-        self.plan = self.wanted
+        self.plan = {name: share for name, share in self.wanted.items() if chosen is None or name in chosen}
 
     def run(self, on_progress: Progress = lambda done, total: None) -> None:
         """Do what is missing; `on_progress` is told how many units are done and how many there are."""
         deadline = self._clock() + self.options.budget_seconds
-        first = [self._unit(name, 0, method) for name in self._experiments for method in self._contenders]
+        first = [self._unit(name, 0, method) for name in self.plan for method in self._contenders]
         self._work(first, None, on_progress)
         self.plan = self._affordable(first)
         self._work(self._units(self.plan, tuned=True), deadline, on_progress)
@@ -67,7 +76,7 @@ class Run:
     def _affordable(self, first: Sequence[Unit]) -> Plan:
         costs = measured_costs(record for unit in first if (record := self.store.find(unit)))
         n_cores = cpu_count() if self.options.n_jobs == -1 else self.options.n_jobs
-        return affordable_plan(self.wanted, costs, self.options.budget_seconds, n_cores)
+        return affordable_plan(self.plan, costs, self.options.budget_seconds, n_cores)
 
     def _units(self, plan: Plan, *, tuned: bool) -> list[Unit]:
         """The units of the tuned repeats of a plan, or of the others; experiments take turns by the share they have done."""
@@ -89,11 +98,12 @@ class Run:
         return Unit(unit.experiment, unit.repeat, unit.method, unit.settings, median_low(widths)) if widths else unit
 
     def _n_tuned(self, unit: Unit) -> int:
-        return self.plan[unit.experiment].n_tuned
+        return self.plan.get(unit.experiment, self.wanted[unit.experiment]).n_tuned
 
     def _work(self, units: Sequence[Unit], deadline: float | None, on_progress: Progress) -> None:
         """Run what is missing of these units, and store each result as it arrives. After the deadline nothing is begun."""
-        missing = [unit for unit in units if not self.store.answers(unit)]
+        missing = [unit for unit in units if unit not in self._tried and not self.store.answers(unit)]
+        self._tried.update(missing)
         done, total = self._progress()
         on_progress(done, total)
         if not missing:

@@ -33,10 +33,10 @@ GENERAL_NOTES = (
 )
 
 
-def summary_table(finding: Finding) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of texts; columns in which nothing stands are left out."""
+def summary_table(finding: Finding, headings: Sequence[str] = SUMMARY_HEADINGS) -> tuple[list[str], list[list[str]]]:
+    """Some columns of the table of methods; those in which nothing stands are left out."""
     rows = summary_rows(finding)
-    kept = [place for place in range(len(SUMMARY_HEADINGS)) if any(row[place] for row in rows)]
+    kept = [place for place, heading in enumerate(SUMMARY_HEADINGS) if heading in headings and any(row[place] for row in rows)]
     return [SUMMARY_HEADINGS[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
