@@ -39,8 +39,8 @@ class Application(click.Group):
             raise OneLineError(error.format_message()) from None
         except EXPLAINED as error:
             raise OneLineError(str(error)) from None
-        except KeyboardInterrupt:
-            click.echo("Interrupted; no file was written.", err=True)
+        except KeyboardInterrupt as interrupt:
+            click.echo(str(interrupt) or "Interrupted; no file was written.", err=True)
             ctx.exit(INTERRUPTED)
 
 

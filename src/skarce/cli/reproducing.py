@@ -13,12 +13,12 @@ from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
 from skarce.reproduce import pictures, report, tables
 from skarce.reproduce.findings import Finding, findings
-from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, find_paper, only
+from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
 from skarce.reproduce.records import Store
 from skarce.reproduce.runner import Options, Run
 
 RECORDS = "records.jsonl"
-INTERRUPTED = 130
+SHOWN = ("method", "NMSE median", "quartiles", "functions", "fit", "fit ratio", "note")  # what fits on a screen
 KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
@@ -42,7 +42,11 @@ Examples:
 @click.option("--only", "names", help="Experiments with commas between them.  [default: all]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
 @click.option(
-    "--budget", type=click.FloatRange(min=0.0), default=60.0, show_default=True, help="Minutes; see below the tables what was cut."
+    "--budget",
+    type=click.FloatRange(min=0.0),
+    default=60.0,
+    show_default=True,
+    help="Minutes; widths are reused, then repeats cut, to keep it.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
@@ -63,12 +67,12 @@ def reproduce(
 ) -> None:
     if paper is None:
         raise UnknownExperimentError(f"name a paper: {', '.join(PAPERS)}.")
-    chosen = find_paper(paper, quick)
-    chosen = chosen if names is None else only(chosen, names.split(","))
+    found = find_paper(paper, quick)
+    chosen = experiment_names(found, None if names is None else names.split(","))
     folder = out or Path("results", "reproduce", f"{paper}-quick" if quick else paper)
     store = _open(folder, fresh)
-    check_data(chosen, seed)
-    run = Run(chosen, store, Options(seed, repeats, 60.0 * budget, jobs or -1))
+    check_data(found, chosen, seed)
+    run = Run(found, store, Options(seed, repeats, 60.0 * budget, jobs or -1), chosen)
     _run_to_the_end(run, folder, quick)
     n_failed = sum(record.failure is not None for record in run.records())
     if n_failed:
@@ -100,8 +104,8 @@ def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
         _write(run, folder, quick, draw=True)
     except KeyboardInterrupt:
         _write(run, folder, quick, draw=False)
-        messages().print(f"Interrupted; {len(run.records())} results are in {folder}. The same command goes on from there.")
-        click.get_current_context().exit(INTERRUPTED)
+        n_results = len(run.records())
+        raise KeyboardInterrupt(f"Interrupted; {n_results} results are in {folder}. The same command goes on from there.") from None
 
 
 def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
@@ -131,7 +135,7 @@ def _write_text(path: Path, text: str) -> None:
 def _show(found: Sequence[Finding]) -> None:
     for finding in found:
         title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
-        show(text_table(title, *tables.summary_table(finding)))
+        show(text_table(title, *tables.summary_table(finding, SHOWN)))
     counts = tables.verdict_line(found)
     if counts:
         show(counts)
