@@ -13,7 +13,8 @@ from skarce.reproduce.paper import Experiment, Paper
 from skarce.reproduce.units import Record
 
 SIZE, DPI = (8.0, 3.4), 100
-WIDE_SPAN = 8.0  # from where on values are drawn on a logarithmic axis
+WIDE_SPAN = 8.0  # from this ratio of largest to least on, the axis is logarithmic
+NARROW_SPAN = 1.5  # up to this ratio, it does not start at zero
 FILL, LINE, MEDIAN = "#cfe0ee", "#33566f", "#c8501e"
 
 
@@ -61,7 +62,7 @@ def _boxes(axes: Any, paper: Paper, records: Sequence[Record], name: str, title:
         capprops={"color": LINE},
         flierprops={"marker": ".", "markersize": 5, "markerfacecolor": LINE, "markeredgecolor": "none", "alpha": 0.6},
     )
-    axes.set_xticks(range(1, len(values) + 1), [f"{label}\n{np.median(own):.3g}" for label, own in values.items()])
+    axes.set_xticks(range(1, len(values) + 1), [f"{label}\n{_short(np.median(own))}" for label, own in values.items()])
     axes.set_title(f"{title} (median below each name)", fontsize=10)
     _choose_scale(axes, np.concatenate([np.asarray(own, dtype=float) for own in values.values()]))
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
@@ -70,13 +71,17 @@ def _boxes(axes: Any, paper: Paper, records: Sequence[Record], name: str, title:
 
 
 def _choose_scale(axes: Any, values: Any) -> None:
-    """Logarithmic with plain numbers where the values span much; from zero where they do not."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    """Logarithmic with plain numbers where the values span much; from zero where that does not squeeze the boxes."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     if values.min() > 0.0 and values.max() > WIDE_SPAN * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    else:
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif values.max() > NARROW_SPAN * values.min():
         axes.set_ylim(bottom=0.0)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}" if value < 1000.0 else f"{value:.0f}"
