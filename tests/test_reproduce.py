@@ -237,6 +237,14 @@ def test_a_larger_budget_tunes_what_had_been_reused(tmp_path, monkeypatch):
     assert fixed(finished(tmp_path).records()) == fixed(finished(tmp_path, name="at once.jsonl").records())
 
 
+def test_a_smaller_budget_later_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
+    before = finished(tmp_path).records()
+    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: dict.fromkeys(wanted, Share(1, 1)))
+    assert len(before) == 12
+    assert finished(tmp_path).records() == before
+
+
 def test_after_the_deadline_nothing_is_begun_but_every_experiment_has_results(tmp_path):
     times = iter(range(1000))
     made = Run(TINY, Store.open(tmp_path / "late.jsonl"), in_process(budget_seconds=4.0), clock=lambda: float(next(times)))
@@ -311,9 +319,14 @@ def test_widths_are_reused_before_repeats_are_cut_and_the_dearest_gives_first():
     assert tight == {"cheap": Share(100, 15), "dear": Share(10, FEW_TUNED)}
 
 
+def test_when_all_tune_on_few_splits_the_dearest_alone_gives():
+    few = affordable_plan(WANTED, COSTS, 335.0 / USABLE, 1)
+    assert few == {"cheap": Share(100, FEW_TUNED), "dear": Share(10, FEW_TUNED)}
+    assert affordable_plan(WANTED, COSTS, 95.0 / USABLE, 1) == {"cheap": Share(100, FEW_TUNED), "dear": Share(10, 1)}
+
+
 def test_repeats_are_cut_last_and_one_is_always_left():
-    plan = affordable_plan(WANTED, COSTS, 329.0 / USABLE, 1)
-    assert plan["dear"] == Share(7, FEW_TUNED)
+    assert affordable_plan(WANTED, COSTS, 91.0 / USABLE, 1) == {"cheap": Share(100, FEW_TUNED), "dear": Share(8, 1)}
     assert affordable_plan(WANTED, COSTS, 0.0, 1) == {"cheap": Share(1, 1), "dear": Share(1, 1)}
 
 
@@ -423,7 +436,7 @@ def test_the_page_says_what_was_run_and_which_claims_hold(ten):
         "Repeats: 10 of the paper's 4 were run, 4 of them tuned.",
         "![First](one.png)",
         "0.002 RIDGE (paper 0.01)",
-        "Of 1 differences that the paper found significant: 1 agrees.",
+        "Of 1 differences that the paper found significant: agrees 1.",
         "the paper has more in RIDGE than in PLAIN; ours 3 and 9 (does not agree)",
         "fit time of RIDGE over PLAIN: the paper has 1 to 2; ours 2.00 (agrees)",
     ):

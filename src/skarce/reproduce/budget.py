@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from skarce.reproduce.units import Record
@@ -50,21 +50,18 @@ def affordable_plan(wanted: Plan, costs: Mapping[str, Cost], seconds: float, n_c
 
 
 def _next_cut(plan: Plan, costs: Mapping[str, Cost]) -> Plan | None:
-    """The dearest experiment with one tuned split less than before; if all have few, with one repeat less."""
-    for can_give, smaller in CUTS:
-        dear_first = sorted(plan, key=lambda name: -plan[name].cost(costs[name]))
-        for name in dear_first:
-            if can_give(plan[name]):
-                return {name: smaller(plan[name])}
-    return None
+    """The dearest of those that tune on many splits gives one of them; when all tune on few, the dearest of all gives."""
+    dear_first = sorted(plan, key=lambda name: -plan[name].cost(costs[name]))
+    many_tuned = [name for name in dear_first if plan[name].n_tuned > FEW_TUNED]
+    can_give = many_tuned or [name for name in dear_first if plan[name].n_repeats > 1]
+    return {can_give[0]: _smaller(plan[can_give[0]])} if can_give else None
 
 
-CUTS: tuple[tuple[Callable[[Share], bool], Callable[[Share], Share]], ...] = (
-    (lambda share: share.n_tuned > FEW_TUNED, lambda share: replace(share, n_tuned=share.n_tuned - 1)),
-    (lambda share: share.n_repeats > FEW_TUNED, lambda share: replace(share, n_repeats=share.n_repeats - 1)),
-    (lambda share: share.n_tuned > 1, lambda share: replace(share, n_tuned=share.n_tuned - 1)),
-    (lambda share: share.n_repeats > 1, lambda share: replace(share, n_repeats=share.n_repeats - 1)),
-)
+def _smaller(share: Share) -> Share:
+    """One tuned split less, or one repeat less where only one is tuned."""
+    if share.n_tuned > 1:
+        return replace(share, n_tuned=share.n_tuned - 1)
+    return replace(share, n_repeats=share.n_repeats - 1)
 
 
 def measured_costs(records: Iterable[Record]) -> dict[str, Cost]:

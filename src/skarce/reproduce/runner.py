@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import Any
 
@@ -92,13 +92,11 @@ class Run:
         return Unit(experiment, repeat, method, self._digests[method])
 
     def _with_reused_width(self, unit: Unit) -> Unit:
-        """The unit with the median of the widths found on the tuned repeats; as it is where there are none to find."""
-        tuned = [self.store.find(self._unit(unit.experiment, repeat, unit.method)) for repeat in range(self._n_tuned(unit))]
-        widths = [record.gamma for record in tuned if record and record.tuned and record.gamma is not None]
-        return Unit(unit.experiment, unit.repeat, unit.method, unit.settings, median_low(widths)) if widths else unit
-
-    def _n_tuned(self, unit: Unit) -> int:
-        return self.plan.get(unit.experiment, self.wanted[unit.experiment]).n_tuned
+        """The unit with the median of all widths found so far for its method; as it is where there are none to find."""
+        repeats = range(self.wanted[unit.experiment].n_repeats)
+        found = [self.store.find(self._unit(unit.experiment, repeat, unit.method)) for repeat in repeats]
+        widths = [record.gamma for record in found if record and record.tuned and record.gamma is not None]
+        return replace(unit, gamma=median_low(widths)) if widths else unit
 
     def _work(self, units: Sequence[Unit], deadline: float | None, on_progress: Progress) -> None:
         """Run what is missing of these units, and store each result as it arrives. After the deadline nothing is begun."""

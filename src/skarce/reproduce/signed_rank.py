@@ -38,7 +38,7 @@ class Verdict(Enum):
     AGREES = "agrees"
     OPPOSITE = "opposite"
     NOT_SIGNIFICANT = "not significant"
-    WINNER_NOT_STATED = "significant too, but the paper names no winner"
+    WINNER_NOT_STATED = "significant too (the paper names no winner)"
     TOO_FEW = "too few repeats to tell"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from skarce.reproduce.findings import Finding, Summary, verdict_counts
 from skarce.reproduce.paper import Claim, Pair, Paper
@@ -132,15 +132,16 @@ def _time_sentence(finding: Finding, paper: Paper, method: str, span: tuple[floa
     return f"{said}: the paper has {span[0]:g} to {span[1]:g}; {ours}."
 
 
-def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns that line up in the plain text too: the first to the left, the others to the right."""
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+    """Columns that line up in the plain text too: those in `left` to the left, the others to the right."""
     widths = [max(3, *(len(cell) for cell in column)) for column in zip(headings, *rows, strict=True)]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join(_markdown_row(cells, widths) for cells in (headings, rule, *rows))
+    rule = ["-" * width if place in left else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
+    return "\n".join(_markdown_row(cells, widths, left) for cells in (headings, rule, *rows))
 
 
-def _markdown_row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    texts = [cells[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))]
+def _markdown_row(cells: Sequence[str], widths: Sequence[int], left: Collection[int]) -> str:
+    padded = zip(cells, widths, strict=True)
+    texts = [cell.ljust(width) if place in left else cell.rjust(width) for place, (cell, width) in enumerate(padded)]
     return f"| {' | '.join(texts)} |"
 
 
@@ -190,7 +191,7 @@ def repeats_line(finding: Finding) -> str:
 def verdict_line(found: Sequence[Finding]) -> str:
     """How many of the paper's significant differences have which verdict; empty where it has none."""
     counts = verdict_counts(found)
-    listed = ", ".join(f"{n} {kind.value}" for kind, n in counts.items())
+    listed = "; ".join(f"{kind.value} {n}" for kind, n in counts.items())
     return f"Of {sum(counts.values())} differences that the paper found significant: {listed}." if counts else ""
 
 
@@ -200,4 +201,4 @@ def _claims_section(paper: Paper, found: Sequence[Finding]) -> list[str]:
         return []
     headings = ("data", "the paper says", "its p", "our p and better", "pairs", "verdict")
     sentences = "\n".join(f"- {sentence}" for sentence in other_claims(paper, found))
-    return ["## Where the paper's ranking holds", verdict_line(found), markdown_table(headings, rows), sentences]
+    return ["## Where the paper's ranking holds", verdict_line(found), markdown_table(headings, rows, left=(0, 1, 5)), sentences]
