@@ -56,6 +56,18 @@ def blas_threads(n_threads: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run the body on the calling thread alone, as where every core has a process of its own."""
+    before = getattr(_here, "is_worker", False)
+    _here.is_worker = True
+    try:
+        with blas_threads(1):
+            yield
+    finally:
+        _here.is_worker = before
+
+
 def on_one_blas_thread(function: Function) -> Function:
     """Decorate a step loop over small matrices."""
 

@@ -12,11 +12,14 @@ from skarce.cli.explaining import explain
 from skarce.cli.fitting import fit
 from skarce.cli.model_file import ModelFileError
 from skarce.cli.predicting import predict
+from skarce.cli.reproducing import reproduce
 from skarce.cli.whole_file import OutputError
+from skarce.datasets import DataNotFoundError
 from skarce.registry import UnknownMethodError
+from skarce.reproduce.papers import UnknownExperimentError
 from skarce.tables import TableError
 
-EXPLAINED = (TableError, UnknownMethodError, ModelFileError, OutputError)
+EXPLAINED = (TableError, UnknownMethodError, ModelFileError, OutputError, DataNotFoundError, UnknownExperimentError)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
@@ -36,8 +39,8 @@ class Application(click.Group):
             raise OneLineError(error.format_message()) from None
         except EXPLAINED as error:
             raise OneLineError(str(error)) from None
-        except KeyboardInterrupt:
-            click.echo("Interrupted; no file was written.", err=True)
+        except KeyboardInterrupt as interrupt:
+            click.echo(str(interrupt) or "Interrupted; no file was written.", err=True)
             ctx.exit(INTERRUPTED)
 
 
@@ -53,8 +56,9 @@ def app() -> None:
       skarce fit houses.csv --target price --out houses.skops
       skarce predict houses.skops new_houses.csv --out predictions.csv
       skarce explain houses.skops
+      skarce reproduce fgcv --quick                   a paper's experiments, our numbers beside its numbers
     """
 
 
-for command in (compare, fit, predict, explain):
+for command in (compare, fit, predict, explain, reproduce):
     app.add_command(command)

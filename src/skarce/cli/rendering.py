@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -81,6 +82,16 @@ def warning_lines(results: list[MethodResult]) -> list[str]:
     """A footnote for every method that warned: how often, and the first warning."""
     warned = [result for result in results if result.warnings]
     return [f"{result.method.name}: {_count(result.warnings, 'warning')}, the first: {result.warnings[0]}" for result in warned]
+
+
+def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Texts under headings, the first column to the left and the others to the right."""
+    table = _table(title)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def facts_table(facts: dict[str, str]) -> Table:

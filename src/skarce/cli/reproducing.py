@@ -1,0 +1,150 @@
+"""``skarce reproduce``: the experiments of a paper, our numbers beside its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from skarce.cli.rendering import messages, show, text_table
+from skarce.cli.whole_file import OutputError, replacing
+from skarce.reproduce import pictures, report, tables
+from skarce.reproduce.findings import Finding, findings
+from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
+from skarce.reproduce.records import Store
+from skarce.reproduce.runner import Options, Run
+
+RECORDS = "records.jsonl"
+SHOWN = ("method", "NMSE median", "quartiles", "functions", "fit", "fit ratio", "note")  # what fits on a screen
+KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
+HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
+
+Writes tables.md, results.json and one picture per data set. Every result is stored as it arrives: after an interrupt, the same
+command goes on where it stopped. Real data are read from the folder that SKARCE_DATA names, or fetched from OpenML.
+
+\b
+Papers:
+{KNOWN}
+\b
+Examples:
+  skarce reproduce fgcv --quick
+  skarce reproduce fgcv --budget 120
+  skarce reproduce fgcv --only friedman2,friedman3 --repeats 20 --out friedman
+"""
+
+
+@click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
+@click.argument("paper", required=False)
+@click.option("--quick", is_flag=True, help="A taste: few repeats and fewer kernel widths, in two minutes.")
+@click.option("--only", "names", help="Experiments with commas between them.  [default: all]")
+@click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.0),
+    default=60.0,
+    show_default=True,
+    help="Minutes; widths are reused, then repeats cut, to keep it.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder.  [default: results/reproduce/PAPER, with --quick PAPER-quick]"
+)
+@click.option("--fresh", is_flag=True, help="Forget the results that are already in the folder.")
+def reproduce(
+    paper: str | None,
+    quick: bool,
+    names: str | None,
+    repeats: int | None,
+    budget: float,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    fresh: bool,
+) -> None:
+    if paper is None:
+        raise UnknownExperimentError(f"name a paper: {', '.join(PAPERS)}.")
+    found = find_paper(paper, quick)
+    chosen = experiment_names(found, None if names is None else names.split(","))
+    folder = out or Path("results", "reproduce", f"{paper}-quick" if quick else paper)
+    store = _open(folder, fresh)
+    check_data(found, chosen, seed)
+    run = Run(found, store, Options(seed, repeats, 60.0 * budget, jobs or -1), chosen)
+    _run_to_the_end(run, folder, quick)
+    n_failed = sum(record.failure is not None for record in run.records())
+    if n_failed:
+        messages().print(f"{n_failed} fits failed; {folder / 'results.json'} says why.")
+        click.get_current_context().exit(1)
+
+
+def _open(folder: Path, fresh: bool) -> Store:
+    """The records in a folder, which is made where it is not there, after making sure that more can be written."""
+    path = folder / RECORDS
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if fresh:
+            path.unlink(missing_ok=True)
+        path.open("ab").close()
+        return Store.open(path)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.") from None
+
+
+def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
+    """Run and write; an interrupt writes the tables of what there is and says how to go on."""
+    n_before = len(run.records())
+    if n_before:
+        messages().print(f"{n_before} results are already in {folder}; going on from there.")
+    try:
+        with _progress() as on_progress:
+            run.run(on_progress)
+        _write(run, folder, quick, draw=True)
+    except KeyboardInterrupt:
+        _write(run, folder, quick, draw=False)
+        n_results = len(run.records())
+        raise KeyboardInterrupt(f"Interrupted; {n_results} results are in {folder}. The same command goes on from there.") from None
+
+
+def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
+    """All files, and the tables on standard output."""
+    records = run.records()
+    found = findings(run.paper, records)
+    drawn = _draw(run, folder) if draw else []
+    _write_text(folder / "results.json", report.results_json(run, records, quick))
+    _write_text(folder / "tables.md", tables.markdown(run.paper, found, report.facts(run, quick), drawn))
+    if draw:
+        _show(found)
+        messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
+
+
+def _draw(run: Run, folder: Path) -> list[str]:
+    if not pictures.can_draw():
+        messages().print("Pictures were left out, because matplotlib is not installed: install skarce[plot].")
+        return []
+    return pictures.draw_all(run.paper, run.records(), folder)
+
+
+def _write_text(path: Path, text: str) -> None:
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def _show(found: Sequence[Finding]) -> None:
+    for finding in found:
+        title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
+        show(text_table(title, *tables.summary_table(finding, SHOWN)))
+    counts = tables.verdict_line(found)
+    if counts:
+        show(counts)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, where that is a terminal; the function it gives is told what is done, and of how much."""
+    columns = (TextColumn("results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=messages(), disable=not messages().is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,35 @@
+"""Friedman's second and third function (Friedman 1991), noisy where a model learns and exact where it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_friedman2, make_friedman3
+
+from skarce._typing import Floats
+
+Parts = tuple[Floats, Floats, Floats, Floats]
+NOISE_2, NOISE_3 = 125.0, 0.1  # Friedman's choice: a third of the spread of the signal
+SEEDS = 2**31
+
+
+def friedman2(rng: np.random.Generator, n_train: int = 200, n_test: int = 1000, noise: float = NOISE_2) -> Parts:
+    """Impedance of a circuit, four inputs: X, y for training and X, y without noise for testing.
+
+    >>> X, y, X_test, y_test = friedman2(np.random.default_rng(0))
+    >>> X.shape, y_test.shape
+    ((200, 4), (1000,))
+    """
+    return _parts(make_friedman2, rng, n_train, n_test, noise)
+
+
+def friedman3(rng: np.random.Generator, n_train: int = 200, n_test: int = 1000, noise: float = NOISE_3) -> Parts:
+    """Phase shift of a circuit, four inputs: X, y for training and X, y without noise for testing."""
+    return _parts(make_friedman3, rng, n_train, n_test, noise)
+
+
+def _parts(make: Callable[..., Any], rng: np.random.Generator, n_train: int, n_test: int, noise: float) -> Parts:
+    train_seed, test_seed = (int(seed) for seed in rng.choice(SEEDS, size=2, replace=False))
+    return (*make(n_train, noise=noise, random_state=train_seed), *make(n_test, random_state=test_seed))

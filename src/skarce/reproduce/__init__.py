@@ -1,0 +1,1 @@
+"""The experiments of papers: one file per paper, its printed numbers, ours beside them (``skarce reproduce``)."""

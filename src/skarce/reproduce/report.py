@@ -1,0 +1,83 @@
+"""What is written beside the tables: all numbers, the settings they were computed with, and the machine."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from joblib import cpu_count
+
+from skarce import __version__
+from skarce.reproduce.paper import Paper
+from skarce.reproduce.runner import Run
+from skarce.reproduce.units import Record
+
+
+def machine() -> dict[str, Any]:
+    """Facts on which times and last digits depend."""
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "system": platform.system(),
+        "cores": cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "skarce": __version__,
+    }
+
+
+def settings(run: Run, quick: bool) -> dict[str, Any]:
+    """What was asked for, and what the budget allowed."""
+    return {
+        "quick": quick,
+        "seed": run.options.seed,
+        "budget_minutes": run.options.budget_seconds / 60.0,
+        "widths": {contender.name: contender.widths for contender in run.paper.contenders},
+        "plan": {name: asdict(share) for name, share in run.plan.items()},
+    }
+
+
+def facts(run: Run, quick: bool) -> dict[str, str]:
+    """The head of the page of tables."""
+    here = machine()
+    versions = ", ".join(f"{name} {here[name]}" for name in ("skarce", "python", "numpy", "scipy", "scikit-learn"))
+    cut = f"budget {run.options.budget_seconds / 60.0:g} minutes, seed {run.options.seed}"
+    return {
+        "run": f"quick (few repeats, fewer widths), {cut}" if quick else cut,
+        "machine": f"{here['processor']}, {here['cores']} cores, {here['system']}",
+        "versions": versions,
+        "widths tried": ", ".join(f"{width:g}" for width in max((c.widths for c in run.paper.contenders), key=len)),
+    }
+
+
+def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:
+    """Everything as JSON, one record per line."""
+    paper = run.paper
+    content = {
+        "paper": paper.name,
+        "reference": paper.reference,
+        "settings": settings(run, quick),
+        "machine": machine(),
+        "printed": printed(paper),
+    }
+    head = json.dumps(content, indent=1, allow_nan=False).removesuffix("\n}")
+    lines = ",\n  ".join(json.dumps(asdict(record), allow_nan=False) for record in records)
+    return f'{head},\n "records": [\n  {lines}\n ]\n}}\n'
+
+
+def printed(paper: Paper) -> dict[str, Any]:
+    """The paper's own numbers."""
+    return {
+        "p_values": {name: [asdict(claim) for claim in claims] for name, claims in paper.claims.items()},
+        "n_repeats": {experiment.name: experiment.n_repeats for experiment in paper.experiments},
+        "baseline": paper.baseline,
+        "time_ratios": dict(paper.time_ratios),
+        "more_functions": paper.more_functions,
+    }

@@ -1,0 +1,140 @@
+"""Runs the experiments of a paper on all cores, within a budget, from wherever an earlier run stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median_low
+from typing import Any
+
+from joblib import Parallel, cpu_count, delayed
+
+from skarce import __version__
+from skarce.reproduce.budget import Plan, affordable_plan, full_plan, measured_costs
+from skarce.reproduce.paper import Contender, Experiment, Paper
+from skarce.reproduce.records import Store
+from skarce.reproduce.units import N_FOLDS, Record, Unit, run_unit
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much to run, and on how many cores (-1: all). `repeats` None is what the paper object says."""
+
+    seed: int = 0
+    repeats: int | None = None
+    budget_seconds: float = 3600.0
+    n_jobs: int = -1
+
+
+class Run:
+    """One run of a paper: what is already in the store is not computed again.
+
+    The first repeat of every experiment shows what a repeat costs; then come the repeats on which widths are looked for, and then
+    those that reuse the median of the widths found. Experiments take turns, so that all have results whenever the run ends.
+    Only the experiments `chosen` are run; results of others that are in the store belong to the records all the same.
+    """
+
+    def __init__(
+        self,
+        paper: Paper,
+        store: Store,
+        options: Options,
+        chosen: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.paper = paper
+        self.store = store
+        self.options = options
+        self._clock = clock
+        self._tried: set[Unit] = set()  # what fails is tried again by the next run, not by this one
+        self._contenders = {contender.name: contender for contender in paper.contenders}
+        self._experiments = {experiment.name: experiment for experiment in paper.experiments}
+        self._digests = {contender.name: settings_digest(contender, options.seed) for contender in paper.contenders}
+        self.wanted = full_plan({e.name: options.repeats or paper.repeats.get(e.name, e.n_repeats) for e in paper.experiments})
+        self.plan = {name: share for name, share in self.wanted.items() if chosen is None or name in chosen}
+
+    def run(self, on_progress: Progress = lambda done, total: None) -> None:
+        """Do what is missing; `on_progress` is told how many units are done and how many there are."""
+        deadline = self._clock() + self.options.budget_seconds
+        first = [self._unit(name, 0, method) for name in self.plan for method in self._contenders]
+        self._work(first, None, on_progress)
+        self.plan = self._affordable(first)
+        self._work(self._units(self.plan, tuned=True), deadline, on_progress)
+        self._work(self._units(self.plan, tuned=False), deadline, on_progress)
+
+    def records(self) -> list[Record]:
+        """All results under these settings, also those beyond what the budget would allow, in a fixed order."""
+        units = map(self._with_reused_width, self._units(self.wanted, tuned=True))
+        found = [record for unit in units if (record := self.store.find(unit)) and (record.failure or self.store.answers(unit))]
+        return sorted(found, key=lambda record: (list(self._experiments).index(record.experiment), record.repeat))
+
+    def _affordable(self, first: Sequence[Unit]) -> Plan:
+        costs = measured_costs(record for unit in first if (record := self.store.find(unit)))
+        n_cores = cpu_count() if self.options.n_jobs == -1 else self.options.n_jobs
+        return affordable_plan(self.plan, costs, self.options.budget_seconds, n_cores)
+
+    def _units(self, plan: Plan, *, tuned: bool) -> list[Unit]:
+        """The units of the tuned repeats of a plan, or of the others; experiments take turns by the share they have done."""
+        repeats = [
+            (repeat / share.n_repeats, name, repeat)
+            for name, share in plan.items()
+            for repeat in (range(share.n_tuned) if tuned else range(share.n_tuned, share.n_repeats))
+        ]
+        units = [self._unit(name, repeat, method) for _, name, repeat in sorted(repeats) for method in self._contenders]
+        return units if tuned else [self._with_reused_width(unit) for unit in units]
+
+    def _unit(self, experiment: str, repeat: int, method: str) -> Unit:
+        return Unit(experiment, repeat, method, self._digests[method])
+
+    def _with_reused_width(self, unit: Unit) -> Unit:
+        """The unit with the median of all widths found so far for its method; as it is where there are none to find."""
+        repeats = range(self.wanted[unit.experiment].n_repeats)
+        found = [self.store.find(self._unit(unit.experiment, repeat, unit.method)) for repeat in repeats]
+        widths = [record.gamma for record in found if record and record.tuned and record.gamma is not None]
+        return replace(unit, gamma=median_low(widths)) if widths else unit
+
+    def _work(self, units: Sequence[Unit], deadline: float | None, on_progress: Progress) -> None:
+        """Run what is missing of these units, and store each result as it arrives. After the deadline nothing is begun."""
+        missing = [unit for unit in units if unit not in self._tried and not self.store.answers(unit)]
+        self._tried.update(missing)
+        done, total = self._progress()
+        on_progress(done, total)
+        if not missing:
+            return
+        parallel = Parallel(n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+        for place, record in enumerate(parallel(self._tasks(missing, deadline)), start=1):
+            self.store.add(record)
+            on_progress(min(done + place, total), total)
+
+    def _tasks(self, units: Iterable[Unit], deadline: float | None) -> Iterator[Any]:
+        for unit in units:
+            if deadline is not None and self._clock() > deadline:
+                return
+            experiment = self._experiments[unit.experiment]
+            fold = experiment.split(unit.repeat, self.options.seed)
+            yield delayed(run_unit)(
+                unit, self._contenders[unit.method], fold, _fold_seed(experiment, unit.repeat, self.options.seed)
+            )
+
+    def _progress(self) -> tuple[int, int]:
+        units = [
+            self._unit(name, r, m) for name, share in self.plan.items() for r in range(share.n_repeats) for m in self._contenders
+        ]
+        return sum(self.store.find(unit) is not None for unit in units), len(units)
+
+
+def settings_digest(contender: Contender, seed: int) -> str:
+    """A short name for all that decides a result besides the experiment, the repeat and the width."""
+    estimator = repr(contender.make(contender.widths[0] if contender.widths else None))
+    content = [__version__, seed, N_FOLDS, contender.name, contender.widths, estimator]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def _fold_seed(experiment: Experiment, repeat: int, seed: int) -> int:
+    """Seeds the folds on which widths are compared: the same for all methods."""
+    return int(experiment.rng(repeat, seed).integers(2**31))
