@@ -101,7 +101,9 @@ def finish(row: dict[str, Any], method: Competitor, problem: Problem, X: Any, y:
     row["cpu_s"] = min(cpu_seconds(lambda: quiet_fit(method, X, y)) for _ in range(1 if row["wall_s"] > 1.0 else 3))
     row["functions"] = method.size(model)
     row["test_r2"] = r2_score(y_test, model.predict(X_test))
-    if hasattr(model, "relevance_vectors_"):
+    if getattr(model, "criterion_sense_", 1) < 0:
+        row["gcv"] = model.criterion_
+    elif hasattr(model, "relevance_vectors_"):
         row["log_evidence"] = log_evidence(model, X, y)
     if method.name.startswith("skarce"):
         row["largest_single_gain"] = largest_single_gain(model, X, y)
@@ -111,7 +113,19 @@ def finish(row: dict[str, Any], method: Competitor, problem: Problem, X: Any, y:
 
 def table_of(problems: dict[str, Any]) -> Table:
     table = Table(title="Fit times beside each other; ratio is the rival's wall time over ours")
-    for name in ("problem", "method", "wall s", "ratio", "CPU s", "functions", "test R2", "log evidence", "single gain", "peak MB"):
+    for name in (
+        "problem",
+        "method",
+        "wall s",
+        "ratio",
+        "CPU s",
+        "functions",
+        "test R2",
+        "log evidence",
+        "GCV",
+        "single gain",
+        "MB",
+    ):
         table.add_column(name, justify="left" if name in ("problem", "method") else "right")
     for problem, rows in problems.items():
         ours = rows[OURS]["wall_s"]
@@ -125,6 +139,7 @@ def table_of(problems: dict[str, Any]) -> Table:
                 str(row["functions"]),
                 f"{row['test_r2']:.4f}",
                 f"{row['log_evidence']:.1f}" if "log_evidence" in row else "",
+                f"{row['gcv']:.5f}" if "gcv" in row else "",
                 f"{row['largest_single_gain']:.1e}" if "largest_single_gain" in row else "",
                 f"{row['peak_mb']:.0f}",
             )

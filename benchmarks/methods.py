@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.svm import SVR
 
 from benchmarks.problems import GAMMA
-from skarce import KernelBasis, RelevanceVectorRegressor
+from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,12 @@ class Competitor:
     max_rows: int
 
 
-def _skarce(solver: str) -> Callable[[], Any]:
+def _frvm(solver: str) -> Callable[[], Any]:
     return lambda: RelevanceVectorRegressor(KernelBasis(gamma=GAMMA), solver=solver)
+
+
+def _fgcv(solver: str) -> Callable[[], Any]:
+    return lambda: FastGCVRegressor(KernelBasis(gamma=GAMMA), solver=solver)
 
 
 def _fastrvm() -> Any:
@@ -38,8 +42,10 @@ def _gaussian_process() -> Any:
 
 
 METHODS = [
-    Competitor("skarce frvm", _skarce("fast"), lambda m: len(m.active_), 10**9),
-    Competitor("skarce frvm, sequential", _skarce("sequential"), lambda m: len(m.active_), 3000),
+    Competitor("skarce frvm", _frvm("fast"), lambda m: len(m.active_), 10**9),
+    Competitor("skarce frvm, sequential", _frvm("sequential"), lambda m: len(m.active_), 3000),
+    Competitor("skarce fgcv", _fgcv("fast"), lambda m: len(m.active_), 10**9),
+    Competitor("skarce fgcv, sequential", _fgcv("sequential"), lambda m: len(m.active_), 1000),
     Competitor("fastrvm", _fastrvm, lambda m: len(m.relevance_vectors_), 10**9),
     Competitor("SVR", lambda: SVR(C=10.0, gamma=GAMMA), lambda m: len(m.support_), 10**9),
     Competitor("GaussianProcess", _gaussian_process, lambda m: len(m.X_train_), 1000),

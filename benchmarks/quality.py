@@ -1,4 +1,4 @@
-"""How good a relevance vector model is, by the same dense functions for every package."""
+"""How good a model is, by the same dense functions for every package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.problems import GAMMA
 from skarce import KernelBasis
 from skarce.active_set import ActiveSet
-from skarce.criteria import IndividualEvidence
+from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.moments import Moments
 from skarce.solvers.active_block import ActiveBlock
@@ -42,8 +42,8 @@ def largest_single_gain(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """What the best single change of a skarce model gains, from moments computed anew for the purpose."""
     basis = KernelBasis(gamma=GAMMA).fit(X)
     moments: Moments = InMemoryDesign(basis, X, y[:, None]).moments("columns")[0]
-    state = ActiveSet(moments, model.active_, model.posterior_.ridges)
-    criterion = IndividualEvidence()
+    criterion: Any = GCV() if model.criterion_sense_ < 0 else IndividualEvidence()
+    state = ActiveSet(moments, model.active_, model.posterior_.ridges, squares=criterion.needs_squares)
     best = int(criterion.ranking(state).argmax())
     gains = criterion.changes(state, moments.n_samples).gains
     return max(criterion.addition(state, best)[1], float(gains.max(initial=0.0)))
