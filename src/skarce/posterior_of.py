@@ -35,18 +35,21 @@ def posterior_of(
     """Weights, noise and criterion afresh, the residual from the rows; `moments` are of `factor` times the target."""
     order = np.argsort(found.active)
     active, ridges = found.active[order], found.ridges[order]
-    factor_of_h, weights = _solve(moments, active, ridges)
+    mixing = None if found.mixing is None else found.mixing[np.ix_(order, order)]
+    factor_of_h, weights = _solve(moments, active, ridges, mixing)
     n, n_total = moments.n_samples, design.n_samples
+    penalized = weights if mixing is None else mixing @ weights
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
-    energy = moments.residual_energy(active, weights) + float(ridges @ weights**2)
-    members = _Solved(factor_of_h, weights, ridges, energy)
+    energy = moments.residual_energy(active, weights) + float(ridges @ penalized**2)
+    members = _Solved(factor_of_h, penalized, ridges, energy, mixing)
     noise = criterion.noise_at(members, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
     trace = journal.trace()
     trace["criterion"] = criterion.value(trace["criterion"], n, n_total, factor)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = criterion.value(criterion.score(members, n), n, n_total, factor) if energy > 0.0 else np.inf
+        perfect = np.inf if criterion.sense > 0 else 0.0
+        value = criterion.value(criterion.score(members, n), n, n_total, factor) if energy > 0.0 else perfect
     noise_variance = noise / factor**2
     if not np.isfinite(noise_variance):
         raise ValueError("y is so large that its variance overflows. Divide y by a constant.")
@@ -64,17 +67,19 @@ def posterior_of(
         outcome=found.outcome,
         trace=trace,
         n_iter=len(trace),
+        mixing=mixing,
     )
 
 
 @dataclass
 class _Solved:
-    """The functions of the result, as a criterion sees them."""
+    """The functions of the result, as a criterion sees them: in the coordinates in which the ridges penalise single weights."""
 
     factor: Floats
     weights: Floats
     ridges: Floats
     energy: float
+    mixing: Floats | None
 
     @property
     def log_determinant(self) -> float:
@@ -82,15 +87,19 @@ class _Solved:
 
     @cached_property
     def inverse(self) -> Floats:
-        return symmetric_inverse(self.factor)
+        inverse = symmetric_inverse(self.factor)
+        return inverse if self.mixing is None else self.mixing @ inverse @ self.mixing.T
 
     def spread(self) -> Floats:
         return self.inverse.diagonal()
 
 
-def _solve(moments: Moments, active: Indices, ridges: Floats) -> tuple[Floats, Floats]:
+def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | None) -> tuple[Floats, Floats]:
     matrix = moments.gram.block(active, active)
-    matrix.flat[:: len(active) + 1] += ridges
+    if mixing is None:
+        matrix.flat[:: len(active) + 1] += ridges
+    else:
+        matrix += (mixing.T * ridges) @ mixing
     try:
         lower = cholesky(matrix)
     except NotPositiveDefiniteError:
