@@ -3,8 +3,21 @@
 from importlib.metadata import version
 
 from skarce.basis import KernelBasis
-from skarce.estimators import RelevanceVectorRegressor, SparseRegressor
+from skarce.estimators import (
+    OrthogonalLeastSquaresRegressor,
+    RegularizedForwardRegressor,
+    RelevanceVectorRegressor,
+    SparseRegressor,
+)
 from skarce.posterior import Outcome
 
 __version__ = version("skarce")
-__all__ = ["KernelBasis", "Outcome", "RelevanceVectorRegressor", "SparseRegressor", "__version__"]
+__all__ = [
+    "KernelBasis",
+    "OrthogonalLeastSquaresRegressor",
+    "Outcome",
+    "RegularizedForwardRegressor",
+    "RelevanceVectorRegressor",
+    "SparseRegressor",
+    "__version__",
+]

@@ -1,6 +1,8 @@
 """The scikit-learn face: validation, fitted attributes, nothing numerical."""
 
+from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
+from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
 
-__all__ = ["RelevanceVectorRegressor", "SparseRegressor"]
+__all__ = ["OrthogonalLeastSquaresRegressor", "RegularizedForwardRegressor", "RelevanceVectorRegressor", "SparseRegressor"]

@@ -214,7 +214,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
         found = self._search(scaled_criterion, scaled, journal)
-        if not len(found.active) and found.outcome is Outcome.CONVERGED:
+        if not len(found.active) and found.outcome in (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS):
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
 
@@ -226,8 +226,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         relevance = np.zeros((len(posteriors), candidates.n_candidates))
         for output, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
             coef[output, place] = posterior.mean
-            with np.errstate(divide="ignore"):
-                precision[output, place] = posterior.ridges / posterior.noise_variance
+            precision[output, place] = posterior.weight_precision
             relevance[output, posterior.active] = posterior.well_determined
         basis = candidates.select(active)
         if isinstance(basis, SelectedColumns) and basis.transformer is None:
