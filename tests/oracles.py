@@ -39,6 +39,32 @@ def annihilator(phi, ridges, n):
     return np.linalg.inv(np.eye(n) + (phi / ridges) @ phi.T)
 
 
+def ridge_smoother(phi, penalty, *, intercept=False):
+    """The hat matrix of penalised least squares, shape (N, N); a constant, where there is one, is a column without a penalty."""
+    if intercept:
+        phi = np.column_stack([phi, np.ones(len(phi))])
+        penalty = np.pad(penalty, (0, 1))
+    return phi @ np.linalg.pinv(phi.T @ phi + penalty, rcond=1e-15, hermitian=True) @ phi.T
+
+
+def gcv(phi, t, penalty, *, intercept=False):
+    """N |t - S t|^2 / (N - tr S)^2; `penalty` is a matrix."""
+    S = ridge_smoother(phi, penalty, intercept=intercept)
+    return len(t) * ((t - S @ t) ** 2).sum() / (len(t) - np.trace(S)) ** 2
+
+
+def gram_schmidt(phi):
+    """phi = Q U with orthogonal (not normalised) columns Q and U unit upper triangular, column by column."""
+    Q, U = np.zeros_like(phi), np.eye(phi.shape[1])
+    for j in range(phi.shape[1]):
+        column = phi[:, j].copy()
+        for i in range(j):
+            U[i, j] = Q[:, i] @ column / (Q[:, i] @ Q[:, i])
+            column = column - U[i, j] * Q[:, i]
+        Q[:, j] = column
+    return Q, U
+
+
 def rbf(X, C, gamma):
     return np.exp(-gamma * ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2))
 

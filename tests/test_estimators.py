@@ -19,7 +19,14 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skarce.searches.best_action
-from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, SparseRegressor
+from skarce import (
+    KernelBasis,
+    OrthogonalLeastSquaresRegressor,
+    Outcome,
+    RegularizedForwardRegressor,
+    RelevanceVectorRegressor,
+    SparseRegressor,
+)
 from skarce.criteria import IndividualEvidence
 from skarce.designs import RowBlocks
 from skarce.searches import GreedyBatches
@@ -33,6 +40,13 @@ ESTIMATORS = [
     RelevanceVectorRegressor(fit_intercept=False),
     RelevanceVectorRegressor(moments="columns"),
     SparseRegressor(),
+    OrthogonalLeastSquaresRegressor(),
+    OrthogonalLeastSquaresRegressor("passthrough", stop="bic"),
+    OrthogonalLeastSquaresRegressor(n_basis=3, moments="columns"),
+    RegularizedForwardRegressor(),
+    RegularizedForwardRegressor(moments="columns", fit_intercept=False),
+    RegularizedForwardRegressor(penalize="orthogonal"),
+    RegularizedForwardRegressor("passthrough", ridge=0.1),
 ]
 
 

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.active_set import DEPENDENT, ActiveSet
+from skarce.active_set import ActiveSet
 from skarce.criteria.criterion import Members
 from skarce.criteria.published_gcv import PublishedGCV
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15
+# Without a ridge, candidates of which less than this share is left are passed over: about 1e-10 of it is rounding.
+SCARCELY_LEFT = 1e-9
+TIE = 1e-9  # candidates whose error reductions differ by less than this share are told apart by what is left of them
 LEAST_FREEDOM = 1.0  # degrees of freedom that an addition must leave: none are an interpolation with V = 0/0
 
 
@@ -58,10 +61,13 @@ class ExplainedVariance(PublishedGCV):
         freedom = state.moments.n_samples - len(state)
         if freedom - 1.0 < LEAST_FREEDOM:
             return np.zeros(state.moments.n_candidates)
-        usable = state.leftover > DEPENDENT * state.moments.gram.diagonal
+        leftover, diagonal = state.leftover, state.moments.gram.diagonal
+        usable = leftover > SCARCELY_LEFT * diagonal
         ratio = state.alignment * state.alignment
         ratio *= freedom**2 / ((2.0 * freedom - 1.0) * state.energy)
-        ratio /= np.where(usable, state.leftover, np.inf)
+        ratio /= np.where(usable, leftover, np.inf)
+        # Where two explain all that is left, as the last ones of an interpolation do, the better determined one goes first.
+        ratio *= 1.0 + TIE * (leftover / np.where(usable, diagonal, np.inf))
         ratio[state.active] = 0.0
         return ratio
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from skarce._linalg import solve_lower
 from skarce._typing import Floats, Indices
-from skarce.active_set import DEPENDENT, ActiveSet, left_of, resolved_energy
+from skarce.active_set import ActiveSet, left_of, resolved_energy
 from skarce.criteria.criterion import Members
+from skarce.criteria.explained_variance import SCARCELY_LEFT
 from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.criteria.shared_gcv import check_ridge, first_ranking, first_ridge, gain_of, quotient
@@ -52,7 +53,7 @@ class OrthogonalGCV(PublishedGCV):
         """V without a candidate over V with it at the ridge of the set, above 1 exactly where adding it helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
-        usable = np.flatnonzero(state.leftover > DEPENDENT * state.moments.gram.diagonal)
+        usable = np.flatnonzero(state.leftover > SCARCELY_LEFT * state.moments.gram.diagonal)
         ranking = np.zeros(state.moments.n_candidates)
         fit = _fit(state, len(state))
         ranking[usable] = _improvement(state, usable, fit, self._ridge_of(fit))
