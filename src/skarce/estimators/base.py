@@ -65,6 +65,10 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         """Run the search on the moments of one (scaled) target."""
 
+    def _columns_one_by_one(self) -> float | None:
+        """How many columns of the Gram the search asks for one at a time (infinite: unknown), or None where it asks for batches."""
+        return None
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the model.
 
@@ -89,7 +93,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             candidates, design, one_output, rows = read(X, y, sample_weight)
             posteriors = [
                 self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
-                for output, moments in enumerate(design.moments(self.moments))
+                for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
             ]
             self._keep(posteriors, candidates, one_output, criterion, rows)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.is_early):

@@ -27,6 +27,9 @@ class ForwardRegressor(MomentRegressor):
         if self.n_basis is not None and self.max_active is not None and self.n_basis > self.max_active:
             raise ValueError(f"n_basis={self.n_basis} asks for more functions than max_active={self.max_active} lets in.")
 
+    def _columns_one_by_one(self) -> float:
+        return np.inf if self.n_basis is None else self.n_basis
+
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         return Forward(self.patience, self.tol, self.n_basis).run(criterion, moments, journal)
 

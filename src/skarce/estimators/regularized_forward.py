@@ -23,7 +23,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         its output columns.
     ridge : "gcv" or float, default="gcv"
         The weight of the penalty. A number fixes it in the units of phi'phi, the sum of a candidate's squares over the rows (about
-        the mean where there is an intercept): a function with phi'phi = ridge is shrunk to half its least squares weight.
+        the mean where there is an intercept): a function by itself with phi'phi = ridge gets half its least squares weight.
     penalize : {"weights", "orthogonal"}, default="weights"
         What the ridge penalises: the squared weights, or those of the functions made orthogonal in the order in which they enter,
         as in Orr's package. The two give different models.
