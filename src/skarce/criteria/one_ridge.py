@@ -19,8 +19,8 @@ from skarce._typing import Floats
 from skarce.active_set import RESOLUTION
 
 SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
-PER_DECADE = 4  # points of the first scan
-CLOSE = 1e-7  # in the logarithm of the ridge
+SCAN = np.geomspace(*SEARCHED, 57)  # four in a decade
+CLOSE = 1e-5  # the last step of Newton's method, in the logarithm of the ridge: what is left is its square
 ROUNDING = 1e-15  # of the largest eigenvalue, for each row of a matrix: below, eigenvalues are not determined
 NO_FREEDOM = 1e-8  # the share of n below which v counts as none: an interpolation, with V = 0/0
 
@@ -70,12 +70,11 @@ class OrthogonalFit:
 
     def best_ridge(self) -> float:
         """The ridge with the least q / v^2: a scan over its logarithm, then Newton's method between the neighbours of the best."""
-        low, high = np.log(np.multiply(SEARCHED, self.lengths.max()))
-        scan = np.linspace(low, high, 1 + int(np.ceil(PER_DECADE * (high - low) / np.log(10.0))))
-        best = int(self._scan(np.exp(scan)).argmin())
-        if best in (0, len(scan) - 1):
-            return float(np.exp(scan[best]))
-        return float(np.exp(self._stationary(scan[best - 1], scan[best], scan[best + 1])))
+        ridges = SCAN * self.lengths.max()
+        best = int(self._scan(ridges).argmin())
+        if best in (0, len(ridges) - 1):
+            return float(ridges[best])
+        return float(np.exp(self._stationary(*np.log(ridges[best - 1 : best + 2]).tolist())))
 
     def _shrinkage(self, ridge: float) -> Floats:
         return ridge / (self.lengths + ridge)

@@ -61,7 +61,8 @@ def choose_kind(kind: str, costs: Costs) -> str:
         raise ValueError(f"moments must be one of {list(KINDS)}, got {kind!r}.")
     m = int(costs.n_candidates)
     if kind == "auto":
-        is_cheap = costs.whole <= max(costs.columns, NOTHING)
+        # Batches of columns serve searches that take compiled steps on a whole Gram; one by one, the cheaper is the better.
+        is_cheap = costs.whole <= max(costs.columns, NOTHING if costs.one_by_one is None else 0.0)
         return "whole" if is_cheap and fits(m, m) else "columns"
     if kind == "whole" and not fits(m, m):
         needed, budget = 8.0 * m * m / 2**20, memory_budget() / 2**20

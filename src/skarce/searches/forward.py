@@ -55,7 +55,8 @@ class Forward:
         """Search from `start` (candidates and ridges), or from the empty model."""
         state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
         needed = max(journal.limits.tol, 0.5 * self.threshold * moments.n_samples)
-        best = _Best(self._worth(criterion, state), needed, len(state), state.ridges.copy())
+        worth = self._worth(criterion, state, criterion.score(state, moments.n_samples))
+        best = _Best(worth, needed, len(state), state.ridges.copy())
         outcome = self._grow(criterion, state, journal, best)
         size = min(best.size, len(state))
         ridges, mixing = best.ridges[:size], None
@@ -77,8 +78,9 @@ class Forward:
                 return Outcome.SIZE_LIMIT if best.size == len(state) else Outcome.NO_ADDITION_HELPS
             if not self._add_best(criterion, state):
                 return Outcome.NO_ADDITION_HELPS if self.n_basis is None else Outcome.TOO_FEW_CANDIDATES
-            journal.note("add", int(state.active[-1]), criterion.score(state, state.moments.n_samples), len(state))
-            best.compare(self._worth(criterion, state), state)
+            score = criterion.score(state, state.moments.n_samples)
+            journal.note("add", int(state.active[-1]), score, len(state))
+            best.compare(self._worth(criterion, state, score), state)
 
     @staticmethod
     def _add_best(criterion: Criterion, state: ActiveSet) -> bool:
@@ -98,13 +100,11 @@ class Forward:
             criterion.settle(state)
         return len(state) > size
 
-    def _worth(self, criterion: Criterion, state: ActiveSet) -> float:
-        """What makes one model on the way better than another."""
+    def _worth(self, criterion: Criterion, state: ActiveSet, score: float) -> float:
+        """What makes one model on the way better than another: its size where that is fixed, else what the criterion says."""
         if self.n_basis is not None:
             return float(len(state))
-        if hasattr(criterion, "worth"):
-            return float(criterion.worth(state))
-        return criterion.score(state, state.moments.n_samples)
+        return float(criterion.worth(state)) if hasattr(criterion, "worth") else score
 
 
 @dataclass
