@@ -39,6 +39,36 @@ def annihilator(phi, ridges, n):
     return np.linalg.inv(np.eye(n) + (phi / ridges) @ phi.T)
 
 
+def ridge_smoother(phi, penalty, *, intercept=False):
+    """The hat matrix of penalised least squares, shape (N, N); a constant, where there is one, is a column without a penalty."""
+    if intercept:
+        phi = np.column_stack([phi, np.ones(len(phi))])
+        penalty = np.pad(penalty, (0, 1))
+    return phi @ np.linalg.pinv(phi.T @ phi + penalty, rcond=1e-15, hermitian=True) @ phi.T
+
+
+def gcv(phi, t, penalty, *, intercept=False):
+    """N |t - S t|^2 / (N - tr S)^2; `penalty` is a matrix, or its diagonal."""
+    if np.ndim(penalty) == 1 and not intercept:
+        S = phi @ np.linalg.solve(phi.T @ phi + np.diag(penalty), phi.T)
+        return len(t) * ((t - S @ t) ** 2).sum() / (len(t) - np.trace(S)) ** 2
+    penalty = np.diag(penalty) if np.ndim(penalty) == 1 else penalty
+    S = ridge_smoother(phi, penalty, intercept=intercept)
+    return len(t) * ((t - S @ t) ** 2).sum() / (len(t) - np.trace(S)) ** 2
+
+
+def gram_schmidt(phi):
+    """phi = Q U with orthogonal (not normalised) columns Q and U unit upper triangular, column by column."""
+    Q, U = np.zeros_like(phi), np.eye(phi.shape[1])
+    for j in range(phi.shape[1]):
+        column = phi[:, j].copy()
+        for i in range(j):
+            U[i, j] = Q[:, i] @ column / (Q[:, i] @ Q[:, i])
+            column = column - U[i, j] * Q[:, i]
+        Q[:, j] = column
+    return Q, U
+
+
 def rbf(X, C, gamma):
     return np.exp(-gamma * ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2))
 
@@ -50,15 +80,6 @@ def random_problem(seed, n=30, m=12):
     phi[:, 3] = phi[:, 2] + 0.1 * np.abs(phi[:, 2]).max() * rng.normal(size=n)
     t = phi[:, :3] @ (rng.normal(size=3) / np.linalg.norm(phi[:, :3], axis=0)) * 5 + rng.normal(size=n) + 2.0
     return phi, t
-
-
-def gcv(phi, t, ridges, *, intercept=False):
-    """V = N |P t|^2 / (tr P)^2; a constant takes one degree of freedom, and N stays in front."""
-    n = len(t)
-    if intercept:
-        phi, t = contrasts(n).T @ phi, contrasts(n).T @ t
-    P = np.eye(len(t)) - phi @ np.linalg.solve(phi.T @ phi + np.diag(ridges), phi.T)
-    return n * np.sum((P @ t) ** 2) / np.trace(P) ** 2
 
 
 def stable_gcv(phi, t, ridges, n_left):

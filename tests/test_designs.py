@@ -17,6 +17,36 @@ def test_many_rows_and_few_candidates_are_kept_whole_and_the_other_way_by_column
     assert choose_kind("columns", Costs(200, 200, 30.0)) == "columns"
 
 
+def test_columns_that_come_one_by_one_cost_a_pass_each():
+    assert choose_kind("auto", Costs(3000, 3000, 30.0, one_by_one=1000)) == "whole"
+    assert choose_kind("auto", Costs(3000, 3000, 30.0, one_by_one=100)) == "columns"
+    assert choose_kind("auto", Costs(3000, 3000, 30.0, one_by_one=400)) == "whole"
+    assert choose_kind("auto", Costs(3000, 3000, 30.0, one_by_one=400, is_symmetric=True)) == "columns"
+    # Where Phi is not stored every column evaluates all kernels again.
+    assert choose_kind("auto", Costs(1e6, 5000, 30.0, one_by_one=200)) == "whole"
+    assert choose_kind("auto", Costs(1e6, 5000, 30.0, one_by_one=50)) == "columns"
+    assert choose_kind("auto", Costs(1e4, 500, 30.0, one_by_one=np.inf)) == "whole"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("gamma", [1e-8, 1e-5, 1e-2, 1.0])
+def test_wide_symmetric_kernels_keep_their_digits(rng, gamma, weighted):
+    """Columns of Phi'Phi that come one by one are those of explicitly centred columns, relative to their lengths."""
+    X = rng.normal(size=(300, 2))
+    weights = rng.uniform(0.5, 1e6, 300) if weighted else None
+    basis = KernelBasis(gamma=gamma).fit(X)
+    gram = InMemoryDesign(basis, X, X[:, :1], weights).moments("columns", one_by_one=10)[0].gram
+    weights = np.ones(300) if weights is None else weights
+    phi = basis.transform(X)
+    phi -= weights @ phi / weights.sum()
+    phi *= np.sqrt(weights)[:, None]
+    lengths = np.linalg.norm(phi, axis=0)
+    for j in (0, 17, 200):
+        error = np.abs(gram.column(j) - phi.T @ phi[:, j]) / (lengths * lengths[j])
+        assert error.max() < 1e-12
+        assert gram.column(j)[j] == pytest.approx(gram.diagonal[j], rel=1e-12)
+
+
 def test_the_budget_is_scikit_learns_working_memory():
     with config_context(working_memory=64):
         assert memory_budget() == 16 * 2**20

@@ -20,7 +20,16 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skarce.searches.best_action
-from skarce import FastGCVRegressor, KernelBasis, LocalRidgeRegressor, Outcome, RelevanceVectorRegressor, SparseRegressor
+from skarce import (
+    FastGCVRegressor,
+    KernelBasis,
+    LocalRidgeRegressor,
+    OrthogonalLeastSquaresRegressor,
+    Outcome,
+    RegularizedForwardRegressor,
+    RelevanceVectorRegressor,
+    SparseRegressor,
+)
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import RowBlocks
 from skarce.searches import GreedyBatches
@@ -40,6 +49,13 @@ ESTIMATORS = [
     FastGCVRegressor(moments="columns"),
     LocalRidgeRegressor(),
     SparseRegressor(criterion=GCV(), search=GreedyBatches()),
+    OrthogonalLeastSquaresRegressor(),
+    OrthogonalLeastSquaresRegressor("passthrough", stop="bic"),
+    OrthogonalLeastSquaresRegressor(n_basis=3, moments="columns"),
+    RegularizedForwardRegressor(),
+    RegularizedForwardRegressor(moments="columns", fit_intercept=False),
+    RegularizedForwardRegressor(penalize="orthogonal"),
+    RegularizedForwardRegressor("passthrough", ridge=0.1),
 ]
 
 
@@ -73,6 +89,9 @@ EVERY_METHOD = {
     "fgcv, sequential": partial(FastGCVRegressor, solver="sequential"),
     "fgcv, printed noise update": partial(FastGCVRegressor, noise_update="paper"),
     "orr": LocalRidgeRegressor,
+    "ols": OrthogonalLeastSquaresRegressor,
+    "rfs": RegularizedForwardRegressor,
+    "rfs, orthogonal": partial(RegularizedForwardRegressor, penalize="orthogonal"),
 }
 
 

@@ -50,7 +50,15 @@ def test_a_gaussian_process_uses_every_training_row(problem):
 
 
 def test_only_bayesian_methods_give_a_std():
-    assert [name for name, method in METHODS.items() if gives_std(method.make())] == ["frvm", "rvm", "gp"]
+    assert [name for name, method in METHODS.items() if gives_std(method.make())] == [
+        "frvm",
+        "rvm",
+        "fgcv",
+        "orr",
+        "rfs",
+        "ols",
+        "gp",
+    ]
 
 
 def test_the_two_relevance_vector_machines_differ_in_their_solver():
@@ -64,7 +72,7 @@ def test_methods_are_found_in_the_order_asked_and_each_once():
 
 @pytest.mark.parametrize("names", [["frvm", "boosting"], ["boosting"]])
 def test_an_unknown_name_lists_the_known_ones(names):
-    with pytest.raises(UnknownMethodError, match=r"'boosting'.*frvm, rvm, svr, gp, ridge, lasso"):
+    with pytest.raises(UnknownMethodError, match=r"'boosting'.*frvm, rvm, fgcv, orr, rfs, ols, svr, gp, ridge, lasso"):
         find_methods(names)
 
 
@@ -74,9 +82,9 @@ def test_no_name_at_all_is_an_error():
 
 
 def test_rivals_are_not_among_our_own():
-    assert own_names() == ["frvm", "rvm"]
+    assert own_names() == ["frvm", "rvm", "fgcv", "orr", "rfs", "ols"]
     assert find_own_method("rvm").name == "rvm"
-    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm"):
+    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols"):
         find_own_method("svr")
     with pytest.raises(UnknownMethodError, match=r"unknown method 'x'.*frvm, rvm"):
         find_own_method("x")

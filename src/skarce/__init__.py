@@ -3,7 +3,14 @@
 from importlib.metadata import version
 
 from skarce.basis import KernelBasis
-from skarce.estimators import FastGCVRegressor, LocalRidgeRegressor, RelevanceVectorRegressor, SparseRegressor
+from skarce.estimators import (
+    FastGCVRegressor,
+    LocalRidgeRegressor,
+    OrthogonalLeastSquaresRegressor,
+    RegularizedForwardRegressor,
+    RelevanceVectorRegressor,
+    SparseRegressor,
+)
 from skarce.posterior import Outcome
 
 __version__ = version("skarce")
@@ -11,7 +18,9 @@ __all__ = [
     "FastGCVRegressor",
     "KernelBasis",
     "LocalRidgeRegressor",
+    "OrthogonalLeastSquaresRegressor",
     "Outcome",
+    "RegularizedForwardRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "__version__",

@@ -27,6 +27,12 @@ class Outcome(Enum):
     TIME_LIMIT = "The time limit was reached; this is the best model so far. Raise max_time, or loosen tol."
     CONSTANT_TARGET = "The target does not vary, so the model is its mean alone."
     TOO_LITTLE_DATA = "There is no more than one observation (sample weights are counts), so the model is its mean alone."
+    NO_ADDITION_HELPS = "Further additions do not improve the criterion any more."
+    GOAL_REACHED = "The model has as many functions, or explains as much, as was asked for."
+    TOO_FEW_CANDIDATES = (
+        "The candidates that are left depend on those in the model, which has therefore fewer functions than n_basis. "
+        "Ask for fewer, or narrow the kernel."
+    )
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 
     def __str__(self) -> str:
@@ -56,6 +62,7 @@ class Posterior:
     noise_variance, n_samples, fit_intercept
     criterion : the value of the method's criterion
     outcome, trace, n_iter : how the search went
+    mixing : M where the ridges penalise M w and the factor is of Phi'Phi + M'Lambda M; None where they penalise w
     """
 
     active: Indices
@@ -71,6 +78,7 @@ class Posterior:
     outcome: Outcome
     trace: NDArray[np.void]
     n_iter: int
+    mixing: Floats | None = None
 
     @property
     def covariance(self) -> Floats:
@@ -78,9 +86,17 @@ class Posterior:
         return self.noise_variance * symmetric_inverse(self.factor)
 
     @property
+    def weight_precision(self) -> Floats:
+        """alpha = lambda / noise variance for each weight; 0 where there is no ridge, also where there is no noise."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.ridges > 0.0, self.ridges / self.noise_variance, 0.0)
+
+    @property
     def well_determined(self) -> Floats:
-        """gamma = 1 - lambda h for each weight: 1 where the data decide, 0 where the prior does."""
+        """gamma = 1 - lambda h for each (mixed) weight: 1 where the data decide, 0 where the prior does."""
         root = inverse_of_lower(self.factor)
+        if self.mixing is not None:
+            root = root @ self.mixing.T
         return np.clip(1.0 - self.ridges * np.einsum("ij,ij->j", root, root), 0.0, 1.0)
 
     def predict(self, phi: Floats) -> Floats:

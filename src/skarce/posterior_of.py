@@ -21,7 +21,7 @@ class Design(Protocol):
 
     n_samples: float
 
-    def moments(self, kind: str = "auto") -> list[Moments]: ...
+    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]: ...
 
     @property
     def target_means(self) -> Floats: ...
@@ -35,11 +35,13 @@ def posterior_of(
     """Weights, noise and criterion afresh, the residual from the rows; `moments` are of `factor` times the target."""
     order = np.argsort(found.active)
     active, ridges = found.active[order], found.ridges[order]
-    factor_of_h, weights = _solve(moments, active, ridges)
+    mixing = None if found.mixing is None else found.mixing[np.ix_(order, order)]
+    factor_of_h, weights = _solve(moments, active, ridges, mixing)
     n, n_total = moments.n_samples, design.n_samples
+    penalized = weights if mixing is None else mixing @ weights
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
-    energy = moments.residual_energy(active, weights) + float(ridges @ weights**2)
-    members = _Solved(factor_of_h, weights, ridges, energy, moments.gram.diagonal[active])
+    energy = moments.residual_energy(active, weights) + float(ridges @ penalized**2)
+    members = _Solved(factor_of_h, penalized, ridges, energy, moments.gram.diagonal[active], mixing)
     noise = criterion.noise_at(members, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
@@ -65,18 +67,20 @@ def posterior_of(
         outcome=found.outcome,
         trace=trace,
         n_iter=len(trace),
+        mixing=mixing,
     )
 
 
 @dataclass
 class _Solved:
-    """The functions of the result, as a criterion sees them."""
+    """The functions of the result, as a criterion sees them: in the coordinates in which the ridges penalise single weights."""
 
     factor: Floats
     weights: Floats
     ridges: Floats
     energy: float
     scale: Floats
+    mixing: Floats | None
 
     @property
     def log_determinant(self) -> float:
@@ -84,20 +88,34 @@ class _Solved:
 
     @cached_property
     def inverse(self) -> Floats:
-        return symmetric_inverse(self.factor)
+        inverse = symmetric_inverse(self.factor)
+        return inverse if self.mixing is None else self.mixing @ inverse @ self.mixing.T
 
     def spread(self) -> Floats:
         return self.inverse.diagonal()
 
 
-def _solve(moments: Moments, active: Indices, ridges: Floats) -> tuple[Floats, Floats]:
+def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | None) -> tuple[Floats, Floats]:
     matrix = moments.gram.block(active, active)
-    matrix.flat[:: len(active) + 1] += ridges
-    try:
-        lower = cholesky(matrix)
-    except NotPositiveDefiniteError:
-        # In the order of the indices rounding may just fail where it passed in the order of entry.
-        matrix.flat[:: len(active) + 1] *= 1.0 + 1e-12
-        lower = cholesky(matrix)
+    if mixing is None:
+        matrix.flat[:: len(active) + 1] += ridges
+    else:
+        matrix += (mixing.T * ridges) @ mixing
+    lower = _factor_of_nearly_singular(matrix)
     explained = solve_lower(lower, moments.projections[active])
     return lower, solve_lower(lower, explained, transposed=True)
+
+
+def _factor_of_nearly_singular(matrix: Floats) -> Floats:
+    """In the order of the indices rounding may just fail where it passed in the order of entry; the least rise that mends it.
+
+    Kernels in single precision are symmetric to seven digits only, and so is what is made of them.
+    """
+    diagonal = matrix.diagonal().copy()
+    for rise in (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6):
+        matrix.flat[:: len(matrix) + 1] = diagonal * (1.0 + rise)
+        try:
+            return cholesky(matrix)
+        except NotPositiveDefiniteError:
+            continue
+    raise NotPositiveDefiniteError("the functions of the result are dependent to six digits")

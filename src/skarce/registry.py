@@ -15,7 +15,13 @@ from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from skarce.estimators import FastGCVRegressor, LocalRidgeRegressor, RelevanceVectorRegressor
+from skarce.estimators import (
+    FastGCVRegressor,
+    LocalRidgeRegressor,
+    OrthogonalLeastSquaresRegressor,
+    RegularizedForwardRegressor,
+    RelevanceVectorRegressor,
+)
 
 
 class UnknownMethodError(ValueError):
@@ -46,6 +52,8 @@ _ALL = (
     Method("rvm", "relevance vector machine, EM (Tipping 2001)", lambda: RelevanceVectorRegressor(solver="em"), max_rows=3000),
     Method("fgcv", "generalized cross validation, one ridge per weight", FastGCVRegressor),
     Method("orr", "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
+    Method("rfs", "regularised forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
+    Method("ols", "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
     Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),

@@ -16,10 +16,10 @@ from tests.oracles import annihilator, rbf
 N, GAMMA = 900, 0.4
 
 
-def in_memory(kind, memory=1024):
+def in_memory(kind, memory=1024, one_by_one=None):
     def provide(basis, X, targets, weights, fit_intercept):
         with config_context(working_memory=memory):
-            return InMemoryDesign(basis, X, targets, weights, fit_intercept=fit_intercept).moments(kind)
+            return InMemoryDesign(basis, X, targets, weights, fit_intercept=fit_intercept).moments(kind, one_by_one)
 
     return provide
 
@@ -44,6 +44,7 @@ def halves_added(basis, X, targets, weights, fit_intercept):
 EVERY_KIND = {
     "whole": in_memory("whole"),
     "stored columns": in_memory("columns"),
+    "stored columns, one by one": in_memory("columns", one_by_one=5),
     "streamed columns": in_memory("columns", memory=1),
     "row blocks, whole": row_blocks("whole"),
     "row blocks, columns": row_blocks("columns"),

@@ -23,6 +23,7 @@ class Evaluation(Protocol):
     n_candidates: int
     dtype: np.dtype[Any]
     cost: float  # floating-point operations for one element of Phi, for the cost model
+    is_symmetric: bool  # rows are the centres, and k(x, c) = k(c, x)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         """out = Phi[rows, columns]."""
@@ -47,7 +48,7 @@ class KernelEvaluation:
         self.n_rows, self.n_candidates = len(X), len(centers)
         self.dtype = X.dtype
         self.cost = 2.0 * X.shape[1] + 20.0
-        self._symmetric = symmetric  # rows are the centres, and k(x, c) = k(c, x)
+        self.is_symmetric = symmetric
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
@@ -59,7 +60,7 @@ class KernelEvaluation:
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
-        if self._symmetric and self.n_rows > 2 * TILE:
+        if self.is_symmetric and self.n_rows > 2 * TILE:
             return project_symmetric_blocks(self.fill, self.n_rows, right, row_weights, self.dtype)
         return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)
 
@@ -77,6 +78,7 @@ class ColumnsEvaluation:
     """Candidates that stand in an array already: inputs passed through, or a precomputed kernel."""
 
     cost = 1.0
+    is_symmetric = False
 
     def __init__(self, values: Floats) -> None:
         self._values = values
@@ -97,6 +99,7 @@ class TransformerEvaluation:
     """Any scikit-learn transformer, asked for a few rows at a time."""
 
     cost = 50.0
+    is_symmetric = False
 
     def __init__(self, transformer: Any, X: Any, n_candidates: int) -> None:
         self._transformer, self._X = transformer, X

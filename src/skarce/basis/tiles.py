@@ -19,6 +19,21 @@ def fill_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> No
     for_each(lambda block: fill(*block, out[block]), blocks, operations=20.0 * out.size)
 
 
+def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:
+    """The same for a symmetric matrix, of which every block is evaluated once and copied to the other side."""
+    blocks = slices(len(out), TILE)
+    pairs = [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
+
+    def work(pair: tuple[slice, slice]) -> None:
+        rows, columns = pair
+        block = out[rows, columns]
+        fill(rows, columns, block)
+        if rows is not columns:
+            out[columns, rows] = block.T
+
+    for_each(work, pairs, operations=20.0 * out.size)
+
+
 def project_blocks(
     fill: Callable[[slice, slice, Floats], None], n_columns: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats]:

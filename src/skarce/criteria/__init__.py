@@ -1,7 +1,10 @@
 """What makes a set of candidates good."""
 
 from skarce.criteria.criterion import Changes, Criterion, Members
+from skarce.criteria.explained_variance import ExplainedVariance
 from skarce.criteria.gcv import GCV
 from skarce.criteria.individual_evidence import IndividualEvidence
+from skarce.criteria.orthogonal_gcv import OrthogonalGCV
+from skarce.criteria.shared_gcv import SharedGCV
 
-__all__ = ["GCV", "Changes", "Criterion", "IndividualEvidence", "Members"]
+__all__ = ["GCV", "Changes", "Criterion", "ExplainedVariance", "IndividualEvidence", "Members", "OrthogonalGCV", "SharedGCV"]

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
+from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.choice import Costs, choose_kind, fits
 from skarce.designs.passes import Block, Centre, Centred, RowsOfBlocks, streamed_moments, whole_moments
 from skarce.moments import CONSTANT, ColumnGram, Moments
 
+NEARLY_CONSTANT = 1e-4  # the share of phi'phi about the mean below which products with raw columns would lose digits
 PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache
 
 
@@ -37,17 +40,19 @@ class InMemoryDesign(Centred):
         self._fit_intercept = fit_intercept
         self.n_samples = float(len(targets)) if sample_weight is None else float(sample_weight.sum())
 
-    def moments(self, kind: str = "auto") -> list[Moments]:
+    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
         """One `Moments` for each output, all on one Gram.
 
-        `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget.
+        `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget. `one_by_one` is how
+        many columns will be asked for one at a time (infinite: unknown), None where they are asked for in batches.
         """
         evaluation = self._block.evaluation
-        kind = choose_kind(kind, Costs(evaluation.n_rows, evaluation.n_candidates, evaluation.cost))
+        shape, symmetric = (evaluation.n_rows, evaluation.n_candidates), evaluation.is_symmetric
+        kind = choose_kind(kind, Costs(*shape, evaluation.cost, one_by_one, symmetric))
         if kind == "whole":
             moments, self._centre = whole_moments(self._read, fit_intercept=self._fit_intercept)
         elif fits(evaluation.n_rows, evaluation.n_candidates):
-            moments, self._centre = self._stored_moments()
+            moments, self._centre = self._stored_moments(keeps_symmetry=symmetric and one_by_one is not None)
         else:
             moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
         return moments
@@ -59,19 +64,25 @@ class InMemoryDesign(Centred):
         weights = self._block.weights
         return values.mean(axis=0) if weights is None else (weights / self.n_samples) @ values
 
-    def _stored_moments(self) -> tuple[list[Moments], Centre]:
-        """Phi once, each panel of columns centred and weighted in place while it is in cache."""
+    def _stored_moments(self, *, keeps_symmetry: bool) -> tuple[list[Moments], Centre]:
+        """Phi once, each panel of columns centred and weighted in place while it is in cache; or a symmetric Phi as it is."""
         evaluation, root = self._block.evaluation, self._root_weights()
         n, m = evaluation.n_rows, evaluation.n_candidates
         target_means = self._mean(self._block.targets) * self._fit_intercept
         targets = (self._block.targets - target_means) * root
         phi = np.empty((n, m), order="F")
         diagonal, projections, means = np.empty(m), np.empty((m, targets.shape[1])), np.zeros(m)
+        raws = np.empty(m)
+        if keeps_symmetry:
+            fill_symmetric_blocks(evaluation.fill, phi.T)
 
         def work(columns: slice) -> None:
             panel = phi[:, columns]
-            evaluation.fill(slice(0, n), columns, panel)
-            raw = np.einsum("ij,ij->j", panel, panel)
+            if keeps_symmetry:
+                panel = panel.copy(order="F")
+            else:
+                evaluation.fill(slice(0, n), columns, panel)
+            raws[columns] = raw = np.einsum("ij,ij->j", panel, panel)
             if self._fit_intercept:
                 means[columns] = self._mean(panel)
                 panel -= means[columns]
@@ -84,7 +95,14 @@ class InMemoryDesign(Centred):
             projections[columns] = panel.T @ targets
 
         for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
-        gram = ColumnGram(diagonal, *products_of(phi))
+        if keeps_symmetry and (diagonal > NEARLY_CONSTANT * (self.n_samples / n) * raws).all():
+            gram = ColumnGram(diagonal, *symmetric_products_of(phi, means, root**2))
+        else:
+            if keeps_symmetry:
+                phi -= means
+                phi *= root
+                phi[:, diagonal == 0.0] = 0.0
+            gram = ColumnGram(diagonal, *products_of(phi))
         energies = np.einsum("ij,ij->j", targets, targets)
         centre, n_left = Centre(means, target_means), self.n_samples - self._fit_intercept
         moments = [
@@ -117,3 +135,21 @@ def products_of(phi: Floats) -> Products:
         return gram
 
     return columns, block, whole if fits(phi.shape[1], phi.shape[1]) else None
+
+
+def symmetric_products_of(phi: Floats, means: Floats, weights: Floats) -> Products:
+    """The same of a symmetric phi that is kept as it is: (phi - mean)'v = phi v for v without a mean, and reads half of phi."""
+
+    def centred(indices: Indices) -> Floats:
+        return phi[:, indices] - means[indices]
+
+    def columns(indices: Indices) -> Floats:
+        right = weights * centred(indices)
+        if len(indices) == 1:
+            return blas.dsymv(1.0, phi, right[:, 0], lower=1)[None]
+        return product(right.T, phi)
+
+    def block(rows: Indices, columns: Indices) -> Floats:
+        return centred(rows).T @ (weights * centred(columns))
+
+    return columns, block, None

@@ -112,11 +112,11 @@ class RowBlocksDesign(Centred):
         self._n_rows = n_rows
         self._fit_intercept = fit_intercept
 
-    def moments(self, kind: str = "auto") -> list[Moments]:
+    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
         """One `Moments` for each output, all on one Gram; ``"auto"`` is whole while it fits the memory budget."""
         m = self._candidates.n_candidates
         # Every pass reads all rows again, so the whole product is worth its price unless it does not fit.
-        kind = choose_kind(kind, Costs(self._n_rows, m, element=m))
+        kind = choose_kind(kind, Costs(self._n_rows, m, element=m, one_by_one=one_by_one))
         collect = whole_moments if kind == "whole" else streamed_moments
         moments, self._centre = collect(self._read, fit_intercept=self._fit_intercept)
         self.n_samples = moments[0].n_samples + self._fit_intercept

@@ -1,7 +1,16 @@
 """The scikit-learn face: validation, fitted attributes, nothing numerical."""
 
 from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
+from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
+from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
 
-__all__ = ["FastGCVRegressor", "LocalRidgeRegressor", "RelevanceVectorRegressor", "SparseRegressor"]
+__all__ = [
+    "FastGCVRegressor",
+    "LocalRidgeRegressor",
+    "OrthogonalLeastSquaresRegressor",
+    "RegularizedForwardRegressor",
+    "RelevanceVectorRegressor",
+    "SparseRegressor",
+]

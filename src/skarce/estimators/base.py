@@ -65,6 +65,10 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         """Run the search on the moments of one (scaled) target."""
 
+    def _columns_one_by_one(self) -> float | None:
+        """How many columns of the Gram the search asks for one at a time (infinite: unknown), or None where it asks for batches."""
+        return None
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the model.
 
@@ -89,7 +93,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             candidates, design, one_output, rows = read(X, y, sample_weight)
             posteriors = [
                 self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
-                for output, moments in enumerate(design.moments(self.moments))
+                for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
             ]
             self._keep(posteriors, candidates, one_output, criterion, rows)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.is_early):
@@ -214,7 +218,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
         found = self._search(scaled_criterion, scaled, journal)
-        if not len(found.active) and found.outcome is Outcome.CONVERGED:
+        if not len(found.active) and found.outcome in (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS):
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
 
@@ -226,8 +230,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         relevance = np.zeros((len(posteriors), candidates.n_candidates))
         for output, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
             coef[output, place] = posterior.mean
-            with np.errstate(divide="ignore"):
-                precision[output, place] = posterior.ridges / posterior.noise_variance
+            precision[output, place] = posterior.weight_precision
             relevance[output, posterior.active] = posterior.well_determined
         basis = candidates.select(active)
         if isinstance(basis, SelectedColumns) and basis.transformer is None:

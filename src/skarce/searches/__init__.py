@@ -1,8 +1,9 @@
 """In which order sets of candidates are tried. Searches know no mathematics: they ask a criterion."""
 
 from skarce.searches.best_action import BestAction
+from skarce.searches.forward import Forward
 from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.journal import Found, Journal, Limits
 from skarce.searches.pools import Pools
 
-__all__ = ["BestAction", "Found", "GreedyBatches", "Journal", "Limits", "Pools"]
+__all__ = ["BestAction", "Forward", "Found", "GreedyBatches", "Journal", "Limits", "Pools"]

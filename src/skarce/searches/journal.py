@@ -37,11 +37,15 @@ class Limits:
 
 
 class Found(NamedTuple):
-    """Where a search ended: the candidates and ridges, and why there."""
+    """Where a search ended: the candidates and ridges, and why there.
+
+    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w.
+    """
 
     active: Indices
     ridges: Floats
     outcome: Outcome
+    mixing: Floats | None = None
 
 
 class Journal:

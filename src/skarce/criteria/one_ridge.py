@@ -1,0 +1,109 @@
+r"""One ridge for all functions by generalized cross validation: one-dimensional and smooth.
+
+In coordinates in which the functions are orthogonal, with squared lengths :math:`p_j` and projections :math:`o_j` of the target
+(eigenvectors of the active block, or Gram-Schmidt), and :math:`s_j = \lambda/(p_j+\lambda)`,
+
+.. math:: q(\lambda) = q_0 + \sum_j \frac{o_j^2}{p_j}s_j^2, \qquad v(\lambda) = n - \sum_j(1 - s_j),
+
+where :math:`q_0` is what least squares leaves: sums of positive terms, so that nothing is lost to a difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.active_set import RESOLUTION
+
+SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
+SCAN = np.geomspace(*SEARCHED, 57)  # four in a decade
+CLOSE = 1e-5  # the last step of Newton's method, in the logarithm of the ridge: what is left is its square
+ROUNDING = 1e-15  # of the largest eigenvalue, for each row of a matrix: below, eigenvalues are not determined
+NO_FREEDOM = 1e-8  # the share of n below which v counts as none: an interpolation, with V = 0/0
+
+
+@dataclass(frozen=True)
+class OrthogonalFit:
+    """Orthogonal functions under one ridge.
+
+    Parameters
+    ----------
+    lengths : squared lengths p
+    projections : o, the projections of the target on them
+    unexplained : q0, what is left of the target's energy without a ridge
+    n_samples : n
+    """
+
+    lengths: Floats
+    projections: Floats
+    unexplained: float
+    n_samples: float
+
+    @classmethod
+    def of_block(cls, gram: Floats, projections: Floats, target_energy: float, n_samples: float) -> OrthogonalFit:
+        """By the eigenvectors of an active block; directions whose length is rounding are left out."""
+        lengths, vectors = np.linalg.eigh(gram)
+        kept = lengths > ROUNDING * len(lengths) * lengths[-1]
+        lengths, projections = lengths[kept], projections @ vectors[:, kept]
+        unexplained = target_energy - float((projections**2 / lengths).sum())
+        return cls(lengths, projections, max(unexplained, RESOLUTION * target_energy), n_samples)
+
+    @cached_property
+    def energies(self) -> Floats:
+        """o^2 / p: what each function explains without a ridge."""
+        return self.projections**2 / self.lengths
+
+    def residual(self, ridge: float) -> float:
+        """q."""
+        return self.unexplained + float(self.energies @ self._shrinkage(ridge) ** 2)
+
+    def freedom(self, ridge: float) -> float:
+        """v."""
+        return max(self.n_samples - float((self.lengths / (self.lengths + ridge)).sum()), NO_FREEDOM * self.n_samples)
+
+    def score(self, ridge: float) -> float:
+        """-n/2 log(q / v^2)."""
+        return self.n_samples * float(np.log(self.freedom(ridge)) - 0.5 * np.log(self.residual(ridge)))
+
+    def best_ridge(self) -> float:
+        """The ridge with the least q / v^2: a scan over its logarithm, then Newton's method between the neighbours of the best."""
+        ridges = SCAN * self.lengths.max()
+        best = int(self._scan(ridges).argmin())
+        if best in (0, len(ridges) - 1):
+            return float(ridges[best])
+        return float(np.exp(self._stationary(*np.log(ridges[best - 1 : best + 2]).tolist())))
+
+    def _shrinkage(self, ridge: float) -> Floats:
+        return ridge / (self.lengths + ridge)
+
+    def _scan(self, ridges: Floats) -> Floats:
+        """log q - 2 log v at several ridges."""
+        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
+        freedom = np.maximum(self.n_samples - (1.0 - shrinkage).sum(axis=1), NO_FREEDOM * self.n_samples)
+        return np.log(self.unexplained + shrinkage**2 @ self.energies) - 2.0 * np.log(freedom)
+
+    def _stationary(self, left: float, at: float, right: float) -> float:
+        """Where the slope vanishes between `left` and `right`: Newton's method from `at`, halving where it would leave them."""
+        for _ in range(100):
+            slope, curvature = self._derivatives(at)
+            left, right = (left, at) if slope > 0.0 else (at, right)
+            step = -slope / curvature if curvature > 0.0 else np.inf
+            onward = at + step if left < at + step < right else 0.5 * (left + right)
+            if abs(onward - at) < CLOSE:
+                return onward
+            at = onward
+        return at
+
+    def _derivatives(self, log_ridge: float) -> tuple[float, float]:
+        r"""Of log q - 2 log v in :math:`\log\lambda`, with :math:`ds/d\log\lambda = s(1 - s)`."""
+        s = self._shrinkage(float(np.exp(log_ridge)))
+        rate = s * (1.0 - s)
+        residual = self.unexplained + float(self.energies @ s**2)
+        freedom = max(self.n_samples - float((1.0 - s).sum()), NO_FREEDOM * self.n_samples)
+        first = 2.0 * float(self.energies @ (s * rate)) / residual
+        second = 2.0 * float(self.energies @ (s * rate * (2.0 - 3.0 * s))) / residual
+        freed, freed_twice = float(rate.sum()) / freedom, float((rate * (1.0 - 2.0 * s)).sum()) / freedom
+        return first - 2.0 * freed, second - first**2 - 2.0 * (freed_twice - freed**2)

@@ -1,0 +1,107 @@
+r"""Generalized cross validation with one ridge on the orthogonalised weights (Orr's package for radial basis functions).
+
+The active functions, orthogonalised in the order in which they came, are :math:`\Phi = \tilde QU` with U unit upper triangular;
+the penalty is :math:`\lambda|Uw|^2`. With :math:`p_j` the squared length of an orthogonalised function (:math:`\gamma` at its
+entry) and :math:`o_j` its projection of the target (r at its entry),
+
+.. math:: q = t^Tt - \sum_j o_j^2\frac{p_j+2\lambda}{(p_j+\lambda)^2}, \qquad v = n - \sum_j\frac{p_j}{p_j+\lambda}.
+
+The functions stay orthogonal whatever the ridge, so the state has no ridges at all, its Cholesky factor is
+:math:`L = U^TD^{1/2}` with :math:`D = \operatorname{diag}p`, and the best ridge follows from p and o alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._linalg import solve_lower
+from skarce._typing import Floats, Indices
+from skarce.active_set import ActiveSet, left_of, resolved_energy
+from skarce.criteria.criterion import Members
+from skarce.criteria.explained_variance import SCARCELY_LEFT
+from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.criteria.published_gcv import PublishedGCV
+from skarce.criteria.shared_gcv import check_ridge, first_ranking, first_ridge, gain_of, quotient
+
+
+@dataclass(frozen=True)
+class OrthogonalGCV(PublishedGCV):
+    """Generalized cross validation with one ridge on the weights of the orthogonalised functions; for `Forward`.
+
+    Parameters
+    ----------
+    ridge : "gcv" or float
+        ``"gcv"`` takes the ridge with the least GCV for every set; a number fixes it, in the units of phi'phi: the sum of a
+        candidate's squares over the rows, about the mean where there is an intercept.
+    """
+
+    ridge: float | str = "gcv"
+
+    needs_squares = False
+
+    def __post_init__(self) -> None:
+        check_ridge(self.ridge)
+
+    def scaled(self, factor: float) -> OrthogonalGCV:
+        """Ridges do not depend on the units of the target."""
+        return self
+
+    def ranking(self, state: ActiveSet) -> Floats:
+        """V without a candidate over V with it at the ridge of the set, above 1 exactly where adding it helps."""
+        if self.ridge == "gcv" and not len(state):
+            return first_ranking(state)
+        usable = np.flatnonzero(state.leftover > SCARCELY_LEFT * state.moments.gram.diagonal)
+        ranking = np.zeros(state.moments.n_candidates)
+        fit = _fit(state, len(state))
+        ranking[usable] = _improvement(state, usable, fit, self._ridge_of(fit))
+        ranking[state.active] = 0.0
+        return ranking
+
+    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+        """No ridge enters the state; the gain is that at the ridge of the set."""
+        fit = _fit(state, len(state))
+        ridge = self._ridge_of(fit) if len(state) or self.ridge != "gcv" else first_ridge(state, candidate)
+        return 0.0, gain_of(_improvement(state, candidate, fit, ridge), state.moments.n_samples)
+
+    def score(self, members: Members, n_samples: float) -> float:
+        """Of a search's state, whose ridges are none; or of members that are orthogonalised already."""
+        if not isinstance(members, ActiveSet):
+            return super().score(members, n_samples)
+        fit = _fit(members, len(members))
+        return fit.score(self._ridge_of(fit))
+
+    def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        raise TypeError(
+            "the penalty on orthogonalised weights depends on the order of entry, so functions cannot leave: use Forward."
+        )
+
+    def penalty(self, state: ActiveSet, size: int) -> tuple[Floats, Floats]:
+        """The ridges of the first `size` functions, and the matrix U that takes their weights to the orthogonalised ones."""
+        lower = state.factor.lower[:size, :size]
+        return np.full(size, self._ridge_of(_fit(state, size))), (lower / lower.diagonal()).T
+
+    def _ridge_of(self, fit: OrthogonalFit) -> float:
+        if not isinstance(self.ridge, str):
+            return float(self.ridge)
+        return fit.best_ridge() if len(fit.lengths) else np.inf
+
+
+def _fit(state: ActiveSet, size: int) -> OrthogonalFit:
+    """The first `size` functions: p is the squared diagonal of the Cholesky factor, o / sqrt(p) what they explain."""
+    lower = state.factor.lower[:size, :size]
+    explained = solve_lower(lower, state.moments.projections[state.active[:size]])
+    roots = lower.diagonal()
+    unexplained = left_of(resolved_energy(state.moments), explained)
+    return OrthogonalFit(roots**2, explained * roots, unexplained, state.moments.n_samples)
+
+
+def _improvement(state: ActiveSet, where: Any, fit: OrthogonalFit, ridge: float) -> Any:
+    """V over V with one more candidate, which has p = gamma and o = r."""
+    length, projection = state.leftover[where], state.alignment[where]
+    total = length + ridge
+    residual, freedom = fit.residual(ridge), fit.freedom(ridge)
+    explained = (projection / total) ** 2 * (total + ridge)
+    return quotient(residual, residual - explained, freedom, freedom - length / total, fit.n_samples)
