@@ -169,6 +169,15 @@ def test_ranking_and_gains_are_those_of_dense_gcv(seed):
         assert criterion.superfluous(state, 30)[j] == (after <= before)
 
 
+@pytest.mark.parametrize(("share", "helps"), [(0.35, False), (0.37, True), (0.39, True)])
+def test_adding_helps_from_a_share_of_two_v_minus_one_over_v_squared(share, helps):
+    """Of five rows: 9/25 = 0.36."""
+    t = np.array([np.sqrt(share), np.sqrt(1 - share), 0.0, 0.0, 0.0])
+    phi = np.eye(5)[:, :1]
+    assert (gcv(phi, t, no_penalty([0])) < 5 * (t @ t) / 25) == helps
+    assert (ExplainedVariance().ranking(ActiveSet(moments_of(phi, t)))[0] > 1.0) == helps
+
+
 def test_best_action_ends_where_no_addition_and_no_removal_reduces_gcv():
     phi, t = random_problem(3, n=40, m=20)
     found = BestAction().run(ExplainedVariance(), moments_of(phi, t), Journal(Limits(tol=1e-6)))

@@ -20,6 +20,7 @@ from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 
 STILL = 0.01  # a ridge that would move by less than this share stays where it is
+PER_DOUBLING = 32  # the ridge is looked at again after every addition, or so often while the number of functions doubles
 NONE_LEFT = 1e-15  # the least share of q that rounding may leave
 
 
@@ -90,19 +91,31 @@ class SharedGCV(PublishedGCV):
         return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
 
     def settle(self, state: ActiveSet) -> None:
-        """Move the ridge to the least V of the set, and the state with it."""
-        if self.ridge != "gcv" or not len(state):
+        """Move the ridge to the least V of the set, and the state with it: after every addition while functions are few."""
+        size = len(state)
+        if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
-        moments, active = state.moments, state.active
-        fit = OrthogonalFit.of_block(state.gram_block, moments.projections[active], resolved_energy(moments), moments.n_samples)
-        ridge = fit.best_ridge()
+        ridge = _best_ridge(state, size)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
-            state.settle(np.arange(len(state)), np.full(len(state), ridge))
+            state.settle(np.arange(size), np.full(size, ridge))
+
+    def penalty(self, state: ActiveSet, size: int) -> tuple[Floats, None]:
+        """The ridges of the first `size` functions, the best for just these; they penalise the weights themselves."""
+        if isinstance(self.ridge, str):
+            return np.full(size, _best_ridge(state, size) if size else 0.0), None
+        return np.full(size, float(self.ridge)), None
 
     def _ridge_of(self, state: ActiveSet, candidate: int) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         return float(state.ridges[0]) if len(state) else first_ridge(state, candidate)
+
+
+def _best_ridge(state: ActiveSet, size: int) -> float:
+    """The ridge with the least V of the first `size` functions."""
+    moments, active = state.moments, state.active[:size]
+    gram = state.gram_rows[:size, active]
+    return OrthogonalFit.of_block(gram, moments.projections[active], resolved_energy(moments), moments.n_samples).best_ridge()
 
 
 def _improvement(state: ActiveSet, where: Any, ridge: float) -> Any:
