@@ -100,11 +100,16 @@ def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | N
         matrix.flat[:: len(active) + 1] += ridges
     else:
         matrix += (mixing.T * ridges) @ mixing
-    try:
-        lower = cholesky(matrix)
-    except NotPositiveDefiniteError:
-        # In the order of the indices rounding may just fail where it passed in the order of entry.
-        matrix.flat[:: len(active) + 1] *= 1.0 + 1e-12
-        lower = cholesky(matrix)
+    lower = _factor(matrix)
     explained = solve_lower(lower, moments.projections[active])
     return lower, solve_lower(lower, explained, transposed=True)
+
+
+def _factor(matrix: Floats) -> Floats:
+    """In the order of the indices rounding may just fail where it passed in that of entry: then the diagonal grows a little."""
+    for growth in (1e-12, 1e-10):
+        try:
+            return cholesky(matrix)
+        except NotPositiveDefiniteError:
+            matrix.flat[:: len(matrix) + 1] *= 1.0 + growth
+    return cholesky(matrix)
