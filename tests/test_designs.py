@@ -28,6 +28,17 @@ def test_columns_that_come_one_by_one_cost_a_pass_each():
     assert choose_kind("auto", Costs(1e4, 500, 30.0, one_by_one=np.inf)) == "whole"
 
 
+@pytest.mark.parametrize("n_rows", [12, 54, 500])
+def test_single_precision_gives_the_gram_of_one_matrix(rng, n_rows):
+    """Kernels in single precision are not symmetric to the last digit: columns once belonged to another Phi than the diagonal."""
+    X = rng.normal(size=(n_rows, 2)).astype(np.float32)
+    gram = InMemoryDesign(KernelBasis("matern52", gamma=0.1).fit(X), X, X[:, :1]).moments("columns", one_by_one=5)[0].gram
+    matrix = np.array([gram.column(j) for j in range(n_rows)])
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-12 * matrix.max())
+    np.testing.assert_allclose(matrix.diagonal(), gram.diagonal, rtol=1e-12)
+    assert np.linalg.eigvalsh(matrix)[0] > -1e-12 * matrix.max()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gamma", [1e-8, 1e-5, 1e-2, 1.0])
 def test_wide_symmetric_kernels_keep_their_digits(rng, gamma, weighted):

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RegularizedForwardRegressor
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, SharedGCV
 from skarce.posterior import Outcome
 from skarce.searches import BestAction, Forward, GreedyBatches, Journal, Limits
@@ -161,3 +163,38 @@ def test_parameters_that_make_no_sense_are_named(parameters):
 def test_verbose_prints_steps(capsys):
     Forward().run(ExplainedVariance(), moments_of(*random_problem(0)), Journal(verbose=2))
     assert "step      1       add" in capsys.readouterr().err
+
+
+ESTIMATORS = {
+    "ols": OrthogonalLeastSquaresRegressor(),
+    "ols, variance": OrthogonalLeastSquaresRegressor(stop="variance"),
+    "rfs": RegularizedForwardRegressor(),
+    "rfs, orthogonal": RegularizedForwardRegressor(penalize="orthogonal"),
+    "rfs, no ridge": RegularizedForwardRegressor(ridge=0.0),
+    "rfs, orthogonal, no ridge": RegularizedForwardRegressor(ridge=0.0, penalize="orthogonal"),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_nearly_exact_fits_and_ill_conditioned_bases_never_raise(name):
+    """Random problems of the kinds that end in dependent candidates, interpolations and differences without digits."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, gamma = int(rng.integers(5, 60)), float(10 ** rng.uniform(-5, 3))
+        X = rng.normal(size=(n, int(rng.integers(1, 3))))
+        y = [np.sin(X[:, 0]), X[:, 0] * 1e6 + 1e9, np.sign(X[:, 0]), rng.normal(size=n)][seed % 4]
+        kernel = ["rbf", "matern52", "polynomial", "sigmoid"][seed % 5 % 4]
+        for dtype in (np.float64, np.float32):
+            model = clone(ESTIMATORS[name]).set_params(
+                basis=KernelBasis(kernel, gamma=gamma), moments=["whole", "columns"][seed % 2]
+            )
+            mean, std = (
+                model.set_params(n_basis=[None, 3, n + 5][seed % 3])
+                .fit(X.astype(dtype), y)
+                .predict(X.astype(dtype), return_std=True)
+            )
+            assert np.isfinite(mean).all()
+            assert np.isfinite(std).all()
+            assert np.isfinite(model.criterion_)
+            assert np.isfinite(model.trace_["criterion"]).all()
+            assert (model.weight_precision_ >= 0.0).all()

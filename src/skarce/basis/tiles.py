@@ -30,6 +30,9 @@ def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Flo
         fill(rows, columns, block)
         if rows is not columns:
             out[columns, rows] = block.T
+        else:  # evaluated twice, and equal only up to rounding
+            lower = np.tril(block)
+            np.add(lower, np.tril(block, -1).T, out=block)
 
     for_each(work, pairs, operations=20.0 * out.size)
 

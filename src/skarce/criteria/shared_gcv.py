@@ -20,7 +20,7 @@ from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 
 STILL = 0.01  # a ridge that would move by less than this share stays where it is
-PER_DOUBLING = 32  # the ridge is looked at again after every addition, or so often while the number of functions doubles
+PER_DOUBLING = 128  # the ridge is looked at again after every addition, or so often while the number of functions doubles
 NONE_LEFT = 1e-15  # the least share of q that rounding may leave
 
 
