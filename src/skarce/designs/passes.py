@@ -164,7 +164,12 @@ class RowsOfBlocks:
         """Some candidates at a time, about their means and times the square roots of the weights."""
         for part in slices(len(among), max(16, BLOCK_BYTES // (8 * block.evaluation.n_rows))):
             values = block.evaluation.columns(among[part])
-            yield part, (values - self._centre.candidates[among[part]]) * root[:, None]
+            if not values.flags.owndata:
+                values = values.copy()
+            values -= self._centre.candidates[among[part]]
+            if block.weights is not None:
+                values *= root[:, None]
+            yield part, values
 
     def _target(self, block: Block) -> Floats:
         return block.targets[:, self._output] - self._centre.targets[self._output]
