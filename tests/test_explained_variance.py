@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman2
+from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, Outcome, SparseRegressor
 from skarce.active_set import ActiveSet
@@ -197,6 +198,7 @@ def test_generic_regressor_takes_it(rng):
 # Inputs that break others ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
 def test_copies_zeros_and_constants_are_passed_over(rng):
     X = rng.normal(size=(50, 3))
     X = np.column_stack([X, X, np.zeros(50), np.full(50, 1e8), X[:, 0] * (1 + 1e-13), X[:, 1] - X[:, 2]])
@@ -207,6 +209,7 @@ def test_copies_zeros_and_constants_are_passed_over(rng):
     assert "fewer functions than n_basis" in str(model.outcome_)
 
 
+@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
 @INTERCEPTS
 def test_more_candidates_than_rows_leave_a_degree_of_freedom(rng, fit_intercept):
     X = rng.normal(size=(20, 200))
@@ -249,6 +252,7 @@ def test_units_of_the_target_do_not_matter(factor, stop):
         assert scaled.criterion_ == pytest.approx(base.criterion_ * factor**2, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("gamma", [1e-8, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize("moments", ["whole", "columns"])
 def test_nearly_dependent_kernels_keep_their_digits(gamma, moments):
@@ -296,3 +300,10 @@ def test_two_outputs_are_two_searches(rng):
     assert set(model.active_) == set(single[0].active_) | set(single[1].active_)
     np.testing.assert_allclose(model.predict(phi), np.column_stack([s.predict(phi) for s in single]))
     assert model.criterion_ == pytest.approx(sum(s.criterion_ for s in single))
+
+
+def test_asking_for_more_functions_than_there_are_warns(rng):
+    X = rng.normal(size=(50, 4))
+    with pytest.warns(ConvergenceWarning, match="fewer functions than n_basis"):
+        model = OrthogonalLeastSquaresRegressor("passthrough", n_basis=9).fit(X, X[:, 0] + 0.1 * rng.normal(size=50))
+    assert (len(model.active_), model.outcome_) == (4, Outcome.TOO_FEW_CANDIDATES)

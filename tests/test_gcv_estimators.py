@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 
 from skarce import FastGCVRegressor, KernelBasis, LocalRidgeRegressor, Outcome, SparseRegressor
 from skarce.criteria import GCV
@@ -96,6 +97,32 @@ def test_initial_ridge_and_readmission_change_the_path(sinc):
     assert all(m.criterion_ < 0.02 for m in models)
     with pytest.raises(ValueError, match=r"initial_ridge must be positive and finite, or None; got -1"):
         LocalRidgeRegressor(initial_ridge=-1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("gamma", [0.003, 0.01])
+def test_local_ridges_never_end_above_a_value_they_had(gamma):
+    """Wide kernels, where an explicit inverse loses its digits: a cycle that raised V is taken back."""
+    X, y = load_diabetes(return_X_y=True)
+    model = LocalRidgeRegressor(KernelBasis(gamma=100 * gamma)).fit(X[:150], y[:150])
+    assert model.outcome_ in (Outcome.CONVERGED, Outcome.ILL_CONDITIONED)
+    assert (np.diff(model.trace_["criterion"]) < 1e-6 * y.var()).all()
+    assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
+
+
+def test_an_integer_ridge_is_the_same_as_a_float(sinc):
+    X, y = sinc
+    models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (2, 2.0)]
+    np.testing.assert_array_equal(models[0].active_, models[1].active_)
+    with pytest.raises(ValueError, match="initial_ridge must be positive and finite, or None; got 'foo'"):
+        LocalRidgeRegressor(initial_ridge="foo").fit(X, y)
+
+
+def test_what_is_no_criterion_or_search_is_named(sinc):
+    for wrong in ("gcv", GCV):
+        with pytest.raises(TypeError, match=r"criterion must be an object of skarce.criteria, such as GCV\(\)"):
+            SparseRegressor(criterion=wrong).fit(*sinc)
+    with pytest.raises(TypeError, match=r"search must be an object of skarce.searches"):
+        SparseRegressor(search="forward").fit(*sinc)
 
 
 def test_max_active_keeps_the_functions_of_largest_effect(sinc):

@@ -39,6 +39,11 @@ class Outcome(Enum):
         return self.value
 
     @property
+    def deserves_a_warning(self) -> bool:
+        """Whether less came out than was asked for."""
+        return self.is_early or self is Outcome.TOO_FEW_CANDIDATES
+
+    @property
     def is_early(self) -> bool:
         """Whether a limit stopped the fit before it had settled."""
         return self in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT)

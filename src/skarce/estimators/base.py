@@ -96,7 +96,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
             ]
             self._keep(posteriors, candidates, one_output, criterion, rows)
-        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.is_early):
+        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
             warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
         return self
 

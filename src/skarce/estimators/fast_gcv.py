@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from skarce.criteria import GCV, Criterion
 from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
@@ -196,7 +198,9 @@ class LocalRidgeRegressor(MomentRegressor):
         self.random_state = random_state
 
     def _criterion(self) -> Criterion:
-        if self.initial_ridge is not None and not (0.0 < self.initial_ridge < float("inf")):
+        given = self.initial_ridge
+        is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+        if given is not None and not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
         return GCV()
 

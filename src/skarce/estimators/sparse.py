@@ -69,8 +69,14 @@ class SparseRegressor(MomentRegressor):
         self.random_state = random_state
 
     def _criterion(self) -> Criterion:
-        return IndividualEvidence() if self.criterion is None else self.criterion
+        if self.criterion is None:
+            return IndividualEvidence()
+        if isinstance(self.criterion, type) or not hasattr(self.criterion, "ranking"):
+            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
+        return self.criterion
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         search = BestAction() if self.search is None else self.search
+        if isinstance(search, type) or not hasattr(search, "run"):
+            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")
         return search.run(criterion, moments, journal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -71,6 +71,10 @@ class Moments:
         if self.rows is not None:
             return self.rows.residual_projections(indices, weights)
         return self.projections - weights @ self.gram.columns(indices)
+
+    def without_rows(self) -> Moments:
+        """The same moments, all questions answered from them alone."""
+        return replace(self, rows=None)
 
     def restricted_to(self, candidates: Indices) -> Moments:
         """The same data seen by these candidates only, with their whole Gram."""

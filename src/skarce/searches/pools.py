@@ -51,7 +51,9 @@ class Pools:
         others = self._first_others(criterion, moments, active)
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
-            local = ActiveSet(moments.restricted_to(pool), np.arange(len(active)), ridges, squares=squares)
+            pooled = moments.restricted_to(pool)
+            # From moments alone first: where digits are few, the rows are asked at every step, and steps are then dear.
+            local = ActiveSet(pooled.without_rows(), np.arange(len(active)), ridges, squares=squares)
             for tol in (max(ROUGH, journal.limits.tol), journal.limits.tol):
                 outcome = climb(criterion, local, journal, tol)
                 active, ridges = pool[local.active], local.ridges.copy()
@@ -61,6 +63,12 @@ class Pools:
                 if whole is not None:
                     journal.rewind(0)
                     return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
+            if local.is_ill_conditioned and pooled.rows is not None:
+                local = ActiveSet(pooled, local.active.copy(), local.ridges.copy(), squares=squares)
+                outcome = climb(criterion, local, journal, journal.limits.tol)
+                active, ridges = pool[local.active], local.ridges.copy()
+                if outcome.is_early:
+                    return Found(active, ridges, outcome)
             others = self._violators(criterion, ActiveSet(moments, active, ridges, squares=squares), journal)
             if not len(others):
                 return Found(active, ridges, outcome)

@@ -18,7 +18,8 @@ from skarce.moments import Moments, WholeGram
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
 
-CHECK_EVERY = 64  # coordinates between two looks at the clock
+CHECK_EVERY = 64  # coordinates between two looks at the clock, and between two fresh starts from a Cholesky factor
+MANY = 1000  # candidates whose eigenvalues are computed
 
 
 @on_one_blas_thread
@@ -31,7 +32,7 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
             "FastGCVRegressor, fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
         )
     local = moments.restricted_to(usable)
-    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else initial_ridge)
+    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
     outcome = _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.limits.room(model.size) == 0:
@@ -44,13 +45,14 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
     # The strongest first: an order that does not depend on the order of the data.
     order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
     while True:
-        before = model.score()
+        before, kept = model.score(), model.snapshot()
         for count, candidate in enumerate(order):
             if model.residual <= EXACT_FIT * moments.target_energy:
                 break
-            if count % CHECK_EVERY == 0 and (limit := journal.exhausted()) is not None:
+            if count % CHECK_EVERY == 0:
                 model.refresh()
-                return limit
+                if (limit := journal.exhausted()) is not None:
+                    return limit
             position = model.places[candidate]
             if position >= 0:
                 model.improve(position)
@@ -58,6 +60,9 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
                 model.try_to_admit(candidate)
         model.refresh()
         score = model.score()
+        if score < before - journal.limits.tol:
+            model.restore(kept)
+            return Outcome.ILL_CONDITIONED
         journal.note("cycle", -1, score, model.size)
         if not score - before > journal.limits.tol:
             return Outcome.CONVERGED
@@ -65,11 +70,11 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
 
 def _common_ridge(moments: Moments) -> float:
     """The one ridge for all candidates with the least V, on a grid: with G = U E U', c = U'b, everything is a sum over E."""
-    gram = moments.gram
-    assert isinstance(gram, WholeGram)
-    eigenvalues, vectors = np.linalg.eigh(gram.matrix)
-    eigenvalues = np.maximum(eigenvalues, 0.0)
-    weights = (vectors.T @ moments.projections) ** 2
+    step = -(-moments.n_candidates // MANY)  # of very many candidates some say enough for a start
+    some = np.arange(0, moments.n_candidates, step)
+    eigenvalues, vectors = np.linalg.eigh(moments.gram.block(some, some))
+    eigenvalues = step * np.maximum(eigenvalues, 0.0)
+    weights = step * (vectors.T @ moments.projections[some]) ** 2
     grid = eigenvalues.max(initial=0.0) * np.logspace(-8, 2, 61)[:, None]
     total = eigenvalues + grid
     residual = resolved_energy(moments) - (weights * (eigenvalues + 2.0 * grid) / total**2).sum(axis=1)
@@ -118,6 +123,17 @@ class _FullModel:
         """-(n/2) log(q / v^2), as `GCV` has it."""
         return self._moments.n_samples * float(np.log(self.freedom) - 0.5 * np.log(self.residual))
 
+    def snapshot(self) -> tuple[Indices, Floats]:
+        return self.active().copy(), self.ridges.copy()
+
+    def restore(self, snapshot: tuple[Indices, Floats]) -> None:
+        members, ridges = snapshot
+        self.size = len(members)
+        self.members[: self.size], self._ridges[: self.size] = members, ridges
+        self.places[:] = -1
+        self.places[members] = np.arange(self.size)
+        self.refresh()
+
     def refresh(self) -> None:
         """Everything from a Cholesky factor; ridges too small for dependent columns grow until there is one."""
         active, moments = self.active(), self._moments
@@ -151,7 +167,7 @@ class _FullModel:
             eps=eps,
             psi=max(1.0 / spread - ridge, 1e-16 / spread),
         )
-        lowest = RIDGE_RANGE[0] / spread
+        lowest = RIDGE_RANGE[0] * float(self._moments.gram.diagonal[self.members[position]])
         x = float(one.best(lowest))
         after = max(1.0 / x - one.psi, lowest) if x > 0.0 else np.inf
         if after > RIDGE_RANGE[1] / spread:
