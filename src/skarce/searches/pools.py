@@ -59,7 +59,7 @@ class Pools:
                 active, ridges = pool[local.active], local.ridges.copy()
                 if outcome.is_early:
                     return Found(active, ridges, outcome)
-                whole = moments.gram.whole() if _is_crowded(local) else None
+                whole = moments.gram.whole() if self._is_crowded(len(local), moments) else None
                 if whole is not None:
                     journal.rewind(0)
                     return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
@@ -75,6 +75,10 @@ class Pools:
 
     def _first_size(self, moments: Moments) -> int:
         return max(self.pool_size, int(4.0 * np.sqrt(moments.n_candidates)))
+
+    def _is_crowded(self, size: int, moments: Moments) -> bool:
+        """So many are in that pools would be many and large: more than a quarter of the first one."""
+        return size > 40 and 4 * size > self._first_size(moments)
 
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
         """A random pool that also holds the candidates that do most by themselves."""
@@ -95,8 +99,3 @@ class Pools:
         if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
             return helpful[:0]
         return helpful
-
-
-def _is_crowded(local: ActiveSet) -> bool:
-    """So many of the pool are in that pools would be many and large."""
-    return 4 * len(local) > local.moments.n_candidates and len(local) > 40
