@@ -12,6 +12,7 @@ import numpy as np
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
+from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
@@ -24,7 +25,7 @@ class OneByOne(ABC):
 
     Parameters
     ----------
-    patience : the search ends when the model has so many functions more (or fewer) than at its last improvement
+    patience : a growing search ends when the model has so many functions more than at its last improvement
     share : or this share of their number, and one, if that is more; 16 and 0.3 are the rule of Barrio, Romero and Belanche
     threshold : the least improvement of the score that counts, times half the number of samples: for GCV a relative reduction
     n_basis : exactly so many functions, whatever the score says; None lets it decide
@@ -45,7 +46,7 @@ class OneByOne(ABC):
         for name in ("share", "threshold"):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}.")
-        if self.n_basis is not None and not self.n_basis >= 1:
+        if self.n_basis is not None and not (isinstance(self.n_basis, (int, np.integer)) and self.n_basis >= 1):
             raise ValueError(
                 f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
             )
@@ -86,7 +87,12 @@ class OneByOne(ABC):
 
     def _members(self, moments: Moments, always_in: Indices) -> Indices:
         if self.initial is None and self.goes_down:
-            others = np.arange(moments.n_candidates)
+            others = np.flatnonzero(moments.gram.diagonal > 0.0)
+            if not (moments.gram.is_whole or fits(len(others), len(others))):
+                raise ValueError(
+                    f"{type(self).__name__} starts from all {len(others)} candidates, whose Gram matrix is above the memory "
+                    "budget. Use fewer candidates (KernelBasis(centers=500)), initial=, or sklearn.set_config(working_memory=...)."
+                )
         else:
             others = _checked(self.initial, moments, "initial")
         members = np.concatenate([always_in, np.setdiff1d(others, always_in)])

@@ -13,15 +13,15 @@ from skarce.searches.walk import Walk
 class PlusTakeAway(OneByOne):
     """Add the best candidate `plus` times, take the worst function away `minus` times, and so on (Kittler 1986).
 
-    With more to add than to take away the model grows from nothing; the other way round it shrinks from all candidates, and
-    taking away comes first. (1, 0) is forward selection, (0, 1) backward elimination.
+    With more to add than to take away the model grows from nothing; the other way round it shrinks from all candidates to none,
+    and taking away comes first. (1, 0) is forward selection, (0, 1) backward elimination.
 
     Parameters
     ----------
     plus : additions in a step
     minus : removals in a step
-    patience, share : the search ends after a complete step with `patience` functions more (or fewer) than at the last
-        improvement, or with `share` of their number and one, if that is more
+    patience, share : a growing search ends after a complete step with `patience` functions more than at the last improvement,
+        or with `share` of their number and one, if that is more
     threshold : the least improvement of the score that counts, times half the number of samples: for GCV a relative reduction
     n_basis : exactly so many functions, whatever the score says; None lets it decide
     initial : the candidates to start from; None starts from none, or from all
@@ -43,18 +43,19 @@ class PlusTakeAway(OneByOne):
         return self.minus > self.plus
 
     def _go(self, walk: Walk) -> Outcome:
-        if not self.goes_down and not len(walk) and walk.has_room():
+        growing = not self.goes_down
+        if growing and not len(walk) and walk.has_room():
             walk.add_best()
         while True:
-            if walk.is_enough(growing=not self.goes_down):
+            if walk.is_enough(growing=growing):
                 return walk.end(Outcome.GOAL_REACHED)
-            if walk.is_past_the_best(self.patience, self.share):
+            if growing and walk.is_past_the_best(self.patience, self.share):
                 return Outcome.NONE_BETTER_FOUND
-            if not self.goes_down and not walk.has_room(self.plus - self.minus):
+            if growing and not walk.has_room(self.plus - self.minus):
                 return Outcome.SIZE_LIMIT
             size = len(walk)
             self._step(walk)
-            if len(walk) >= size if self.goes_down else len(walk) <= size:
+            if len(walk) <= size if growing else len(walk) >= size:
                 return walk.end(Outcome.NONE_BETTER_FOUND)
 
     def _step(self, walk: Walk) -> None:

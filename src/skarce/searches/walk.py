@@ -90,6 +90,7 @@ class Walk:
         self._settle()
         self._judge()
         self.best = self.counted = self.here()
+        self._top = self.worth
 
     def __len__(self) -> int:
         return len(self.state)
@@ -160,10 +161,14 @@ class Walk:
         self.journal.note("undo", self.journal.n_rows - place.row, self.score, len(self))
 
     def compare(self) -> None:
-        """Remember the present model if it is the best so far."""
-        distance, best, counted = self._distance(len(self)), self._distance(len(self.best)), self._distance(len(self.counted))
-        is_best = distance < best or (distance == best and self.worth > self.best.worth)
-        counts = distance < counted or (distance == counted and self.worth > self.counted.worth + self.needed)
+        """Remember the present model if it is the best so far, or a smaller one that is not worse by as much as counts."""
+        nearer = self._distance(len(self.best)) - self._distance(len(self))
+        if nearer < 0:
+            return
+        least = self._top - self.needed if len(self) < len(self.best) else self.best.worth
+        is_best = nearer > 0 or self.worth > least
+        counts = nearer > 0 or self.worth > self.counted.worth + self.needed
+        self._top = self.worth if nearer > 0 else max(self._top, self.worth)
         if is_best or counts:
             here = self.here()
             self.best = here if is_best else self.best
@@ -181,9 +186,9 @@ class Walk:
     # When to stop --------------------------------------------------------------------------------------------------------
 
     def is_past_the_best(self, patience: int, share: float) -> bool:
-        """Whether the size has moved away from the last improvement by `patience`, or `share` of that size and one, if more."""
+        """Whether the model has grown since the last improvement by `patience`, or `share` of that size and one, if more."""
         size = len(self.counted)
-        return self.n_basis is None and abs(len(self) - size) >= max(patience, round(share * size) + 1)
+        return self.n_basis is None and len(self) - size >= max(patience, round(share * size) + 1)
 
     def is_enough(self, *, growing: bool = True) -> bool:
         """Whether the model is worth any price, or there are as many functions as were asked for."""
