@@ -87,7 +87,7 @@ class SharedEvidence(AllOrNothing):
         """1 + gain, or 1 / (1 - gain) where that is negative; while nothing is in, by what each explains alone (errata 3.8)."""
         if not len(state):
             return first_ranking(state)
-        usable = np.flatnonzero(state.leftover > state.dependent * state.moments.gram.diagonal)
+        usable = np.flatnonzero(state.remainder > state.dependent * state.moments.gram.diagonal)
         ranking = np.zeros(state.moments.n_candidates)
         gains = self._addition_gains(state, usable)
         ranking[usable] = np.where(gains > 0.0, 1.0 + gains, 1.0 / (1.0 - np.minimum(gains, 0.0)))
