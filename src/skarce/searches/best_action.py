@@ -47,7 +47,7 @@ class BestAction:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
-        if hasattr(criterion, "settle"):
+        if hasattr(criterion, "settle") and not hasattr(criterion, "climb"):
             return self._settling(Walk(criterion, moments, journal, start))
         state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
         outcome = self._climb(criterion, state, journal)

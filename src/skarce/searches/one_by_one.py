@@ -105,10 +105,10 @@ class OneByOne(ABC):
 
 
 def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-    """Where a criterion says nothing, a function by itself starts with half its least squares weight."""
+    """Where a criterion says nothing, all together are given the variance of the target, and a tenth of it is noise."""
     if hasattr(criterion, "starting"):
         return criterion.starting(moments, members)
-    return members, moments.gram.diagonal[members]
+    return members, np.full(len(members), 0.1 * moments.gram.diagonal[members].sum() / moments.n_samples)
 
 
 def _checked(indices: Any, moments: Moments, name: str) -> Indices:

@@ -60,7 +60,7 @@ class Walk:
 
     A criterion may have more to say here than others ask: `new_state(moments, active, ridges)` gives the state that suits it,
     `starting(moments, members)` which of some functions can be in together and with which ridges, `settle(state)` re-estimates
-    after each change what all functions share, `worth(state)` judges models by something else than the score (infinite: this
+    ridges after each addition or removal, `worth(state)` judges models by something else than the score (infinite: this
     one is enough), and `penalty(state, size)` gives ridges and mixing of the first functions where they are not those of the state.
 
     Parameters
