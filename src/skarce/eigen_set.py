@@ -210,6 +210,7 @@ class EigenSet(ActiveSet):
 
     def add(self, candidate: int, ridge: float) -> None:
         """Let a candidate in; the ridge becomes that of all."""
+        self.moments.gram.column(candidate)  # by column it is kept from now on, and the block is read from what is kept
         self._at = Shrunk(EigenBasis(self.moments, np.append(self.active, candidate)), ridge)
 
     def remove(self, position: int) -> None:
