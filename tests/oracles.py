@@ -87,3 +87,17 @@ def stable_gcv(phi, t, ridges, n_left):
     orthogonal = np.linalg.qr(np.vstack([phi, np.diag(np.sqrt(ridges))]))[0][: len(t)]
     rest = t - orthogonal @ (orthogonal.T @ t)
     return rest @ rest / (n_left - np.sum(orthogonal**2)) ** 2
+
+
+def well_determined(phi, alpha, beta):
+    """gamma = m - alpha tr Sigma."""
+    return phi.shape[1] - alpha * np.trace(np.linalg.inv(beta * phi.T @ phi + alpha * np.eye(phi.shape[1])))
+
+
+def shared_evidence(phi, t, alpha, beta, *, intercept=False):
+    """Barrio, Romero and Belanche, eq. (4), with gamma and N - gamma not below 1."""
+    if intercept:
+        phi, t = contrasts(len(t)).T @ phi, contrasts(len(t)).T @ t
+    gamma = well_determined(phi, alpha, beta)
+    density = log_density(t, np.eye(len(t)) / beta + phi @ phi.T / alpha)
+    return density + 0.5 * np.log(2 / max(gamma, 1)) + 0.5 * np.log(2 / max(len(t) - gamma, 1))

@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skarce.searches.best_action
 from skarce import (
+    EvidenceSearchRegressor,
     FastGCVRegressor,
     KernelBasis,
     LocalRidgeRegressor,
@@ -32,7 +33,7 @@ from skarce import (
 )
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import RowBlocks
-from skarce.searches import GreedyBatches
+from skarce.searches import GreedyBatches, PlusTakeAway
 from tests.oracles import contrasts, log_evidence, rbf
 
 ESTIMATORS = [
@@ -56,6 +57,13 @@ ESTIMATORS = [
     RegularizedForwardRegressor(moments="columns", fit_intercept=False),
     RegularizedForwardRegressor(penalize="orthogonal"),
     RegularizedForwardRegressor("passthrough", ridge=0.1),
+    EvidenceSearchRegressor(),
+    EvidenceSearchRegressor("passthrough", search=PlusTakeAway(2, 1)),
+    EvidenceSearchRegressor(search="floating", reestimate="paper"),
+    EvidenceSearchRegressor(search="floating", fit_intercept=False),
+    EvidenceSearchRegressor(search="oscillating", moments="columns"),
+    EvidenceSearchRegressor(search="backward"),
+    EvidenceSearchRegressor(search="best-action"),
 ]
 
 
@@ -92,6 +100,12 @@ EVERY_METHOD = {
     "ols": OrthogonalLeastSquaresRegressor,
     "rfs": RegularizedForwardRegressor,
     "rfs, orthogonal": partial(RegularizedForwardRegressor, penalize="orthogonal"),
+    "ssge-forward": EvidenceSearchRegressor,
+    "ssge-pta": partial(EvidenceSearchRegressor, search="plus-take-away"),
+    "ssge-floating": partial(EvidenceSearchRegressor, search="floating", reestimate="paper"),
+    "ssge-oscillating": partial(EvidenceSearchRegressor, search="oscillating"),
+    "ssge, backward": partial(EvidenceSearchRegressor, search="backward"),
+    "ssge, best action": partial(EvidenceSearchRegressor, search="best-action"),
 }
 
 

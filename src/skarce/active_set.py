@@ -28,6 +28,8 @@ that squares of P would lose their digits and the rows are still there, the refr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
@@ -46,6 +48,8 @@ DEPENDENT = 1e-10
 DEPENDENT_BY_ROWS = 1e-13
 # Ridges stay within these multiples of phi'phi: below, they act as none; above, as infinity.
 RIDGE_RANGE = (1e-12, 1e14)
+# Of the largest eigenvalue, for each row of a matrix: eigenvalues below are not determined.
+ROUNDING = 1e-15
 # From this condition of H on, squares of P are computed from the rows where those are at hand.
 ILL_CONDITIONED = 1e7
 
@@ -66,6 +70,8 @@ class ActiveSet:
     After a refresh or an addition the rows ``cover`` = L^-1 Phi_A'Phi (L the Cholesky factor of H) are at hand, and the next
     addition costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
     """
+
+    noise: float | None = None  # the noise variance where a criterion holds it; None where it follows from the set
 
     def __init__(
         self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, squares: bool = False
@@ -248,6 +254,15 @@ class ActiveSet:
         if self._n:
             self._rows[: self._n] = self.moments.gram.columns(active)
         self.refresh()
+
+    def snapshot(self) -> Any:
+        """A place to come back to."""
+        return self.active.copy(), self.ridges.copy(), self.noise
+
+    def restore(self, snapshot: Any) -> None:
+        """Come back to it, everything afresh."""
+        active, ridges, self.noise = snapshot
+        self.restart(active, ridges)
 
     def settle(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with these ridges, and compute everything afresh."""

@@ -33,6 +33,7 @@ class Outcome(Enum):
         "The candidates that are left depend on those in the model, which has therefore fewer functions than n_basis. "
         "Ask for fewer, or narrow the kernel."
     )
+    NONE_BETTER_FOUND = "The search went on well past this model, or could not go on, and found none better."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 
     def __str__(self) -> str:

@@ -41,7 +41,7 @@ def posterior_of(
     penalized = weights if mixing is None else mixing @ weights
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
     energy = moments.residual_energy(active, weights) + float(ridges @ penalized**2)
-    members = _Solved(factor_of_h, penalized, ridges, energy, moments.gram.diagonal[active], mixing)
+    members = _Solved(factor_of_h, penalized, ridges, energy, moments.gram.diagonal[active], mixing, found.noise)
     noise = criterion.noise_at(members, n) if n > 0.0 else 0.0
     center = design.means(active)
     mean = weights / factor
@@ -81,6 +81,7 @@ class _Solved:
     energy: float
     scale: Floats
     mixing: Floats | None
+    noise: float | None
 
     @property
     def log_determinant(self) -> float:

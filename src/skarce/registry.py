@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from skarce.estimators import (
+    EvidenceSearchRegressor,
     FastGCVRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
@@ -54,6 +56,10 @@ _ALL = (
     Method("orr", "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
     Method("rfs", "regularised forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
     Method("ols", "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
+    Method("ssge-forward", "evidence, one precision, forward (Barrio et al.)", EvidenceSearchRegressor, max_rows=3000),
+    Method("ssge-pta", "the same, two in, one out", partial(EvidenceSearchRegressor, search="plus-take-away"), max_rows=3000),
+    Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=3000),
+    Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
     Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),

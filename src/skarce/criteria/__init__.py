@@ -5,6 +5,17 @@ from skarce.criteria.explained_variance import ExplainedVariance
 from skarce.criteria.gcv import GCV
 from skarce.criteria.individual_evidence import IndividualEvidence
 from skarce.criteria.orthogonal_gcv import OrthogonalGCV
+from skarce.criteria.shared_evidence import SharedEvidence
 from skarce.criteria.shared_gcv import SharedGCV
 
-__all__ = ["GCV", "Changes", "Criterion", "ExplainedVariance", "IndividualEvidence", "Members", "OrthogonalGCV", "SharedGCV"]
+__all__ = [
+    "GCV",
+    "Changes",
+    "Criterion",
+    "ExplainedVariance",
+    "IndividualEvidence",
+    "Members",
+    "OrthogonalGCV",
+    "SharedEvidence",
+    "SharedGCV",
+]

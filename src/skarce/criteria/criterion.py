@@ -31,6 +31,7 @@ class Members(Protocol):
     """Active functions as a criterion sees them: an `ActiveSet` or an `ActiveBlock`."""
 
     energy: float
+    noise: float | None
 
     @property
     def ridges(self) -> Floats: ...

@@ -14,11 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet
 from skarce.criteria.criterion import Members
 from skarce.criteria.published_gcv import PublishedGCV
+from skarce.moments import Moments
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15
@@ -55,6 +57,15 @@ class ExplainedVariance(PublishedGCV):
     def scaled(self, factor: float) -> ExplainedVariance:
         """Shares do not depend on the units of the target."""
         return self
+
+    def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
+        """As many as are independent and leave freedom, those first of which most is left; without ridges."""
+        lengths = moments.gram.diagonal[members]
+        gram = moments.gram.block(members, members) / np.sqrt(np.multiply.outer(lengths, lengths))
+        _, order, rank, _ = lapack.dpstrf(gram, tol=SCARCELY_LEFT, lower=1)
+        room = max(int(moments.n_samples - LEAST_FREEDOM), 0)
+        kept = members[np.sort(order[: min(rank, room)] - 1)]
+        return kept, np.zeros(len(kept))
 
     def ranking(self, state: ActiveSet) -> Floats:
         """kappa v^2 / (2v - 1), above 1 exactly where adding reduces GCV."""

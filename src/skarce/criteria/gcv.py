@@ -27,6 +27,7 @@ from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE, ActiveSet
 from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
+from skarce.criteria.own_ridges import settle_ridges
 
 NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
 
@@ -118,6 +119,10 @@ class GCV:
         too_large = ridges > RIDGE_RANGE[1] / now
         ridges[too_large], x[too_large] = np.inf, 0.0
         return Changes(ridges, each.gain(x, n_samples) - each.gain(now, n_samples))
+
+    def settle(self, state: ActiveSet) -> None:
+        """Let the ridges follow an addition or a removal."""
+        settle_ridges(self, state)
 
     def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
         """Best single actions in compiled code."""

@@ -27,6 +27,7 @@ from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE, ActiveSet
 from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
+from skarce.criteria.own_ridges import settle_ridges
 
 ALL_EXPLAINED = 1.0 - 1e-15
 
@@ -94,6 +95,10 @@ class IndividualEvidence:
         best[best > RIDGE_RANGE[1] * scale] = np.inf
         present = self._gain(leftover, alignment, energy, ridges, n_samples)
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
+
+    def settle(self, state: ActiveSet) -> None:
+        """Let the ridges follow an addition or a removal."""
+        settle_ridges(self, state)
 
     def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
         """Best single actions in compiled code."""

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.active_set import RESOLUTION
+from skarce.active_set import RESOLUTION, ROUNDING
 
 SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
 SCAN = np.geomspace(*SEARCHED, 57)  # four in a decade
 CLOSE = 1e-5  # the last step of Newton's method, in the logarithm of the ridge: what is left is its square
-ROUNDING = 1e-15  # of the largest eigenvalue, for each row of a matrix: below, eigenvalues are not determined
 NO_FREEDOM = 1e-8  # the share of n below which v counts as none: an interpolation, with V = 0/0
 
 
@@ -42,8 +42,10 @@ class OrthogonalFit:
     unexplained: float
     n_samples: float
 
+    _scanned = SCAN
+
     @classmethod
-    def of_block(cls, gram: Floats, projections: Floats, target_energy: float, n_samples: float) -> OrthogonalFit:
+    def of_block(cls, gram: Floats, projections: Floats, target_energy: float, n_samples: float) -> Self:
         """By the eigenvectors of an active block; directions whose length is rounding are left out."""
         lengths, vectors = np.linalg.eigh(gram)
         kept = lengths > ROUNDING * len(lengths) * lengths[-1]
@@ -69,8 +71,11 @@ class OrthogonalFit:
         return self.n_samples * float(np.log(self.freedom(ridge)) - 0.5 * np.log(self.residual(ridge)))
 
     def best_ridge(self) -> float:
-        """The ridge with the least q / v^2: a scan over its logarithm, then Newton's method between the neighbours of the best."""
-        ridges = SCAN * self.lengths.max()
+        """The ridge with the least q / v^2: a scan over its logarithm, then Newton's method between the neighbours of the best.
+
+        The same for any other function of the ridge of which `_scan` and `_derivatives` are given.
+        """
+        ridges = self._scanned * self.lengths.max()
         best = int(self._scan(ridges).argmin())
         if best in (0, len(ridges) - 1):
             return float(ridges[best])

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, ActiveSet, resolved_energy
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
+from skarce.moments import Moments
 
 STILL = 0.01  # a ridge that would move by less than this share stays where it is
 PER_DOUBLING = 128  # the ridge is looked at again after every addition, or so often while the number of functions doubles
@@ -75,6 +76,14 @@ class SharedGCV(PublishedGCV):
     def scaled(self, factor: float) -> SharedGCV:
         """Ridges do not depend on the units of the target."""
         return self
+
+    def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
+        """Any functions can be in together, under the ridge with the least V of them."""
+        ridge = self.ridge
+        if isinstance(ridge, str):
+            gram, projections = moments.gram.block(members, members), moments.projections[members]
+            ridge = OrthogonalFit.of_block(gram, projections, resolved_energy(moments), moments.n_samples).best_ridge()
+        return members, np.full(len(members), float(ridge))
 
     def ranking(self, state: ActiveSet) -> Floats:
         """V without a candidate over V with it, above 1 exactly where adding it helps."""

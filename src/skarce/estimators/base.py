@@ -34,6 +34,7 @@ from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
 
 PREDICT_ROWS = 16_384
+SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
 class Training(NamedTuple):
@@ -218,7 +219,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
         found = self._search(scaled_criterion, scaled, journal)
-        if not len(found.active) and found.outcome in (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS):
+        if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
 

@@ -1,9 +1,24 @@
 """In which order sets of candidates are tried. Searches know no mathematics: they ask a criterion."""
 
 from skarce.searches.best_action import BestAction
+from skarce.searches.floating import Floating
 from skarce.searches.forward import Forward
 from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.journal import Found, Journal, Limits
+from skarce.searches.oscillating import Oscillating
+from skarce.searches.plus_take_away import Backward, PlusTakeAway
 from skarce.searches.pools import Pools
 
-__all__ = ["BestAction", "Forward", "Found", "GreedyBatches", "Journal", "Limits", "Pools"]
+__all__ = [
+    "Backward",
+    "BestAction",
+    "Floating",
+    "Forward",
+    "Found",
+    "GreedyBatches",
+    "Journal",
+    "Limits",
+    "Oscillating",
+    "PlusTakeAway",
+    "Pools",
+]

@@ -14,6 +14,7 @@ from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.journal import Found, Journal
+from skarce.searches.walk import Walk
 
 TAKEN_BACK = -1  # instead of a number of steps
 
@@ -21,6 +22,8 @@ TAKEN_BACK = -1  # instead of a number of steps
 @dataclass(frozen=True)
 class BestAction:
     """Take the best single action until none gains more than the tolerance (Tipping and Faul 2003).
+
+    Criteria with one ridge for all functions re-estimate it after each action, and have no changes of single ridges.
 
     Parameters
     ----------
@@ -44,6 +47,8 @@ class BestAction:
         start: tuple[Indices, Floats] | None = None,
     ) -> Found:
         """Search from `start` (candidates and ridges), or from the empty model."""
+        if hasattr(criterion, "settle") and not hasattr(criterion, "climb"):
+            return self._settling(Walk(criterion, moments, journal, start))
         state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
         outcome = self._climb(criterion, state, journal)
         return Found(state.active.copy(), state.ridges.copy(), outcome)
@@ -59,6 +64,24 @@ class BestAction:
                 return Outcome.ILL_CONDITIONED
             if not n_steps:
                 return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+
+    def _settling(self, walk: Walk) -> Found:
+        """Where all functions share what is re-estimated after each action: it may show then that nothing was gained."""
+        journal = walk.journal
+        while True:
+            limit = journal.exhausted()
+            if limit is not None:
+                return walk.found(limit)
+            before = walk.here()
+            action, index, ridge, gain = self.best(walk.criterion, walk.state, journal.limits.room(len(walk)))
+            if gain > journal.limits.tol and not walk.state.is_exact():
+                if action == "add":
+                    walk.add(index, ridge)
+                else:
+                    walk.remove(index)
+            if walk.worth <= before.worth + journal.limits.tol:
+                walk.go_back(before)
+                return walk.found(Outcome.SIZE_LIMIT if journal.limits.room(len(walk)) == 0 else Outcome.CONVERGED)
 
     def has_compiled_steps(self, criterion: Criterion, state: ActiveSet) -> bool:
         return self.compiled and state.moments.gram.is_whole and hasattr(criterion, "climb")

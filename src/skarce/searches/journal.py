@@ -39,13 +39,15 @@ class Limits:
 class Found(NamedTuple):
     """Where a search ended: the candidates and ridges, and why there.
 
-    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w.
+    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. `noise` is the noise
+    variance where the criterion holds one.
     """
 
     active: Indices
     ridges: Floats
     outcome: Outcome
     mixing: Floats | None = None
+    noise: float | None = None
 
 
 class Journal:

@@ -22,7 +22,10 @@ class ActiveBlock:
     inverse : H^-1
     energy : t'P t
     log_determinant : log|I + Phi Lambda^-1 Phi'| = log|H| - log|Lambda|
+    noise : None, it follows from the set
     """
+
+    noise: float | None = None
 
     def __init__(self, gram: Floats, projections: Floats, target_energy: float, ridges: Floats) -> None:
         self.gram = gram

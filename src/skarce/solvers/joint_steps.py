@@ -66,6 +66,8 @@ def without_superfluous(
 class Remaining:
     """A block from which functions are struck out one by one."""
 
+    noise: float | None = None
+
     def __init__(self, block: ActiveBlock) -> None:
         self._block = block
         self.inverse, self.weights = block.inverse, block.weights

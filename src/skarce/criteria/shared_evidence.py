@@ -1,0 +1,208 @@
+r"""Evidence with one precision for all weights, and the widths of its maximum (Barrio, Romero and Belanche).
+
+With :math:`\lambda = \alpha/\beta`, :math:`a = t^TPt` and :math:`\gamma = \operatorname{tr}(I - P)` the number of well-determined
+weights, eq. (4) of the paper is
+
+.. math::
+    \log P(t|A) = -\tfrac12\Bigl[n\log\frac{2\pi}{\beta} + \log\Bigl|I + \frac{\Phi\Phi^T}{\lambda}\Bigr| + \beta a
+        - \log\frac2\gamma - \log\frac2{n-\gamma}\Bigr],
+
+here with :math:`\max(\gamma, 1)` and :math:`\max(n-\gamma, 1)`: the last two terms stand for the widths of a maximum over
+:math:`\log\alpha` and :math:`\log\beta`, and would reward a model without bound for explaining nothing, or all.
+
+One more candidate, or one function less, at the :math:`\alpha` and :math:`\beta` of the set (errata 3.1, 4, 5.1):
+
+.. math::
+    2\Delta_{+k} &= -\log(1 + \gamma_k/\lambda) + \beta r_k^2/(\gamma_k+\lambda) + \text{widths}(\gamma + u_k/(\gamma_k+\lambda)) \\
+    2\Delta_{-i} &= -\beta w_i^2/h_i - \log(\lambda h_i) + \text{widths}(\gamma - 1 + \lambda h^{(2)}_i/h_i)
+
+with :math:`\gamma_k, r_k, u_k, h_i` as in `skarce.active_set` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`; the paper's
+:math:`R_k` is :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import ActiveSet, resolved_energy
+from skarce.criteria.all_or_nothing import AllOrNothing
+from skarce.criteria.criterion import Members
+from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.criteria.shared_gcv import first_ranking, first_ridge
+from skarce.eigen_set import EigenSet
+from skarce.moments import Moments
+
+REESTIMATES = ("tight", "paper")
+# The first values of the paper for a target of unit variance: alpha = 1e-3, beta = 10.
+FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
+MAX_REESTIMATIONS = 200
+
+
+@dataclass(frozen=True)
+class SharedEvidence(AllOrNothing):
+    """Log evidence with one precision for all weights; larger is better.
+
+    Parameters
+    ----------
+    reestimate : {"tight", "paper"}
+        How the two precisions follow the set: ``"tight"`` puts them where the evidence is largest, so that it is a function of
+        the set; ``"paper"`` iterates from the values of the set before, until they move by less than `eps` of their widths.
+    eps : float
+        For ``"paper"``.
+    """
+
+    reestimate: str = "tight"
+    eps: float = 0.1
+
+    needs_squares = True
+
+    def __post_init__(self) -> None:
+        if self.reestimate not in REESTIMATES:
+            raise ValueError(f"reestimate must be one of {list(REESTIMATES)}, got {self.reestimate!r}.")
+        if not self.eps > 0.0:
+            raise ValueError(f"eps must be positive, got {self.eps!r}.")
+
+    @property
+    def sense(self) -> int:
+        """Larger is better."""
+        return 1
+
+    def scaled(self, factor: float) -> SharedEvidence:
+        """Nothing here has the units of the target."""
+        return self
+
+    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> ActiveSet:
+        """The state that suits it: in eigenvectors, where the ridge moves for nothing."""
+        return EigenSet(moments, active, ridges)
+
+    def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
+        """Any functions can be in together; the ridge is then re-estimated."""
+        return members, np.full(len(members), FIRST_RIDGE)
+
+    def ranking(self, state: ActiveSet) -> Floats:
+        """1 + gain, or 1 / (1 - gain) where that is negative; while nothing is in, by what each explains alone (errata 3.8)."""
+        if not len(state):
+            return first_ranking(state)
+        usable = np.flatnonzero(state.remainder > state.dependent * state.moments.gram.diagonal)
+        ranking = np.zeros(state.moments.n_candidates)
+        gains = self._addition_gains(state, usable)
+        ranking[usable] = np.where(gains > 0.0, 1.0 + gains, 1.0 / (1.0 - np.minimum(gains, 0.0)))
+        ranking[state.active] = 0.0
+        return ranking
+
+    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+        if len(state):
+            return float(state.ridges[0]), float(self._addition_gains(state, candidate))
+        n, energy = state.moments.n_samples, state.energy
+        ridge, leftover = first_ridge(state, candidate), float(state.leftover[candidate])
+        share = float(state.alignment[candidate]) ** 2 / (energy * (leftover + ridge))
+        gain = -n * np.log1p(-min(share, 1.0 - 1e-15)) - np.log1p(leftover / ridge) + _widths(0.0, leftover / (leftover + ridge), n)
+        return ridge, 0.5 * float(gain)
+
+    def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        ridges, weights, spread = (each[positions] for each in (members.ridges, members.weights, members.spread()))
+        squared = members.squared_spread() if isinstance(members, EigenSet) else (members.inverse**2).sum(axis=0)
+        fit = -(weights**2) / (spread * self.noise_at(members, n_samples)) - np.log(ridges * spread)
+        return 0.5 * (fit + _widths(_well_determined(members), ridges * squared[positions] / spread - 1.0, n_samples))
+
+    def settle(self, state: ActiveSet) -> None:
+        """Re-estimate the two precisions of the set, held in the state as ridge and noise."""
+        size = len(state)
+        if not size:
+            state.noise = None
+            return
+        fit = _fit(state)
+        if self.reestimate == "tight":
+            ridge, noise = fit.best_ridge(), None
+        else:
+            variance = state.moments.target_energy / state.moments.n_samples
+            first = (FIRST_RIDGE, FIRST_NOISE * variance) if state.noise is None else (float(state.ridges[0]), state.noise)
+            ridge, noise = fit.reestimated(*first, self.eps)
+        if ridge != state.ridges[0]:
+            state.settle(np.arange(size), np.full(size, ridge))
+        state.noise = noise
+
+    def score(self, members: Members, n_samples: float) -> float:
+        """Eq. (4), with all constants, for the target as it is scaled."""
+        if not n_samples > 0.0:
+            return 0.0
+        noise = self.noise_at(members, n_samples)
+        likelihood = n_samples * np.log(2.0 * np.pi * noise) + members.log_determinant + members.energy / noise
+        determined = _well_determined(members)
+        return -0.5 * float(likelihood + np.log(0.5 * max(determined, 1.0)) + np.log(0.5 * max(n_samples - determined, 1.0)))
+
+    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+        """Eq. (4) of the targets in user units."""
+        return score + max(n_samples, 0.0) * np.log(factor)
+
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """1 / beta: held in the state, or t'P t / n."""
+        return members.energy / n_samples if members.noise is None else members.noise
+
+    def _addition_gains(self, state: ActiveSet, where: Any) -> Any:
+        n, ridge = state.moments.n_samples, float(state.ridges[0])
+        leftover = state.leftover[where]
+        total = leftover + ridge
+        fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
+        return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
+
+
+class EvidenceFit(OrthogonalFit):
+    """Orthogonal functions under one ridge, which the evidence chooses."""
+
+    _scanned = np.geomspace(1e-12, 1e6, 73)  # four in a decade; beyond, alpha and beta are bounded
+
+    def reestimated(self, ridge: float, noise: float, eps: float) -> tuple[float, float]:
+        """Eqs. (2) and (5): both at once, tested before they are taken (errata 3.2), within the ridges that are searched."""
+        lowest, highest = self._scanned[[0, -1]] * self.lengths.max()
+        ridge = min(max(ridge, lowest), highest)
+        for _ in range(MAX_REESTIMATIONS):
+            shrunk = 1.0 / (self.lengths + ridge)
+            determined = float((self.lengths * shrunk).sum())
+            length = float(((self.projections * shrunk) ** 2).sum())
+            left = max(self.n_samples - determined, 1e-8 * self.n_samples)
+            new_noise = self.residual(ridge) / left
+            new_ridge = min(max(determined * new_noise / length, lowest), highest) if length > 0.0 else highest
+            moved = abs(np.log(new_ridge / ridge * (noise / new_noise)))
+            if abs(np.log(new_noise / noise)) < eps * np.sqrt(2.0 / left) and moved < eps * np.sqrt(2.0 / determined):
+                break
+            ridge, noise = new_ridge, new_noise
+        return ridge, noise
+
+    def _scan(self, ridges: Floats) -> Floats:
+        """n log a + log|I + Phi Phi'/lambda| at several ridges: twice the negative log evidence, the noise at its best."""
+        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
+        return self.n_samples * np.log(self.unexplained + shrinkage @ self.energies) - np.log(shrinkage).sum(axis=1)
+
+    def _derivatives(self, log_ridge: float) -> tuple[float, float]:
+        r"""Of the same in :math:`\log\lambda`, with :math:`ds/d\log\lambda = s(1 - s)`."""
+        s = self._shrinkage(float(np.exp(log_ridge)))
+        rate = s * (1.0 - s)
+        energy = self.unexplained + float(self.energies @ s)
+        first, second = float(self.energies @ rate) / energy, float(self.energies @ (rate * (1.0 - 2.0 * s))) / energy
+        return self.n_samples * first - float((1.0 - s).sum()), self.n_samples * (second - first**2) + float(rate.sum())
+
+
+def _fit(state: ActiveSet) -> EvidenceFit:
+    n = state.moments.n_samples
+    if isinstance(state, EigenSet):
+        return EvidenceFit(state.basis.lengths, state.basis.projections, state.basis.unexplained, n)
+    return EvidenceFit.of_block(state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), n)
+
+
+def _well_determined(members: Members) -> float:
+    """gamma."""
+    if isinstance(members, EigenSet):
+        return members.moments.n_samples - members.freedom
+    return float((1.0 - members.ridges * members.spread()).sum())
+
+
+def _widths(determined: float, more: Any, n_samples: float) -> Any:
+    """log(gamma / gamma') + log((n - gamma) / (n - gamma')), gamma' = gamma + more, each not below 1 (errata 3.7)."""
+    after = determined + more
+    of_weights = np.log(max(determined, 1.0) / np.maximum(after, 1.0))
+    return of_weights + np.log(max(n_samples - determined, 1.0) / np.maximum(n_samples - after, 1.0))

@@ -1,0 +1,119 @@
+"""What searches have in common that add and take away one function at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.criteria import Criterion
+from skarce.designs.choice import fits
+from skarce.moments import Moments
+from skarce.posterior import Outcome
+from skarce.searches.journal import Found, Journal
+from skarce.searches.walk import LimitReachedError, Walk
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneByOne(ABC):
+    """Base of these searches; the model they return is the best of those on the way.
+
+    Parameters
+    ----------
+    patience : a growing search ends when the model has so many functions more than at its last improvement
+    share : or this share of their number, and one, if that is more; 16 and 0.3 are the rule of Barrio, Romero and Belanche
+    threshold : the least improvement of the score that counts, times half the number of samples: for GCV a relative reduction
+    n_basis : exactly so many functions, whatever the score says; None lets it decide
+    initial : the candidates to start from; None starts from none, or from all where the search goes down
+    always_in : candidates that are in from the start and stay
+    """
+
+    patience: int = 16
+    share: float = 0.3
+    threshold: float = 0.0
+    n_basis: int | None = None
+    initial: Sequence[int] | None = None
+    always_in: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.patience >= 1:
+            raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
+        for name in ("share", "threshold"):
+            if not getattr(self, name) >= 0.0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}.")
+        if self.n_basis is not None and not (isinstance(self.n_basis, (int, np.integer)) and self.n_basis >= 1):
+            raise ValueError(
+                f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
+            )
+
+    @property
+    def goes_down(self) -> bool:
+        """Whether it starts from all candidates."""
+        return False
+
+    @on_one_blas_thread
+    def run(
+        self,
+        criterion: Criterion,
+        moments: Moments,
+        journal: Journal,
+        start: tuple[Indices, Floats] | None = None,
+    ) -> Found:
+        """Search from `start` (candidates and ridges), or from what the parameters say."""
+        walk = self._walk(criterion, moments, journal, start)
+        try:
+            outcome = self._go(walk)
+        except LimitReachedError as limit:
+            outcome = limit.outcome
+        return walk.found(outcome)
+
+    @abstractmethod
+    def _go(self, walk: Walk) -> Outcome:
+        """Go from model to model until there is a reason to stop."""
+
+    def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None) -> Walk:
+        always_in = _checked(self.always_in, moments, "always_in")
+        self._check_room(always_in, journal.limits.max_active)
+        if start is None:
+            members = self._members(moments, always_in)
+            start = _starting(criterion, moments, members) if len(members) else None
+        needed = max(journal.limits.tol, 0.5 * self.threshold * moments.n_samples)
+        return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
+
+    def _members(self, moments: Moments, always_in: Indices) -> Indices:
+        if self.initial is None and self.goes_down:
+            others = np.flatnonzero(moments.gram.diagonal > 0.0)
+            if not (moments.gram.is_whole or fits(len(others), len(others))):
+                raise ValueError(
+                    f"{type(self).__name__} starts from all {len(others)} candidates, whose Gram matrix is above the memory "
+                    "budget. Use fewer candidates (KernelBasis(centers=500)), initial=, or sklearn.set_config(working_memory=...)."
+                )
+        else:
+            others = _checked(self.initial, moments, "initial")
+        members = np.concatenate([always_in, np.setdiff1d(others, always_in)])
+        return members[moments.gram.diagonal[members] > 0.0]
+
+    def _check_room(self, always_in: Indices, max_active: int | None) -> None:
+        for name, most in (("n_basis", self.n_basis), ("max_active", max_active)):
+            if most is not None and len(always_in) > most:
+                raise ValueError(f"always_in has {len(always_in)} candidates, more than {name}={most} lets in.")
+
+
+def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
+    """Where a criterion says nothing, all together are given the variance of the target, and a tenth of it is noise."""
+    if hasattr(criterion, "starting"):
+        return criterion.starting(moments, members)
+    return members, np.full(len(members), 0.1 * moments.gram.diagonal[members].sum() / moments.n_samples)
+
+
+def _checked(indices: Any, moments: Moments, name: str) -> Indices:
+    """Distinct candidates, ascending."""
+    chosen = np.unique(np.asarray([] if indices is None else indices))
+    if len(chosen) and not (chosen.dtype.kind in "iu" and chosen[0] >= 0 and chosen[-1] < moments.n_candidates):
+        raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {indices!r}.")
+    return chosen.astype(np.intp)

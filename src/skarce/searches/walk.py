@@ -1,0 +1,239 @@
+"""A model on its way from set to set: what searches do with it that add and take away one function at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import ActiveSet
+from skarce.criteria import Criterion
+from skarce.moments import Moments
+from skarce.posterior import Outcome
+from skarce.searches.journal import Found, Journal
+
+TIE = 1e-12  # gains that differ by less than this share are equal, and the candidate with the smaller index goes first
+CHECK_EVERY, MAX_DRIFT = 25, 1e-8  # operations between two looks at how far maintained quantities are off, and how far they may be
+
+
+class LimitReachedError(Exception):
+    """A limit forbids another operation; carries the outcome that says which."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.value)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True)
+class Place:
+    """A model that was on the way, with all that it takes to come back."""
+
+    active: Indices
+    ridges: Floats
+    noise: float | None
+    worth: float
+    score: float
+    row: int  # of the journal
+    snapshot: Any
+
+    def __len__(self) -> int:
+        return len(self.active)
+
+
+def new_state(criterion: Criterion, moments: Moments, start: tuple[Indices, Floats] | None) -> ActiveSet:
+    """A state of the kind that suits the criterion, from `start` (candidates and ridges) or empty."""
+    if hasattr(criterion, "new_state"):
+        return criterion.new_state(moments, *(start or ()))
+    return ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
+
+
+def first_of_the_best(values: Floats) -> int:
+    """Where the largest value is; of equal ones the first."""
+    largest = float(values.max())
+    return int(np.argmax(values >= largest - TIE * abs(largest)))
+
+
+class Walk:
+    """The present model, the best one so far, and how to get from one to the next.
+
+    A criterion may have more to say here than others ask: `new_state(moments, active, ridges)` gives the state that suits it,
+    `starting(moments, members)` which of some functions can be in together and with which ridges, `settle(state)` re-estimates
+    ridges after each addition or removal, `worth(state)` judges models by something else than the score (infinite: this
+    one is enough), and `penalty(state, size)` gives ridges and mixing of the first functions where they are not those of the state.
+
+    Parameters
+    ----------
+    start : candidates and their ridges, or None
+    always_in : candidates that no step takes away
+    n_basis : the number of functions that is asked for; None lets the score decide
+    needed : an improvement by less does not count
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        moments: Moments,
+        journal: Journal,
+        start: tuple[Indices, Floats] | None = None,
+        *,
+        always_in: Indices | None = None,
+        n_basis: int | None = None,
+        needed: float = 0.0,
+    ) -> None:
+        self.criterion, self.moments, self.journal = criterion, moments, journal
+        self.always_in = np.empty(0, dtype=np.intp) if always_in is None else always_in
+        self.n_basis, self.needed = n_basis, needed
+        self.state = new_state(criterion, moments, start)
+        self._n_operations = 0
+        self._settle()
+        self._judge()
+        self.best = self.counted = self.here()
+        self._top = self.worth
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    # Operations ----------------------------------------------------------------------------------------------------------
+
+    def add_best(self, *, remember: bool = True) -> bool:
+        """Let the best usable candidate in; False where there is none."""
+        self._check_limits()
+        ranking = self.criterion.ranking(self.state)
+        candidate = first_of_the_best(ranking) if len(ranking) else -1
+        if candidate < 0 or not ranking[candidate] > 0.0:
+            return False
+        ridge, _ = self.criterion.addition(self.state, candidate)
+        return bool(np.isfinite(ridge)) and self.add(candidate, ridge, remember=remember)
+
+    def add(self, candidate: int, ridge: float, *, remember: bool = True) -> bool:
+        """Let this one in; False, and nothing has changed, where it is dependent on the others to working precision."""
+        before = self.state.snapshot()
+        size = len(self)
+        self.state.add(candidate, ridge)
+        self._refresh_and_settle()
+        if len(self) <= size:
+            self.state.restore(before)
+            return False
+        self._note("add", candidate, remember)
+        return True
+
+    def worst(self) -> int | None:
+        """The position of the function that is missed least; None where all have to stay."""
+        by_index = np.argsort(self.state.active, kind="stable")
+        removable = by_index[~np.isin(self.state.active[by_index], self.always_in)]
+        if not len(removable):
+            return None
+        gains = self.criterion.removal_gains(self.state, removable, self.moments.n_samples)
+        return int(removable[first_of_the_best(gains)])
+
+    def remove(self, position: int, *, remember: bool = True) -> None:
+        """Take the function at this position away."""
+        self._check_limits()
+        candidate = int(self.state.active[position])
+        self.state.remove(position)
+        self._refresh_and_settle()
+        self._note("delete", candidate, remember)
+
+    def remove_worst(self, *, remember: bool = True) -> bool:
+        """Take away the function that is missed least; False where there is none to take."""
+        position = self.worst()
+        if position is None:
+            return False
+        self.remove(position, remember=remember)
+        return True
+
+    # Models --------------------------------------------------------------------------------------------------------------
+
+    def here(self) -> Place:
+        """A place to come back to."""
+        state = self.state
+        row = self.journal.n_rows
+        return Place(state.active.copy(), state.ridges.copy(), state.noise, self.worth, self.score, row, state.snapshot())
+
+    def go_back(self, place: Place) -> None:
+        """Be where we were; the journal says how many rows back that is."""
+        if self.journal.n_rows == place.row:
+            return
+        self.state.restore(place.snapshot)
+        self.worth, self.score = place.worth, place.score
+        self.journal.note("undo", self.journal.n_rows - place.row, self.score, len(self))
+
+    def compare(self) -> None:
+        """Remember the present model if it is the best so far, or a smaller one that is not worse by as much as counts."""
+        nearer = self._distance(len(self.best)) - self._distance(len(self))
+        if nearer < 0:
+            return
+        least = self._top - self.needed if len(self) < len(self.best) else self.best.worth
+        is_best = nearer > 0 or self.worth > least
+        counts = nearer > 0 or self.worth > self.counted.worth + self.needed
+        self._top = self.worth if nearer > 0 else max(self._top, self.worth)
+        if is_best or counts:
+            here = self.here()
+            self.best = here if is_best else self.best
+            self.counted = here if counts else self.counted
+
+    def found(self, outcome: Outcome) -> Found:
+        """The best model of all."""
+        size, ridges, mixing = len(self.best), self.best.ridges, None
+        if hasattr(self.criterion, "penalty"):
+            if not np.array_equal(self.state.active[:size], self.best.active):
+                self.state.restore(self.best.snapshot)
+            ridges, mixing = self.criterion.penalty(self.state, size)
+        return Found(self.best.active, ridges, outcome, mixing, self.best.noise)
+
+    # When to stop --------------------------------------------------------------------------------------------------------
+
+    def is_past_the_best(self, patience: int, share: float) -> bool:
+        """Whether the model has grown since the last improvement by `patience`, or `share` of that size and one, if more."""
+        size = len(self.counted)
+        return self.n_basis is None and len(self) - size >= max(patience, round(share * size) + 1)
+
+    def is_enough(self, *, growing: bool = True) -> bool:
+        """Whether the model is worth any price, or there are as many functions as were asked for."""
+        if self.best.worth == np.inf:
+            return True
+        return self.n_basis is not None and (len(self) >= self.n_basis if growing else len(self) <= self.n_basis)
+
+    def has_room(self, growth: int = 1) -> bool:
+        return self.journal.limits.room(len(self)) >= growth
+
+    def end(self, otherwise: Outcome) -> Outcome:
+        """The outcome of a search that cannot go on."""
+        if self.n_basis is not None:
+            return Outcome.GOAL_REACHED if len(self.best) == self.n_basis else Outcome.TOO_FEW_CANDIDATES
+        return otherwise
+
+    def _distance(self, size: int) -> int:
+        """By how many functions a model is not what was asked for: the nearest is the best, whatever the score."""
+        if self.n_basis is not None:
+            return abs(size - self.n_basis)
+        cap = self.journal.limits.max_active
+        return 0 if cap is None else max(size - cap, 0)
+
+    def _check_limits(self) -> None:
+        limit = self.journal.exhausted()
+        if limit is not None:
+            raise LimitReachedError(limit)
+
+    def _refresh_and_settle(self) -> None:
+        self._n_operations += 1
+        is_due = self._n_operations % CHECK_EVERY == 0
+        if self.state.has_sign_violation() or (is_due and self.state.drift() > MAX_DRIFT):
+            self.state.refresh()
+        self._settle()
+
+    def _settle(self) -> None:
+        if hasattr(self.criterion, "settle"):
+            self.criterion.settle(self.state)
+
+    def _note(self, action: str, candidate: int, remember: bool) -> None:
+        self._judge()
+        self.journal.note(action, candidate, self.score, len(self))
+        if remember:
+            self.compare()
+
+    def _judge(self) -> None:
+        self.score = self.criterion.score(self.state, self.moments.n_samples)
+        self.worth = float(self.criterion.worth(self.state)) if hasattr(self.criterion, "worth") else self.score
