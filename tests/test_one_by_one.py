@@ -400,6 +400,12 @@ def test_max_active(criterion, search):
         assert (len(found.active), found.outcome) == (3, Outcome.SIZE_LIMIT)
 
 
+@pytest.mark.parametrize("search", [PlusTakeAway(1, 0), PlusTakeAway(2, 1), Floating()])
+def test_a_cap_that_was_not_the_reason_is_not_blamed(search):
+    found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Limits(max_active=3))
+    assert (len(found.active), found.outcome) == (1, Outcome.NONE_BETTER_FOUND)
+
+
 @every_search
 @pytest.mark.parametrize("name", ["shared evidence", "shared GCV", "explained variance"])
 @pytest.mark.parametrize("size", [1, 4, 10])

@@ -58,7 +58,7 @@ _ALL = (
     Method("ols", "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
     Method("ssge-forward", "evidence, one precision, forward (Barrio et al.)", EvidenceSearchRegressor, max_rows=3000),
     Method("ssge-pta", "the same, two in, one out", partial(EvidenceSearchRegressor, search="plus-take-away"), max_rows=3000),
-    Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=3000),
+    Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),

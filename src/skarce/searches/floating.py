@@ -29,7 +29,7 @@ class Floating(OneByOne):
             if walk.is_past_the_best(self.patience, self.share):
                 return Outcome.NONE_BETTER_FOUND
             if not walk.has_room():
-                return Outcome.SIZE_LIMIT
+                return walk.full(Outcome.NONE_BETTER_FOUND)
             if not walk.add_best():
                 return walk.end(Outcome.NONE_BETTER_FOUND)
             records.note(walk)

@@ -38,6 +38,6 @@ def grow(walk: Walk, patience: int, share: float) -> Outcome:
         if walk.is_past_the_best(patience, share):
             return Outcome.NO_ADDITION_HELPS
         if not walk.has_room():
-            return Outcome.SIZE_LIMIT if len(walk.best) == len(walk) else Outcome.NO_ADDITION_HELPS
+            return walk.full(Outcome.NO_ADDITION_HELPS)
         if not walk.add_best():
             return walk.end(Outcome.NO_ADDITION_HELPS)

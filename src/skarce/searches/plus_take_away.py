@@ -52,7 +52,7 @@ class PlusTakeAway(OneByOne):
             if growing and walk.is_past_the_best(self.patience, self.share):
                 return Outcome.NONE_BETTER_FOUND
             if growing and not walk.has_room(self.plus - self.minus):
-                return Outcome.SIZE_LIMIT
+                return walk.full(Outcome.NONE_BETTER_FOUND)
             size = len(walk)
             self._step(walk)
             if len(walk) <= size if growing else len(walk) >= size:

@@ -199,6 +199,10 @@ class Walk:
     def has_room(self, growth: int = 1) -> bool:
         return self.journal.limits.room(len(self)) >= growth
 
+    def full(self, otherwise: Outcome) -> Outcome:
+        """The outcome of a search that may not grow: a cap that was not the reason is not blamed."""
+        return Outcome.SIZE_LIMIT if len(self.best) >= len(self) else otherwise
+
     def end(self, otherwise: Outcome) -> Outcome:
         """The outcome of a search that cannot go on."""
         if self.n_basis is not None:
