@@ -57,6 +57,7 @@ def test_only_bayesian_methods_give_a_std():
         "orr",
         "rfs",
         "ols",
+        "abf",
         "gp",
     ]
 
@@ -72,7 +73,7 @@ def test_methods_are_found_in_the_order_asked_and_each_once():
 
 @pytest.mark.parametrize("names", [["frvm", "boosting"], ["boosting"]])
 def test_an_unknown_name_lists_the_known_ones(names):
-    with pytest.raises(UnknownMethodError, match=r"'boosting'.*frvm, rvm, fgcv, orr, rfs, ols, svr, gp, ridge, lasso"):
+    with pytest.raises(UnknownMethodError, match=r"'boosting'.*frvm, rvm, fgcv, orr, rfs, ols, abf, svr, gp, ridge, lasso"):
         find_methods(names)
 
 
@@ -82,9 +83,9 @@ def test_no_name_at_all_is_an_error():
 
 
 def test_rivals_are_not_among_our_own():
-    assert own_names() == ["frvm", "rvm", "fgcv", "orr", "rfs", "ols"]
+    assert own_names() == ["frvm", "rvm", "fgcv", "orr", "rfs", "ols", "abf"]
     assert find_own_method("rvm").name == "rvm"
-    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols"):
+    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols, abf"):
         find_own_method("svr")
     with pytest.raises(UnknownMethodError, match=r"unknown method 'x'.*frvm, rvm"):
         find_own_method("x")

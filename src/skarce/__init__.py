@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis
 from skarce.estimators import (
+    EvidenceRegressor,
     FastGCVRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
@@ -15,6 +16,7 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "EvidenceRegressor",
     "FastGCVRegressor",
     "KernelBasis",
     "LocalRidgeRegressor",

@@ -33,6 +33,10 @@ class Outcome(Enum):
         "The candidates that are left depend on those in the model, which has therefore fewer functions than n_basis. "
         "Ask for fewer, or narrow the kernel."
     )
+    NO_NOISE = (
+        "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
+        "bound of the method."
+    )
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from skarce.estimators import (
+    EvidenceRegressor,
     FastGCVRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
@@ -54,6 +55,7 @@ _ALL = (
     Method("orr", "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
     Method("rfs", "regularised forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
     Method("ols", "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
+    Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
     Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),

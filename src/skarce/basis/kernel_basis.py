@@ -169,7 +169,8 @@ default="rbf"
 
         if y is None:
             raise ValueError(
-                f"gamma={self.gamma!r} is learned from the targets: pass y to fit, or choose gamma='scale' or a number."
+                f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
+                "Pass y to fit, or choose gamma='scale' or a number."
             )
         learned = learn_widths(
             X,

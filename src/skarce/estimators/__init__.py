@@ -1,5 +1,6 @@
 """The scikit-learn face: validation, fitted attributes, nothing numerical."""
 
+from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
@@ -7,6 +8,7 @@ from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
 
 __all__ = [
+    "EvidenceRegressor",
     "FastGCVRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",

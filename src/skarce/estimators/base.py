@@ -213,8 +213,9 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
 
     def _start(self, moments: Moments) -> tuple[Indices, Floats] | None:
-        """Where a search begins that may begin anywhere: the empty model, unless the widths were learned."""
-        learned = isinstance(self.basis, KernelBasis) and self.basis.learns_width
+        """Where a search begins that may begin anywhere: the empty model, unless widths were learned (there is one per input)."""
+        basis = self.basis
+        learned = isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
         return spanning_start(moments, self.max_active, self._seed()) if learned else None
 
     def _seed(self) -> int:

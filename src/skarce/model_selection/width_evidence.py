@@ -32,8 +32,10 @@ from skarce._linalg import cholesky
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.solvers.one_precision import Directions, OnePrecision
 
 COVARIANCES = ("weights", "kernel")
+ROUNDING = 1e-14
 
 
 class Value(NamedTuple):
@@ -96,13 +98,22 @@ class WidthEvidence:
         by_widths = widths * self._kernel.sums_over_pairs(by_phi)
         return Value(seen.log_evidence - constant, by_widths, seen.by_ratio, seen.noise_variances, seen.ridge)
 
+    def best_ratio(self, widths: Floats) -> float:
+        """The ratio kappa of largest evidence of the first output at these widths, by one decomposition."""
+        phi, _ = self._kernel.values_and_slopes(widths)
+        columns = self._targets.centred(phi * self._targets.root[:, None])
+        directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
+        fit = OnePrecision(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n)
+        return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
+
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Factored in the space of the weights or of the rows, whichever is smaller; the derivative in Phi beside it."""
         t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
         phi *= root[:, None]
+        raw = float(np.vdot(phi, phi))
         columns = self._targets.centred(phi)
         energy = float(np.vdot(columns, columns))
-        ridge = energy / (n * ratio)
+        ridge, share = self._ridge(energy, raw, ratio)
         in_weights = columns.shape[1] <= columns.shape[0]
         factored = _Factored(_squares(columns if in_weights else columns.T), ridge)
         if in_weights:
@@ -119,31 +130,36 @@ class WidthEvidence:
         by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
         by_phi = product(rest * (n / left), weights.T)
         by_phi -= len(left) * shrunk
-        by_phi += (2.0 * by_ridge / energy) * columns
+        by_phi += (2.0 * share * by_ridge / energy) * columns
         by_phi *= root[:, None]
-        return self._value(left, factored, by_ridge), by_phi
+        return self._value(left, factored, share * by_ridge), by_phi
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Phi itself as covariance: rho (C + rho I)^-1 is P."""
         t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
         phi *= np.multiply.outer(root, root)
+        raw = float(phi.trace())
         covariance = self._targets.centred(self._targets.centred(phi).T)
         energy = float(covariance.trace())
-        ridge = energy / (n * ratio)
+        ridge, share = self._ridge(energy, raw, ratio)
         factored = _Factored(covariance, ridge)
         solved = factored.solve(t)
         left = ridge * np.einsum("no,no->o", t, solved)
         penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
         by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
-        by_phi = 0.5 * (product(solved * (n * ridge / left), solved.T) - len(left) * factored.inverse())
-        direction = self._targets.direction
-        share = by_ridge / energy
-        by_phi.flat[:: len(by_phi) + 1] += share
-        if direction is not None:
-            # What the intercept takes out has no derivative; the inverse has 1/rho there.
-            by_phi += np.multiply.outer((0.5 * len(left) / ridge - share) * direction, direction)
+        # Sums over pairs are of symmetric factors, and pairs of a row with itself have no distance: of the inverse its strict lower
+        # half counted twice will do. What the intercept takes out has no derivative; the inverse has 1/rho there.
+        by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
+        by_phi -= len(left) * factored.half_of_inverse
+        if (direction := self._targets.direction) is not None:
+            by_phi += np.multiply.outer((0.5 * len(left) / ridge - share * by_ridge / energy) * direction, direction)
         by_phi *= np.multiply.outer(root, root)
-        return self._value(left, factored, by_ridge), by_phi
+        return self._value(left, factored, share * by_ridge), by_phi
+
+    def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
+        """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centred."""
+        moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
+        return moving + floor, moving / (moving + floor)
 
     def _value(self, left: Floats, factored: _Factored, by_ridge: float) -> Value:
         n = self._targets.n_samples
@@ -170,9 +186,10 @@ class _Factored:
         """left (S + rho I)^-1, from the lower half of the inverse."""
         return blas.dsymm(1.0, self._inverse, left.T, lower=1).T
 
-    def inverse(self) -> Floats:
-        lower = np.tril(self._inverse)
-        return lower + np.tril(lower, -1).T
+    @property
+    def half_of_inverse(self) -> Floats:
+        """The inverse with zeros on one side of its diagonal."""
+        return self._inverse.T
 
 
 def _squares(columns: Floats) -> Floats:

@@ -25,8 +25,8 @@ RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the
 FIRST_RATIO = 10.0
 FACTORS = (1.0, 0.1, 10.0)  # the first starts: all inputs together vary by this much; further ones are drawn about the first
 SPREAD = 1.5  # standard deviation of those, in the logarithms of the widths
-RACE_LOOSENESS = 30.0  # there an iteration may be the last while it still gains so many times `tol`
-RACE_ROWS = 300  # the starts run on this many rows; only the best of them goes on with all
+RACE_LOOSENESS = 10.0  # there an iteration may be the last while it still gains so many times `tol`
+RACE_ROWS = 300  # the starts run on this many rows at most; only the best of them goes on with all
 
 
 class Progress(NamedTuple):
@@ -79,14 +79,15 @@ def learn_widths(
     max_rows: int = 1000,
     max_iter: int = 200,
     max_time: float | None = None,
-    tol: float = 1e-3,
+    tol: float = 1e-2,
     callback: Callable[[Progress], object] | None = None,
     random_state: Any = None,
 ) -> Widths:
     """Kernel widths that maximise the log evidence of the model with all candidates and one weight precision.
 
-    The noise is profiled out and the precision moves with the widths, by their analytic gradient (L-BFGS-B within bounds). Where
-    rows are many, the starts run on 300 of them and the best goes on with all, at most `max_rows`.
+    The noise is profiled out and the precision moves with the widths, by their analytic gradient (L-BFGS-B within bounds). The
+    starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer local maxima; the
+    best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def learn_widths(
         A constant under a flat prior: the evidence is that of the contrasts of the targets.
     covariance : {"weights", "kernel"}, default="weights"
         ``"weights"`` is the model of the estimators, whose signal has covariance Phi Phi'. ``"kernel"`` takes Phi itself, the usual
-        Gaussian process: an evaluation costs a third, but the widths are those of another model (an rbf of half the gamma).
+        Gaussian process: an evaluation costs a third, but the widths are those of another model (an rbf of about half the gamma).
     n_starts : int, default=3
     max_rows : int, default=1000
         Of more rows, a random sample.
@@ -112,7 +113,7 @@ def learn_widths(
         Iterations at most for each start.
     max_time : float, default=None
         Seconds after which the best widths so far are returned.
-    tol : float, default=1e-3
+    tol : float, default=1e-2
         An iteration that raises the log evidence by no more than this is the last of its start.
     callback : callable, default=None
         Called with a `Progress` after every iteration; raising `StopIteration` ends the learning with the best widths so far.
@@ -231,7 +232,7 @@ class _Objective:
 
     def __init__(self, data: _Data, scale: _Scale, model: _Model) -> None:
         targets = WeightedTargets.of(data.targets, data.weights, fit_intercept=model.fit_intercept)
-        self.n_rows, self._scale = len(data.X), scale
+        self.n_rows, self._scale, self.covariance = len(data.X), scale, model.covariance
         self._n_samples = targets.n_samples
         energies = np.einsum("no,no->o", targets.values, targets.values)
         raw = np.einsum("no,no->o", data.targets, data.targets)
@@ -258,6 +259,13 @@ class _Objective:
         by_widths = value.by_widths.sum(keepdims=True) if self._scale.one_for_all else value.by_widths
         return -value.log_evidence, -np.append(by_widths, value.by_ratio)
 
+    def start_from_process(self, at: Floats) -> Floats:
+        """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""
+        lowest, highest = np.log(WIDTH_BOUNDS)
+        log_widths = np.clip(at[:-1] + np.log(2.0), lowest, highest)
+        ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
+        return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
+
     @property
     def log_evidence(self) -> float:
         """The best so far, in user units."""
@@ -281,18 +289,15 @@ def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
         return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
-    starts = _starts(scale.n_widths, n_starts, rng)
-    race = whole
-    if n_starts > 1 and len(data.X) > 1.5 * RACE_ROWS:
-        few = _Objective(data.thinned(RACE_ROWS, rng), scale, model)
-        race = few if few.can_tell else whole
-    for number, start in enumerate(starts):
-        effort.climb(race, scale, start, number, 0, looseness=1.0 if race is whole else RACE_LOOSENESS)
-    if race is not whole:
-        assert race.best_at is not None
-        effort.climb(whole, scale, race.best_at, n_starts, race.n_evaluations)
-        return whole.widths(race.n_evaluations + whole.n_evaluations)
-    return whole.widths(whole.n_evaluations)
+    race = _Objective(data.thinned(RACE_ROWS, rng), scale, model._replace(covariance="kernel"))
+    if not race.can_tell:
+        race = whole
+    for number, start in enumerate(_starts(scale.n_widths, n_starts, rng)):
+        effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
+    assert race.best_at is not None
+    start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
+    effort.climb(whole, scale, start, n_starts, race.n_evaluations)
+    return whole.widths(race.n_evaluations + whole.n_evaluations)
 
 
 def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
@@ -331,7 +336,7 @@ class _Effort:
 
         bounds = [tuple(np.log(WIDTH_BOUNDS))] * scale.n_widths + [tuple(np.log(RATIO_BOUNDS))]
         tol = looseness * self.tol
-        options = {"ftol": tol / max(abs(value), 1.0), "gtol": 0.1 * tol, "maxiter": self.max_iter}
+        options = {"ftol": tol / max(abs(value), 1.0), "gtol": 0.1 * tol, "maxiter": self.max_iter, "maxcor": 20}
         result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options)
         self.is_over = self.is_over or result.status == 99
 

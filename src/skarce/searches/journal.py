@@ -39,13 +39,15 @@ class Limits:
 class Found(NamedTuple):
     """Where a search ended: the candidates and ridges, and why there.
 
-    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w.
+    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. A method that knows the
+    weights to more digits than a solution with Phi'Phi + Lambda would give says them.
     """
 
     active: Indices
     ridges: Floats
     outcome: Outcome
     mixing: Floats | None = None
+    weights: Floats | None = None
 
 
 class Journal:

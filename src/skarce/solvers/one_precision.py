@@ -61,6 +61,10 @@ class Directions:
         """z = V'b for b = Phi't."""
         return self.vectors.T @ (self.root @ projections) / np.sqrt(self.eigenvalues)
 
+    def weights(self, projected: Floats, ridge: float) -> Floats:
+        """w = (Phi'Phi + rho I)^-1 b, nothing of it where rounding alone would be divided by a small ridge."""
+        return self.root.T @ (self.vectors @ (projected / (np.sqrt(self.eigenvalues) * (self.eigenvalues + ridge))))
+
 
 _KEPT: WeakKeyDictionary[Gram, Directions] = WeakKeyDictionary()
 
@@ -114,30 +118,28 @@ class OnePrecision:
         """The log evidence up to a constant."""
         return float(self._scores(np.array([ridge]))[0])
 
-    def best_ridge(self, after_step: Callable[[float], object] = lambda ridge: None) -> float:
+    def best_ridge(self, tol: float = 1e-9, is_enough: Callable[[float], bool] = lambda ridge: False) -> float:
         """The ridge of largest evidence: a scan over its logarithm, then Newton's method; a bound where that is best.
 
-        `after_step` is called with every ridge on the way.
+        The last step promises to gain no more than `tol`; `is_enough` is asked after each, and may end the search before.
         """
         ridges = np.geomspace(*self.bounds, max(int(PER_DECADE * np.log10(self.bounds[1] / self.bounds[0])), 8))
         best = int(self._scores(ridges).argmax())
-        after_step(float(ridges[best]))
-        if best in (0, len(ridges) - 1):
+        if is_enough(float(ridges[best])) or best in (0, len(ridges) - 1):
             return float(ridges[best])
         left, at, right = np.log(ridges[best - 1 : best + 2]).tolist()
-        return self._stationary(left, at, right, after_step)
+        return self._stationary(left, at, right, tol, is_enough)
 
-    def _stationary(self, left: float, at: float, right: float, after_step: Callable[[float], object]) -> float:
+    def _stationary(self, left: float, at: float, right: float, tol: float, is_enough: Callable[[float], bool]) -> float:
         """Newton's method from `at`, halving where it would leave the interval."""
         for _ in range(100):
             slope, curvature = self._derivatives(at)
             left, right = (at, right) if slope > 0.0 else (left, at)
             step = -slope / curvature if curvature < 0.0 else np.inf
             onward = at + step if left < at + step < right else 0.5 * (left + right)
-            is_close = abs(onward - at) < CLOSE
+            is_last = abs(slope * (onward - at)) <= tol or abs(onward - at) < CLOSE
             at = onward
-            after_step(float(np.exp(at)))
-            if is_close:
+            if is_enough(float(np.exp(at))) or is_last:
                 break
         return float(np.exp(at))
 
