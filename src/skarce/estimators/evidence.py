@@ -78,7 +78,7 @@ class EvidenceRegressor(MomentRegressor):
     >>> model = EvidenceRegressor(KernelBasis(gamma="evidence")).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    200 functions, 1.01 +- 0.10
+    200 functions, 1.00 +- 0.11
     """
 
     def __init__(

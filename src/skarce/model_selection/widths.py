@@ -135,7 +135,7 @@ def learn_widths(
     >>> bool(learned.gamma[0] > 1000 * learned.gamma[1])
     True
     >>> print(f"{learned.noise_variance**0.5:.2f}")
-    0.10
+    0.11
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
