@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis
 from skarce.estimators import (
+    EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
     LocalRidgeRegressor,
@@ -16,6 +17,7 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "KernelBasis",

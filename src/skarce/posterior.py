@@ -34,6 +34,10 @@ class Outcome(Enum):
         "Ask for fewer, or narrow the kernel."
     )
     NONE_BETTER_FOUND = "The search went on well past this model, or could not go on, and found none better."
+    NO_NOISE = (
+        "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
+        "bound of the method."
+    )
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 
     def __str__(self) -> str:

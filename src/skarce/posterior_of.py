@@ -37,6 +37,8 @@ def posterior_of(
     active, ridges = found.active[order], found.ridges[order]
     mixing = None if found.mixing is None else found.mixing[np.ix_(order, order)]
     factor_of_h, weights = _solve(moments, active, ridges, mixing)
+    if found.weights is not None:
+        weights = found.weights[order]
     n, n_total = moments.n_samples, design.n_samples
     penalized = weights if mixing is None else mixing @ weights
     # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, where t't - b'w would be a difference.
@@ -102,12 +104,12 @@ def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | N
         matrix.flat[:: len(active) + 1] += ridges
     else:
         matrix += (mixing.T * ridges) @ mixing
-    lower = _factor_of_nearly_singular(matrix)
+    lower = factor_of_nearly_singular(matrix)
     explained = solve_lower(lower, moments.projections[active])
     return lower, solve_lower(lower, explained, transposed=True)
 
 
-def _factor_of_nearly_singular(matrix: Floats) -> Floats:
+def factor_of_nearly_singular(matrix: Floats) -> Floats:
     """In the order of the indices rounding may just fail where it passed in the order of entry; the least rise that mends it.
 
     Kernels in single precision are symmetric to seven digits only, and so is what is made of them.

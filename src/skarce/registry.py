@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from skarce.estimators import (
+    EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
     LocalRidgeRegressor,
@@ -60,6 +61,7 @@ _ALL = (
     Method("ssge-pta", "the same, two in, one out", partial(EvidenceSearchRegressor, search="plus-take-away"), max_rows=3000),
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
+    Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
     Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),

@@ -18,7 +18,8 @@ from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS, Kernel, make
 from skarce.basis.widths import median_gamma, scale_gamma
 
 LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
-GAMMA_RULES = ("scale", "median")
+GAMMA_RULES = ("scale", "median", "evidence", "ard")
+LEARNED = ("evidence", "ard")  # these need the targets
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
@@ -30,9 +31,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 default="rbf"
         ``"rbf"`` is exp(-gamma |x-c|^2); the Matern kernels have length scale 1/sqrt(2 gamma), so that they compare with it;
         ``"precomputed"`` takes X as the kernel matrix (square in `fit`). A callable is called as ``k(X, C) -> (n, m)``.
-    gamma : float, array of shape (n_features,), "scale" or "median", default="scale"
-        Inverse squared width. ``"scale"`` is 1 / (n_features * X.var()), ``"median"`` is 1 / median squared distance. One
-        number per input is for distance kernels only.
+    gamma : float, array of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
+        Inverse squared width. ``"scale"`` is 1 / (n_features * X.var()), ``"median"`` is 1 / median squared distance.
+        ``"evidence"`` (one width) and ``"ard"`` (one for each input) are learned from the targets by
+        `skarce.model_selection.learn_widths`. One number per input, and learned ones, are for distance kernels only.
     degree, coef0 : float
         Of the polynomial and sigmoid kernels.
     kernel_params : dict or None
@@ -41,7 +43,7 @@ default="rbf"
         None takes the distinct training inputs of positive weight, an int that many landmarks (k-means++ seeding), an array
         these.
     random_state : int, RandomState or None
-        Seeds the landmarks.
+        Seeds the landmarks, and the rows and starts that widths are learned from.
 
     Attributes
     ----------
@@ -85,13 +87,13 @@ default="rbf"
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelBasis:
-        """Choose the centres and the width."""
+        """Choose the centres and the width; `y` is needed where the width is learned."""
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return self.fit_checked(X, weights)
+        return self.fit_checked(X, weights, y)
 
-    def fit_checked(self, X: Floats, weights: Floats | None) -> KernelBasis:
-        """`fit` for rows and weights that an estimator has checked already."""
+    def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
+        """`fit` for rows and weights that an estimator has checked already; `learning` goes to `learn_widths`."""
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
         rng = check_random_state(self.random_state)
@@ -104,8 +106,9 @@ default="rbf"
             self.center_indices_: Indices | None = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
             self.centers_ = self.center_indices_[:, None].astype(X.dtype)
         else:
-            self.gamma_ = self._resolve_gamma(X, weights, rng)
+            gamma = None if self.learns_width else self._resolve_gamma(X, weights, rng)
             self.centers_, self.center_indices_ = self._choose_centers(X, weights, rng)
+            self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
         return self
@@ -150,10 +153,36 @@ default="rbf"
         """The kernel with the fitted width."""
         return make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params, self.origin_)
 
+    @property
+    def learns_width(self) -> bool:
+        """Whether the width is learned from the targets."""
+        return isinstance(self.gamma, str) and self.gamma in LEARNED
+
     def _check_kernel(self) -> None:
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and self.kernel not in known:
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
+
+    def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
+        # Learning widths stands above the basis it serves.
+        from skarce.model_selection import learn_widths
+
+        if y is None:
+            raise ValueError(
+                f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
+                "Pass y to fit, or choose gamma='scale' or a number."
+            )
+        learned = learn_widths(
+            X,
+            y,
+            gamma=self.gamma,
+            kernel=self.kernel,
+            centers=None if self.centers is None else self.centers_,
+            sample_weight=weights,
+            random_state=self.random_state,
+            **learning,
+        )
+        return learned.gamma
 
     def _resolve_gamma(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Any:
         gamma = self.gamma
@@ -200,6 +229,7 @@ default="rbf"
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.target_tags.required = self.learns_width
         return tags
 
 

@@ -95,12 +95,15 @@ def check_basis(basis: Any) -> Any:
     return basis
 
 
-def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Fit a clone of the transformer (None: the inputs themselves), and return its candidates."""
+def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: Any) -> Any:
+    """Fit a clone of the transformer (None: the inputs themselves), and return its candidates.
+
+    `learning` says how widths are learned where kernels leave that to the targets.
+    """
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
     if isinstance(transformer, KernelBasis):
-        return copy(transformer).fit_checked(X, sample_weight)
+        return copy(transformer).fit_checked(X, sample_weight, y, **learning)
     fitted = clone(transformer)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)

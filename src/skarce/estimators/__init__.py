@@ -1,5 +1,6 @@
 """The scikit-learn face: validation, fitted attributes, nothing numerical."""
 
+from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
@@ -8,6 +9,7 @@ from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
 
 __all__ = [
+    "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "LocalRidgeRegressor",

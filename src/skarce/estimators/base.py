@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -21,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from skarce._parallel import blas_threads, slices
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce._validation import validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
 from skarce.criteria import Criterion
@@ -32,6 +33,7 @@ from skarce.moments.moments import power_of_two_near
 from skarce.posterior import TRACE, Outcome, Posterior
 from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
+from skarce.solvers.spanning_start import spanning_start
 
 PREDICT_ROWS = 16_384
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
@@ -179,7 +181,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 raise ValueError("sample_weight must not be zero for every row.")
             _warn_of_small_weights(weights)
         targets = y[:, None] if y.ndim == 1 else y
-        candidates = fit_basis(basis, X, y, weights)
+        candidates = fit_basis(basis, X, y, weights, **self._learning())
         design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
         return candidates, design, y.ndim == 1, Training(X, targets, weights)
 
@@ -195,7 +197,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             )
         validate_data(self, rows.X, dtype=[np.float64, np.float32])
         one_output = rows.targets.shape[1] == 1
-        candidates = fit_basis(basis, rows.X, rows.targets[:, 0] if one_output else rows.targets, rows.weights)
+        y = rows.targets[:, 0] if one_output else rows.targets
+        candidates = fit_basis(basis, rows.X, y, rows.weights, **self._learning())
         design = RowBlocksDesign(candidates, blocks, n_rows, fit_intercept=self.fit_intercept)
         return candidates, design, one_output, Training(*rows)
 
@@ -204,6 +207,17 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         basis = check_basis(self.basis)
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
+
+    def _learning(self) -> dict[str, Any]:
+        """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
+        max_time = None if self.max_time is None else 0.5 * self.max_time
+        return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
+
+    def _start(self, moments: Moments) -> tuple[Indices, Floats] | None:
+        """Where a search begins that may begin anywhere: the empty model, unless widths were learned (there is one per input)."""
+        basis = self.basis
+        learned = isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
+        return spanning_start(moments, self.max_active, self._seed()) if learned else None
 
     def _seed(self) -> int:
         """A fixed seed when random_state is None: the same data give the same model."""
@@ -310,6 +324,14 @@ def _warn_of_small_weights(weights: Floats) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def _print_progress(progress: Any) -> None:
+    print(
+        f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
+        f"log evidence {progress.log_evidence:.3f}",
+        file=sys.stderr,
+    )
 
 
 def _takes_arrays(basis: Any) -> bool:

@@ -115,7 +115,7 @@ class FastGCVRegressor(MomentRegressor):
             assert isinstance(criterion, GCV)
             return run_held_precision(criterion, moments, journal)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return search.run(criterion, moments, journal)
+        return search.run(criterion, moments, journal, self._start(moments))
 
 
 class LocalRidgeRegressor(MomentRegressor):

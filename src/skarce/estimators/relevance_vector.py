@@ -131,4 +131,4 @@ class RelevanceVectorRegressor(MomentRegressor):
         if self.solver == "em":
             return run_em(criterion, moments, journal)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return search.run(criterion, moments, journal)
+        return search.run(criterion, moments, journal, self._start(moments))

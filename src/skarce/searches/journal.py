@@ -40,7 +40,8 @@ class Found(NamedTuple):
     """Where a search ended: the candidates and ridges, and why there.
 
     The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. `noise` is the noise
-    variance where the criterion holds one.
+    variance where the criterion holds one. A method that knows the weights to more digits than a solution with Phi'Phi + Lambda
+    would give says them.
     """
 
     active: Indices
@@ -48,6 +49,7 @@ class Found(NamedTuple):
     outcome: Outcome
     mixing: Floats | None = None
     noise: float | None = None
+    weights: Floats | None = None
 
 
 class Journal:

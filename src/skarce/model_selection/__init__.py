@@ -1,0 +1,5 @@
+"""Kernel widths and the like, by the model's own criterion."""
+
+from skarce.model_selection.widths import Progress, Widths, learn_widths
+
+__all__ = ["Progress", "Widths", "learn_widths"]

@@ -1,0 +1,198 @@
+r"""The log evidence of the model with all candidates and one weight precision, as a function of the kernel widths.
+
+Targets :math:`t\sim N(0, \sigma^2(I + AA^T/\rho))`, where A are the kernels at the centres (``covariance="weights"``, the model of
+the estimators), or :math:`t\sim N(0, \sigma^2(I + C/\rho))` with the kernel itself as the covariance C of a Gaussian process
+(``covariance="kernel"``). With an intercept, columns and targets are centred and :math:`n = N - 1`; rows and targets are
+multiplied by the square roots of the sample weights, and N is their sum. With :math:`P = (I + AA^T/\rho)^{-1}` and the noise at
+its optimum :math:`a/n`, :math:`a = t^TPt`,
+
+.. math:: L = -\tfrac n2\log a - \tfrac12\log|I + AA^T/\rho| + \text{const}.
+
+With :math:`H = A^TA + \rho I`, :math:`w = H^{-1}A^Tt`, :math:`u = t - Aw`, its derivatives are
+
+.. math::
+    \frac{\partial L}{\partial A} = \frac na\,uw^T - AH^{-1}, \qquad
+    \frac{\partial L}{\partial\log\rho} = \tfrac12\Bigl(M - \rho\operatorname{tr}H^{-1} - \frac na\rho\,w^Tw\Bigr),
+
+and the widths follow by the slopes of the kernel (SSGE errata 5.5, GPs-BE errata 4, with the noise profiled). What is moved in
+place of :math:`\rho` is the ratio of the prior variance of the signal to that of the noise,
+:math:`\kappa = \operatorname{tr}(AA^T)/(n\rho)`, which keeps its meaning when the widths move. Several outputs share the widths and
+:math:`\kappa`, and have each a noise of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from skarce._linalg import cholesky
+from skarce._parallel import add_squares, product
+from skarce._typing import Floats
+from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.solvers.one_precision import Directions, OnePrecision
+
+COVARIANCES = ("weights", "kernel")
+ROUNDING = 1e-14
+
+
+class Value(NamedTuple):
+    """The log evidence with all constants, its gradient in the logarithms of widths and kappa, and what goes with it."""
+
+    log_evidence: float
+    by_widths: Floats
+    by_ratio: float
+    noise_variances: Floats  # one for each output
+    ridge: float  # rho
+
+
+@dataclass(frozen=True)
+class WeightedTargets:
+    """Targets (n_rows, n_outputs) as the evidence sees them: centred and times the square roots of the weights.
+
+    Attributes
+    ----------
+    values : the targets
+    root : square roots of the sample weights, (n_rows,)
+    n_samples : n, the sum of the weights, less one with an intercept
+    direction : the unit vector that the intercept takes out, or None
+    """
+
+    values: Floats
+    root: Floats
+    n_samples: float
+    direction: Floats | None
+
+    @classmethod
+    def of(cls, targets: Floats, weights: Floats | None, *, fit_intercept: bool) -> WeightedTargets:
+        weights = np.ones(len(targets)) if weights is None else weights
+        total, root = float(weights.sum()), np.sqrt(weights)
+        if not fit_intercept:
+            return cls(targets * root[:, None], root, total, None)
+        centred = targets - weights @ targets / total
+        return cls(centred * root[:, None], root, total - 1.0, root / np.sqrt(total))
+
+    def centred(self, columns: Floats) -> Floats:
+        """Columns less what the intercept takes out of them, in place."""
+        if self.direction is not None:
+            columns -= np.multiply.outer(self.direction, self.direction @ columns)
+        return columns
+
+
+class WidthEvidence:
+    """The log evidence and its gradient at any widths, for one set of rows, targets and centres."""
+
+    def __init__(self, kernel: KernelSlopes, targets: WeightedTargets, covariance: str = "weights") -> None:
+        self._kernel, self._targets = kernel, targets
+        self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
+
+    def at(self, widths: Floats, ratio: float) -> Value:
+        """At these widths and this ratio kappa of signal to noise."""
+        phi, slope = self._kernel.values_and_slopes(widths)
+        seen, by_phi = self._evaluate(phi, ratio)
+        by_phi *= slope
+        n, n_outputs = self._targets.n_samples, self._targets.values.shape[1]
+        constant = 0.5 * n * n_outputs * (np.log(2.0 * np.pi / n) + 1.0)
+        by_widths = widths * self._kernel.sums_over_pairs(by_phi)
+        return Value(seen.log_evidence - constant, by_widths, seen.by_ratio, seen.noise_variances, seen.ridge)
+
+    def best_ratio(self, widths: Floats) -> float:
+        """The ratio kappa of largest evidence of the first output at these widths, by one decomposition."""
+        phi, _ = self._kernel.values_and_slopes(widths)
+        columns = self._targets.centred(phi * self._targets.root[:, None])
+        directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
+        fit = OnePrecision(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n)
+        return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
+
+    def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
+        """Factored in the space of the weights or of the rows, whichever is smaller; the derivative in Phi beside it."""
+        t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
+        phi *= root[:, None]
+        raw = float(np.vdot(phi, phi))
+        columns = self._targets.centred(phi)
+        energy = float(np.vdot(columns, columns))
+        ridge, share = self._ridge(energy, raw, ratio)
+        in_weights = columns.shape[1] <= columns.shape[0]
+        factored = _Factored(_squares(columns if in_weights else columns.T), ridge)
+        if in_weights:
+            weights = factored.solve(columns.T @ t)
+            rest = t - columns @ weights
+            shrunk = factored.product_from_right(columns)
+        else:
+            rest = ridge * factored.solve(t)
+            weights = columns.T @ rest / ridge
+            shrunk = factored.product_from_right(columns.T).T
+        # t'P t = |u|^2 + rho |w|^2: a sum of squares, where t't - t'Phi w would be a difference.
+        penalty = ridge * np.einsum("mo,mo->o", weights, weights)
+        left = np.einsum("no,no->o", rest, rest) + penalty
+        by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
+        by_phi = product(rest * (n / left), weights.T)
+        by_phi -= len(left) * shrunk
+        by_phi += (2.0 * share * by_ridge / energy) * columns
+        by_phi *= root[:, None]
+        return self._value(left, factored, share * by_ridge), by_phi
+
+    def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
+        """Phi itself as covariance: rho (C + rho I)^-1 is P."""
+        t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
+        phi *= np.multiply.outer(root, root)
+        raw = float(phi.trace())
+        covariance = self._targets.centred(self._targets.centred(phi).T)
+        energy = float(covariance.trace())
+        ridge, share = self._ridge(energy, raw, ratio)
+        factored = _Factored(covariance, ridge)
+        solved = factored.solve(t)
+        left = ridge * np.einsum("no,no->o", t, solved)
+        penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
+        by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
+        # Sums over pairs are of symmetric factors, and pairs of a row with itself have no distance: of the inverse its strict lower
+        # half counted twice will do. What the intercept takes out has no derivative; the inverse has 1/rho there.
+        by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
+        by_phi -= len(left) * factored.half_of_inverse
+        if (direction := self._targets.direction) is not None:
+            by_phi += np.multiply.outer((0.5 * len(left) / ridge - share * by_ridge / energy) * direction, direction)
+        by_phi *= np.multiply.outer(root, root)
+        return self._value(left, factored, share * by_ridge), by_phi
+
+    def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
+        """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centred."""
+        moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
+        return moving + floor, moving / (moving + floor)
+
+    def _value(self, left: Floats, factored: _Factored, by_ridge: float) -> Value:
+        n = self._targets.n_samples
+        value = -0.5 * (n * float(np.log(left).sum()) + len(left) * factored.log_determinant)
+        return Value(value, np.empty(0), -by_ridge, left / n, factored.ridge)
+
+
+class _Factored:
+    """S + rho I by its Cholesky factor; the determinant is that of I + S/rho. `matrix` S is changed."""
+
+    def __init__(self, matrix: Floats, ridge: float) -> None:
+        self.ridge = ridge
+        matrix.flat[:: len(matrix) + 1] += ridge
+        self._lower = cholesky(matrix)
+        self._inverse, _ = lapack.dpotri(self._lower, lower=1)
+        self.log_determinant = float(np.log(self._lower.diagonal() ** 2 / ridge).sum())
+        self.freedom = len(matrix) - ridge * float(self._inverse.trace())  # the sum of e/(e + rho) over the eigenvalues of S
+
+    def solve(self, right: Floats) -> Floats:
+        solution, _ = lapack.dpotrs(self._lower, right, lower=1)
+        return solution
+
+    def product_from_right(self, left: Floats) -> Floats:
+        """left (S + rho I)^-1, from the lower half of the inverse."""
+        return blas.dsymm(1.0, self._inverse, left.T, lower=1).T
+
+    @property
+    def half_of_inverse(self) -> Floats:
+        """The inverse with zeros on one side of its diagonal."""
+        return self._inverse.T
+
+
+def _squares(columns: Floats) -> Floats:
+    gram = np.zeros((columns.shape[1], columns.shape[1]))
+    add_squares(columns, gram)
+    return gram

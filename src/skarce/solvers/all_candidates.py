@@ -1,0 +1,81 @@
+"""The model with all candidates and one precision, by evidence (ABF; the full Gaussian process of backward elimination)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._linalg import symmetric_inverse
+from skarce._typing import Floats, Indices
+from skarce.active_set import resolved_energy
+from skarce.criteria import IndividualEvidence
+from skarce.criteria.criterion import Members
+from skarce.designs.choice import fits
+from skarce.moments import Moments
+from skarce.posterior import Outcome
+from skarce.posterior_of import factor_of_nearly_singular
+from skarce.searches.journal import Found, Journal
+from skarce.solvers.one_precision import OnePrecision, directions_of
+
+
+@dataclass(frozen=True)
+class GivenWeightVariance(IndividualEvidence):
+    """The log evidence where all weights have the same, given prior variance v: the noise is the common ridge times v."""
+
+    weight_variance: float = 1.0
+
+    def scaled(self, factor: float) -> GivenWeightVariance:
+        return GivenWeightVariance(weight_variance=self.weight_variance * factor**2)
+
+    def score(self, members: Members, n_samples: float) -> float:
+        noise = self.noise_at(members, n_samples)
+        return -0.5 * (n_samples * float(np.log(noise)) + members.energy / noise + members.log_determinant)
+
+    def value(self, score: Floats | float, n_samples: float, n_total: float, factor: float) -> Any:
+        """The log density of the targets, with all constants."""
+        if n_samples <= 0.0:
+            return score
+        return score - 0.5 * n_samples * np.log(2.0 * np.pi) + n_samples * np.log(factor)
+
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """The ridge times v; of a model without functions, t't / n."""
+        return float(members.ridges[0]) * self.weight_variance if len(members.ridges) else members.energy / n_samples
+
+
+def run_all_candidates(moments: Moments, journal: Journal, weight_variance: float | None) -> Found:
+    """All candidates at the ridge of largest evidence; none where that is at its upper bound, where noise alone is as likely."""
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
+            "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
+        )
+    directions = directions_of(moments.gram, usable)
+    if not len(directions.eigenvalues):
+        return Found(usable[:0], np.empty(0), Outcome.CONVERGED)
+    projected = directions.project(moments.projections[usable])
+    fit = OnePrecision(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, weight_variance)
+
+    def is_enough(ridge: float) -> bool:
+        journal.note("ridge", -1, fit.score(ridge), len(usable))
+        return journal.exhausted() is not None
+
+    ridge = fit.best_ridge(journal.limits.tol, is_enough)
+    if weight_variance is None and ridge >= fit.bounds[1]:
+        return Found(usable[:0], np.empty(0), Outcome.CONVERGED)
+    outcome = Outcome.NO_NOISE if ridge <= fit.bounds[0] else journal.exhausted() or Outcome.CONVERGED
+    if journal.limits.room(len(usable)) == 0 and len(usable) != journal.limits.max_active:
+        kept = _strongest(moments, usable, ridge, journal.limits.max_active)
+        return Found(kept, np.full(len(kept), ridge), Outcome.SIZE_LIMIT)
+    return Found(usable, np.full(len(usable), ridge), outcome, weights=directions.weights(projected, ridge))
+
+
+def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
+    """Those of largest effect w^2 / h, what t'P t rises by without one of them."""
+    matrix = moments.gram.block(candidates, candidates)
+    matrix.flat[:: len(candidates) + 1] += ridge
+    inverse = symmetric_inverse(factor_of_nearly_singular(matrix))
+    effects = (inverse @ moments.projections[candidates]) ** 2 / inverse.diagonal()
+    return np.sort(candidates[np.argsort(-effects, kind="stable")[:n_kept]])
