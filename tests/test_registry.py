@@ -90,7 +90,7 @@ def test_rivals_are_not_among_our_own():
     assert own_names() == [name for name in METHODS if name not in ("svr", "gp", "ridge", "lasso")]
     assert {"frvm", "rvm", "fgcv", "orr", "rfs", "ols", "ssge-forward", "ssge-pta"} < set(own_names())
     assert find_own_method("rvm").name == "rvm"
-    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols, abf"):
+    with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols.*abf"):
         find_own_method("svr")
     with pytest.raises(UnknownMethodError, match=r"unknown method 'x'.*frvm, rvm"):
         find_own_method("x")
