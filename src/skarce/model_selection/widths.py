@@ -105,7 +105,7 @@ def learn_widths(
         A constant under a flat prior: the evidence is that of the contrasts of the targets.
     covariance : {"weights", "kernel"}, default="weights"
         ``"weights"`` is the model of the estimators, whose signal has covariance Phi Phi'. ``"kernel"`` takes Phi itself, the usual
-        Gaussian process: an evaluation costs a third, but the widths are those of another model (an rbf of about half the gamma).
+        Gaussian process: half the price, but the widths are those of another model (an rbf of about half the gamma).
     n_starts : int, default=3
     max_rows : int, default=1000
         Of more rows, a random sample.
