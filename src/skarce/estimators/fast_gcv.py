@@ -142,7 +142,10 @@ class LocalRidgeRegressor(MomentRegressor):
         Cycles at most.
     max_active : int, default=None
         Of the result only the functions of largest effect are kept, this many at most.
-    max_time, moments, verbose, random_state
+    max_time : float, default=None
+        Seconds after which the model so far is returned, with a warning. The first factorisation of all candidates, and what the
+        result takes, come on top: some seconds for thousands of them.
+    moments, verbose, random_state
         As in `RelevanceVectorRegressor`.
 
     Attributes

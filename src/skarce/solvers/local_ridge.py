@@ -50,7 +50,8 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
             if model.residual <= EXACT_FIT * moments.target_energy:
                 break
             if count % CHECK_EVERY == 0:
-                model.refresh()
+                if count:
+                    model.refresh()
                 if (limit := journal.exhausted()) is not None:
                     return limit
             position = model.places[candidate]
