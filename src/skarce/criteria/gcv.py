@@ -184,22 +184,21 @@ def _fit(members: Members, n_samples: float) -> tuple[float, float]:
     return max(members.energy - penalty, NONE_LEFT * members.energy), max(freedom, NONE_LEFT * n_samples)
 
 
-def _inactive(state: ActiveSet, where: Any) -> Coordinate:
+def coordinate_outside(residual: float, freedom: float, alignment: Any, overlap: Any, remainder: Any, leftover: Any) -> Coordinate:
     """Candidates that are not in: P is that of the model as it stands."""
-    alignment, remainder = state.alignment[where], state.remainder[where]
-    return Coordinate(
-        state.residual, alignment * state.overlap[where], remainder * alignment**2, state.freedom, remainder, state.leftover[where]
-    )
+    return Coordinate(residual, alignment * overlap, remainder * alignment**2, freedom, remainder, leftover)
 
 
-def _active(members: Members, n_samples: float) -> Coordinate:
-    """Each active function, with P of the model without it, in the forms that keep all digits (FGCV errata 2.6)."""
-    residual, freedom = _fit(members, n_samples)
-    inverse, weights, ridges, spread = members.inverse, members.weights, members.ridges, members.spread()
-    # h'Z h of each column; e = h - h'Z h = |Phi h|^2 cannot be negative.
-    eps = np.maximum(spread - ridges @ (inverse * inverse), 0.0) / spread**2
-    overlap = (inverse @ (ridges * weights)) / spread
-    alignment = weights / spread
+def coordinate_inside(
+    residual: float, freedom: float, weights: Any, ridges: Any, spread: Any, penalty: Any, shrunk: Any
+) -> Coordinate:
+    """Functions that are in, each with P of the model without it, in the forms that keep all digits (FGCV errata 2.6).
+
+    `spread` is h_jj, `penalty` h'Z h of its column h of H^-1, and `shrunk` (H^-1 Z w)_j.
+    """
+    # h_jj - h'Z h = |Phi h|^2 cannot be negative.
+    eps = np.maximum(spread - penalty, 0.0) / spread**2
+    overlap, alignment = shrunk / spread, weights / spread
     return Coordinate(
         a=residual + 2.0 * weights * overlap + eps * weights**2,
         b=alignment * (overlap + eps * weights),
@@ -207,4 +206,22 @@ def _active(members: Members, n_samples: float) -> Coordinate:
         delta=freedom + eps * spread,
         eps=eps,
         psi=np.maximum(1.0 / spread - ridges, 1e-16 / spread),
+    )
+
+
+def _inactive(state: ActiveSet, where: Any) -> Coordinate:
+    return coordinate_outside(
+        state.residual, state.freedom, state.alignment[where], state.overlap[where], state.remainder[where], state.leftover[where]
+    )
+
+
+def _active(members: Members, n_samples: float) -> Coordinate:
+    inverse, weights, ridges = members.inverse, members.weights, members.ridges
+    return coordinate_inside(
+        *_fit(members, n_samples),
+        weights,
+        ridges,
+        members.spread(),
+        penalty=ridges @ (inverse * inverse),
+        shrunk=inverse @ (ridges * weights),
     )

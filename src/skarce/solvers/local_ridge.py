@@ -12,7 +12,8 @@ from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.active_set import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
-from skarce.criteria.gcv import Coordinate
+from skarce.criteria.gcv import Coordinate, coordinate_inside, coordinate_outside
+from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.designs.choice import fits
 from skarce.moments import Moments, WholeGram
 from skarce.posterior import Outcome
@@ -70,20 +71,21 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
 
 
 def _common_ridge(moments: Moments) -> float:
-    """The one ridge for all candidates with the least V, on a grid: with G = U E U', c = U'b, everything is a sum over E."""
+    """The one ridge for all candidates with the least V, on a grid."""
     step = -(-moments.n_candidates // MANY)  # of very many candidates some say enough for a start
     some = np.arange(0, moments.n_candidates, step)
-    eigenvalues, vectors = np.linalg.eigh(moments.gram.block(some, some))
-    eigenvalues = step * np.maximum(eigenvalues, 0.0)
-    weights = step * (vectors.T @ moments.projections[some]) ** 2
-    grid = eigenvalues.max(initial=0.0) * np.logspace(-8, 2, 61)[:, None]
-    total = eigenvalues + grid
-    residual = resolved_energy(moments) - (weights * (eigenvalues + 2.0 * grid) / total**2).sum(axis=1)
-    freedom = moments.n_samples - (eigenvalues / total).sum(axis=1)
+    fit = OrthogonalFit.of_block(
+        step * moments.gram.block(some, some),
+        np.sqrt(step) * moments.projections[some],
+        resolved_energy(moments),
+        moments.n_samples,
+    )
+    grid = fit.lengths.max(initial=0.0) * np.logspace(-8, 2, 61)
+    residual, freedom = (np.array([each(ridge) for ridge in grid]) for each in (fit.residual, fit.freedom))
     # Where hardly a degree of freedom or a residual is left, V is a quotient of roundings.
     sound = (freedom > 1e-3 * moments.n_samples) & (residual > EXACT_FIT * moments.target_energy)
     v = np.where(sound, residual, np.inf) / np.where(sound, freedom, 1.0) ** 2
-    return float(grid[np.argmin(v), 0]) if sound.any() else float(grid[-1, 0])
+    return float(grid[np.argmin(v)]) if sound.any() else float(grid[-1])
 
 
 class _FullModel:
@@ -154,19 +156,12 @@ class _FullModel:
         self.freedom = moments.n_samples - float((1.0 - self.ridges * self.inverse.diagonal()).sum())
 
     def improve(self, position: int) -> None:
-        """The best ridge for a member (FGCV errata 2.6), or none at all."""
+        """The best ridge for a member, or none at all."""
         column = self.inverse[position].copy()
         spread, weight, ridge = float(column[position]), float(self.weights[position]), float(self.ridges[position])
         shrunk = self.ridges * column
-        eps = max(spread - float(column @ shrunk), 0.0) / spread**2
-        overlap, alignment = float(self.weights @ shrunk) / spread, weight / spread
-        one = Coordinate(
-            a=self.residual + 2.0 * weight * overlap + eps * weight**2,
-            b=alignment * (overlap + eps * weight),
-            c=eps * alignment**2,
-            delta=self.freedom + eps * spread,
-            eps=eps,
-            psi=max(1.0 / spread - ridge, 1e-16 / spread),
+        one = coordinate_inside(
+            self.residual, self.freedom, weight, ridge, spread, penalty=float(column @ shrunk), shrunk=float(self.weights @ shrunk)
         )
         lowest = RIDGE_RANGE[0] * float(self._moments.gram.diagonal[self.members[position]])
         x = float(one.best(lowest))
@@ -192,7 +187,7 @@ class _FullModel:
             return
         alignment = float(self._moments.projections[candidate] - self.weights @ row)
         overlap = alignment - float(self.weights @ shrunk)
-        one = Coordinate(self.residual, alignment * overlap, remainder * alignment**2, self.freedom, remainder, leftover)
+        one = coordinate_outside(self.residual, self.freedom, alignment, overlap, remainder, leftover)
         lowest = RIDGE_RANGE[0] * diagonal
         x = float(one.best(lowest))
         if not x > 0.0:
