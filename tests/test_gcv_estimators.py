@@ -109,6 +109,15 @@ def test_local_ridges_never_end_above_a_value_they_had(gamma):
     assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
 
 
+def test_a_cycle_of_local_ridges_that_raised_v_is_taken_back(rng):
+    """Here rounding does raise V; without taking back, the trace would rise, or the result be far from it."""
+    X = rng.uniform(-10, 10, (150, 1))
+    y = np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 150)
+    model = LocalRidgeRegressor(KernelBasis(gamma=0.01)).fit(X, y)
+    assert (np.diff(model.trace_["criterion"]) < 0.0).all()
+    assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
+
+
 def test_an_integer_ridge_is_the_same_as_a_float(sinc):
     X, y = sinc
     models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (2, 2.0)]

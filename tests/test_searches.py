@@ -12,6 +12,7 @@ from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.posterior import Outcome
 from skarce.searches import BestAction, GreedyBatches, Journal, Limits, Pools
+from skarce.searches.checkpoint import Checkpoint
 from skarce.solvers.em_evidence import run_em
 from tests.oracles import profiled_log_evidence, random_problem, stable_gcv
 from tests.test_active_set import moments_of
@@ -219,3 +220,20 @@ def test_verbose_prints_steps(capsys):
     for compiled in (True, False):
         BestAction(compiled=compiled).run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
         assert "step" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("factor", [100.0, 0.9])
+def test_a_checkpoint_takes_back_what_failed_and_nothing_else(factor):
+    """From ridges that are too large, larger ones are worse and smaller ones better."""
+    phi, t = random_problem(0, n=40, m=8)
+    ridges = 50.0 * (phi[:, :3] ** 2).sum(axis=0)
+    state, journal = ActiveSet(moments_of(phi, t), np.arange(3), ridges, squares=True), Journal()
+    journal.note("add", 0, 1.0, 3)
+    before = Checkpoint(GCV(), state, journal)
+    state.settle(np.arange(3), factor * ridges)
+    journal.note("change", 0, 2.0, 3)
+    state.is_ill_conditioned = True
+    failed = factor > 1.0
+    assert before.take_back_what_failed() == failed
+    np.testing.assert_allclose(state.ridges, ridges if failed else factor * ridges)
+    assert len(journal.trace()) == (1 if failed else 2)
