@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis
 from skarce.estimators import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
@@ -17,6 +18,7 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "BackwardEliminationRegressor",
     "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",

@@ -176,6 +176,10 @@ class _Data(NamedTuple):
     weights: Floats | None
     centers: Floats | None
 
+    @property
+    def n_functions(self) -> int:
+        return len(self.X if self.centers is None else self.centers)
+
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> _Data:
         """At most so many rows, and so many centres, drawn at random."""
         data = self
@@ -299,15 +303,38 @@ def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
         return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
-    race = _Objective(data.thinned(RACE_ROWS, rng), scale, model._replace(covariance="kernel", weight_variance=None))
+    few = data.thinned(RACE_ROWS, rng)
+    race = _Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
     if not race.can_tell:
         race = whole
-    for number, start in enumerate(_starts(scale.n_widths, n_starts, rng)):
+    starts = _starts(scale.n_widths, n_starts, rng)
+    for number, start in enumerate(starts):
         effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
+    n_evaluations = race.n_evaluations
+    if model.weight_variance is not None and race is not whole:
+        race = _race_under_prior(race, _Objective(few, scale, _for_fewer(model, data.n_functions, few.n_functions)), effort, scale, starts)
+        n_evaluations += race.n_evaluations
     assert race.best_at is not None
     start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
-    effort.climb(whole, scale, start, n_starts, race.n_evaluations)
-    return whole.widths(race.n_evaluations + whole.n_evaluations)
+    effort.climb(whole, scale, start, n_starts, n_evaluations)
+    return whole.widths(n_evaluations + whole.n_evaluations)
+
+
+def _race_under_prior(
+    process: _Objective, race: _Objective, effort: _Effort, scale: _Scale, starts: list[Floats]
+) -> _Objective:
+    """A given prior has local maxima that no process has: the starts once more, after the best of the process."""
+    if not race.can_tell:
+        return process
+    assert process.best_at is not None
+    for number, start in enumerate([race.start_from_process(process.best_at), *starts]):
+        effort.climb(race, scale, start, number, process.n_evaluations, looseness=RACE_LOOSENESS)
+    return race
+
+
+def _for_fewer(model: _Model, n_functions: int, n_left: int) -> _Model:
+    """With fewer functions each may vary the more, so that the prior variance of the signal is that of all."""
+    return model._replace(weight_variance=np.asarray(model.weight_variance) * (n_functions / n_left))
 
 
 def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
