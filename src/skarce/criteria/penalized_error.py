@@ -2,9 +2,9 @@ r"""The penalised error under a ridge that is held, and the smallest set that co
 
 .. math:: f = \min_w |t - \Phi w|^2 + \rho|w|^2 = t^TPt
 
-One more candidate takes :math:`r^2/(\gamma+\rho)` from f, one function less adds :math:`w_i^2/h_i` to it (Bo, Wang and Jiao, Theorem
-3.1), with r, :math:`\gamma` and h as in `skarce.active_set`. Every function lowers f, so f alone never has enough of them: a set is
-enough when its f is within a share `tol` of that of all candidates, and of those that are enough the smallest is best.
+One more candidate takes :math:`r^2/(\gamma+\rho)` from f, one function less adds :math:`w_i^2/h_i` to it (Bo, Wang and Jiao,
+Theorem 3.1), with r, :math:`\gamma` and h as in `skarce.active_set`. Every function lowers f, so f alone never has enough of them:
+a set is enough when its f is within a share `tol` of that of all candidates, and of those that are enough the smallest is best.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from skarce.active_set import ActiveSet
 from skarce.criteria.all_or_nothing import AllOrNothing
 from skarce.criteria.criterion import Members
 from skarce.moments import Moments
+from skarce.solvers.one_precision import OnePrecision
 
 ALL_EXPLAINED = 1.0 - 1e-15
 
@@ -46,7 +47,7 @@ class PenalizedError(AllOrNothing):
     def __post_init__(self) -> None:
         is_number = isinstance(self.ridge, (int, float, np.number)) and not isinstance(self.ridge, bool)
         if not (0.0 < float(self.ridge) < np.inf if is_number else self.ridge == "evidence"):
-            raise ValueError(f'ridge must be "evidence", or a positive and finite number (in units of phi\'phi); got {self.ridge!r}.')
+            raise ValueError(f'ridge must be "evidence", or a positive number (in units of phi\'phi); got {self.ridge!r}.')
         if not self.tol >= 0.0:
             raise ValueError(f"tol must be at least 0, got {self.tol!r}.")
 
@@ -126,11 +127,11 @@ class MeasuredSet(ActiveSet):
 
 def _full(moments: Moments, ridge: float | None) -> tuple[float, float]:
     """Ridge and penalised error of the model with all candidates; of none where noise alone is as likely."""
-    # The model with all candidates stands above the criteria, of which it needs one.
-    from skarce.searches.journal import Journal, Limits
-    from skarce.solvers.all_candidates import full_model
-
-    full = full_model(moments, Journal(Limits(tol=1e-9)), None, ridge)
-    if full is None:
-        return float(moments.gram.diagonal.sum()), moments.target_energy
-    return full.ridge, full.energy
+    _, _, fit = OnePrecision.of_all(moments)
+    if not len(fit.eigenvalues):
+        return 1.0, moments.target_energy
+    if ridge is None:
+        ridge = fit.best_ridge()
+        if ridge >= fit.bounds[1]:
+            return ridge, moments.target_energy
+    return ridge, fit.energy(ridge)

@@ -26,8 +26,8 @@ class BackwardEliminationRegressor(NestedRegressor):
 
     The model with all candidates, one precision for their weights and the noise are learned by evidence (with
     ``KernelBasis(gamma="ard")`` also a width for each input). Then the function whose removal raises the penalised error
-    f = \|t - Phi w\|^2 + rho \|w\|^2 least goes, again and again (Bo, Wang and Jiao). What is left predicts nearly as well as all of
-    them. The way down is recorded: `with_n_basis` and `with_tol` give the other models on it.
+    f = \|t - Phi w\|^2 + rho \|w\|^2 least goes, again and again (Bo, Wang and Jiao). What is left predicts nearly as well as all.
+    The way down is recorded: `with_n_basis` and `with_tol` give the other models on it.
 
     Parameters
     ----------

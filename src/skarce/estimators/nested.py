@@ -124,4 +124,3 @@ class _Members(NamedTuple):
 
     def select(self, active: Indices) -> Any:
         return self.basis.select(np.searchsorted(self.members, active))
-

@@ -312,7 +312,9 @@ def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts:
         effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
     n_evaluations = race.n_evaluations
     if model.weight_variance is not None and race is not whole:
-        race = _race_under_prior(race, _Objective(few, scale, _for_fewer(model, data.n_functions, few.n_functions)), effort, scale, starts)
+        race = _race_under_prior(
+            race, _Objective(few, scale, _for_fewer(model, data.n_functions, few.n_functions)), effort, scale, starts
+        )
         n_evaluations += race.n_evaluations
     assert race.best_at is not None
     start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
@@ -320,9 +322,7 @@ def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts:
     return whole.widths(n_evaluations + whole.n_evaluations)
 
 
-def _race_under_prior(
-    process: _Objective, race: _Objective, effort: _Effort, scale: _Scale, starts: list[Floats]
-) -> _Objective:
+def _race_under_prior(process: _Objective, race: _Objective, effort: _Effort, scale: _Scale, starts: list[Floats]) -> _Objective:
     """A given prior has local maxima that no process has: the starts once more, after the best of the process."""
     if not race.can_tell:
         return process
