@@ -13,12 +13,13 @@ from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
 from skarce.reproduce import pictures, report, tables
 from skarce.reproduce.findings import Finding, findings
+from skarce.reproduce.paper import Paper
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
 from skarce.reproduce.records import Store
 from skarce.reproduce.runner import Options, Run
+from skarce.reproduce.summary_table import summary_table
 
 RECORDS = "records.jsonl"
-SHOWN = ("method", "NMSE median", "quartiles", "functions", "fit", "fit ratio", "note")  # what fits on a screen
 KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
@@ -116,7 +117,7 @@ def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
     _write_text(folder / "results.json", report.results_json(run, records, quick))
     _write_text(folder / "tables.md", tables.markdown(run.paper, found, report.facts(run, quick), drawn))
     if draw:
-        _show(found)
+        _show(run.paper, found)
         messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
 
 
@@ -132,10 +133,12 @@ def _write_text(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-def _show(found: Sequence[Finding]) -> None:
-    for finding in found:
+def _show(paper: Paper, found: Sequence[Finding]) -> None:
+    for part in paper.overview(found) if paper.overview else ():
+        show(part)
+    for finding in found if paper.in_detail else ():
         title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
-        show(text_table(title, *tables.summary_table(finding, SHOWN)))
+        show(text_table(title, *summary_table(finding, on_screen=True)))
     counts = tables.verdict_line(found)
     if counts:
         show(counts)
