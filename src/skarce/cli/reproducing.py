@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -135,7 +136,7 @@ def _write_text(path: Path, text: str) -> None:
 
 def _show(paper: Paper, found: Sequence[Finding]) -> None:
     for part in paper.overview(found) if paper.overview else ():
-        show(part)
+        show(part, "")
     for finding in found if paper.in_detail else ():
         title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
         show(text_table(title, *summary_table(finding, on_screen=True)))
@@ -146,8 +147,25 @@ def _show(paper: Paper, found: Sequence[Finding]) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, where that is a terminal; the function it gives is told what is done, and of how much."""
+    """On standard error a bar, or lines where that is no terminal; the function it gives is told what is done, of how much."""
+    if not messages().is_terminal:
+        yield ProgressLines(messages().print)
+        return
     columns = (TextColumn("results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), disable=not messages().is_terminal, transient=True) as progress:
+    with Progress(*columns, console=messages(), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+class ProgressLines:
+    """Says now and then how far a run is, for a log file: not before `every` seconds have passed since it last did."""
+
+    def __init__(self, say: Callable[[str], object], every: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._say, self._every, self._clock = say, every, clock
+        self._started = self._said = clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if now - self._said >= self._every:
+            self._said = now
+            self._say(f"{done} of {total} results after {(now - self._started) / 60.0:.1f} minutes")
