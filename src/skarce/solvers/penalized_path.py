@@ -6,11 +6,14 @@ nothing. So the way down is always gone to its end, and any rule and tolerance p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skarce._typing import Floats, Indices
+from skarce._typing import Floats
 from skarce.active_set import resolved_energy
 from skarce.criteria import Criterion
 from skarce.moments import Moments
@@ -25,10 +28,10 @@ DIRECTIONS = ("backward", "forward")
 
 @dataclass(frozen=True)
 class StopRule:
-    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the penalised error of the full one.
+    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the error of the full one.
 
-    ``"total"``: the smallest with e <= tol. ``"step"``: the last before a step that changes f by more than tol f downwards, by no
-    more than tol f upwards, f being that of the larger model downwards, of the smaller one upwards: the one where we stand.
+    ``"total"``: the smallest with e <= tol. ``"step"``: downwards the last before a step that raises f by more than tol f, upwards
+    the last before a step that lowers f by no more than tol f; f is that of the model where we stand.
     """
 
     stop: str = "total"
@@ -91,22 +94,23 @@ def run_penalized_path(
     return Found(order[:size], np.full(size, full.ridge), outcome, nested=nested)
 
 
-def _steps(criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool):  # type: ignore[no-untyped-def]
+def _steps(
+    criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool
+) -> Iterator[int]:
     """The candidates that go (or come), each noted in the journal and in `excess`."""
-    sign, action = (1, "delete") if down else (-1, "add")
-    energy, log_determinant, size = (full.energy, full.log_determinant, len(full.candidates))
-    steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
-    if not down:
-        energy, log_determinant, size = resolved_energy(moments), 0.0, 0
+    if down:
+        sign, action, energy, log_determinant, size = 1, "delete", full.energy, full.log_determinant, len(full.candidates)
+        steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
+    else:
+        sign, action, energy, log_determinant, size = -1, "add", resolved_energy(moments), 0.0, 0
         steps = additions(moments, full.candidates, full.ridge)
     for step in steps:
         # Upwards f falls to that of the full model, and never below, whatever rounding says.
         energy = max(energy + sign * step.increment, full.energy)
         log_determinant, size = log_determinant + step.log_determinant, size - sign
         excess.append((energy - full.energy) / full.energy)
-        members = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
-        score = criterion.score(members, moments.n_samples)  # type: ignore[arg-type]
-        journal.note(action, step.candidate, score, size, step.increment, energy)
+        members: Any = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
+        journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
         yield step.candidate
 
 
@@ -125,5 +129,5 @@ def _chosen(
     return reached, Outcome.GOAL_REACHED if reached == wanted else Outcome.TOO_FEW_CANDIDATES
 
 
-def _first(is_true: Indices, otherwise: int) -> int:
+def _first(is_true: NDArray[np.bool_], otherwise: int) -> int:
     return int(np.argmax(is_true)) if is_true.any() else otherwise
