@@ -101,3 +101,11 @@ def shared_evidence(phi, t, alpha, beta, *, intercept=False):
     gamma = well_determined(phi, alpha, beta)
     density = log_density(t, np.eye(len(t)) / beta + phi @ phi.T / alpha)
     return density + 0.5 * np.log(2 / max(gamma, 1)) + 0.5 * np.log(2 / max(len(t) - gamma, 1))
+
+
+def penalized_error(phi, t, ridge, *, intercept=False):
+    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, where there is one, is not penalised."""
+    if intercept:
+        phi, t = phi - phi.mean(axis=0), t - t.mean()
+    w = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ t)
+    return ((t - phi @ w) ** 2).sum() + ridge * (w**2).sum()
