@@ -47,8 +47,8 @@ NOTES = (
     "learned prior variance, the default of the estimators, errors on Friedman 1 are about half of these.",
     "The printed stop rule cannot be meant: increments are smallest at the start, so that nothing would be removed. Here the sum "
     "of all increments may not exceed 0.05 of the penalised error of the full model. This reading, and 0.05 instead of the "
-    "printed 0.01, were chosen because they come near the printed numbers of functions of three data sets: an agreement there proves "
-    "nothing. Forward selection stops at the same error.",
+    "printed 0.01, were chosen because they come near the printed numbers of functions of three data sets: an agreement there "
+    "proves nothing. Forward selection stops at the same error.",
     "The printed GPs-U on Friedman 1 seems to come from another model (a process with a free variance gives about 2.6).",
     "Widths are learned from several starts that race on at most 300 rows; the paper does not say how it started.",
     "RVM is the fast relevance vector machine, SVM scikit-learn's; width (and C and tube of the SVM, on scaled targets) by "

@@ -39,12 +39,16 @@ class StopRule:
     direction: str = "backward"
 
     def size(self, excess: Floats, least: int = 0) -> int:
-        """The number of functions; `excess` is that of the models of `least` functions and more."""
+        """The number of functions; `excess` is that of the models of `least` functions and more.
+
+        One more than there are where a way up ended before the rule was met.
+        """
+        last = len(excess) - 1 + int(excess[-1] > 0.0)
         if self.stop == "total":
-            return least + _first(excess <= self.tol, len(excess) - 1)
+            return least + _first(excess <= self.tol, last)
         changes = excess[:-1] - excess[1:]  # between neighbours, the smaller one first
         if self.direction == "forward":
-            return least + _first(changes <= self.tol * (1.0 + excess[:-1]), len(changes))
+            return least + _first(changes <= self.tol * (1.0 + excess[:-1]), last)
         too_much = np.flatnonzero(changes > self.tol * (1.0 + excess[1:]))
         return least + (int(too_much[-1]) + 1 if len(too_much) else 0)
 
@@ -88,7 +92,7 @@ def run_penalized_path(
         excess.reverse()
     least = len(full.candidates) - len(moved) if down else 0
     nested = Nested(order, least, [np.array(full.ridge)] * len(excess), [None] * len(excess), -np.array(excess))
-    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit, len(full.candidates))
+    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit)
     if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
         outcome = full.outcome
     return Found(order[:size], np.full(size, full.ridge), outcome, nested=nested)
@@ -105,9 +109,9 @@ def _steps(
         sign, action, energy, log_determinant, size = -1, "add", resolved_energy(moments), 0.0, 0
         steps = additions(moments, full.candidates, full.ridge)
     for step in steps:
+        energy, log_determinant, size = energy + sign * step.increment, log_determinant + step.log_determinant, size - sign
         # Upwards f falls to that of the full model, and never below, whatever rounding says.
-        energy = max(energy + sign * step.increment, full.energy)
-        log_determinant, size = log_determinant + step.log_determinant, size - sign
+        energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
         excess.append((energy - full.energy) / full.energy)
         members: Any = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
         journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
@@ -115,14 +119,14 @@ def _steps(
 
 
 def _chosen(
-    rule: StopRule, nested: Nested, n_basis: int | None, max_active: int | None, limit: Outcome | None, n_candidates: int
+    rule: StopRule, nested: Nested, n_basis: int | None, max_active: int | None, limit: Outcome | None
 ) -> tuple[int, Outcome]:
     least, most = nested.least, nested.least + len(nested.worths) - 1
     wanted = rule.size(-nested.worths, least) if n_basis is None else n_basis
-    size = min(wanted, n_candidates if max_active is None else max_active)
+    size = wanted if max_active is None else min(wanted, max_active)
     reached = min(max(size, least), most)
-    is_at_the_end = reached == (least if rule.direction == "backward" else most)
-    if limit is not None and (reached != size or (is_at_the_end and n_basis is None)):
+    is_at_the_end = rule.direction == "backward" and n_basis is None and reached == least
+    if limit is not None and (reached != size or is_at_the_end):
         return reached, limit
     if size < wanted:
         return reached, Outcome.SIZE_LIMIT
