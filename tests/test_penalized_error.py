@@ -82,6 +82,16 @@ def test_searches_look_for_the_smallest_set_that_is_enough(seed, tol):
     assert fast == [sizes["Backward"], sizes["Forward"]]
 
 
+def test_floating_finds_smaller_sets_that_are_enough():
+    criterion, n_saved = PenalizedError(0.1, 0.05), 0
+    for seed in range(6):
+        moments = moments_of(*kernels(seed))
+        forward, floating = (len(search.run(criterion, moments, Journal()).active) for search in (Forward(), Floating()))
+        assert floating <= forward
+        n_saved += forward - floating
+    assert n_saved > 0
+
+
 def test_the_rule_is_that_of_the_estimator():
     phi, t = kernels(1, 60)
     for search, direction in ((Forward(), "forward"), (Backward(), "backward")):

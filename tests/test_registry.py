@@ -62,6 +62,9 @@ def test_only_bayesian_methods_give_a_std():
         "ssge-floating",
         "ssge-oscillating",
         "abf",
+        "gps",
+        "gps-u",
+        "gps-be",
         "gp",
     ]
 

@@ -143,10 +143,10 @@ def learn_widths(
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
-    _check_weight_variance(weight_variance, covariance)
     X = check_array(X, dtype=np.float64)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
+    _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     rng = check_random_state(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
@@ -381,11 +381,13 @@ class _Effort:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def _check_weight_variance(variance: Any, covariance: str) -> None:
+def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
     if variance is None:
         return
     if covariance != "weights":
         raise ValueError('weight_variance is for covariance="weights": a process has no weights.')
+    if np.shape(variance) not in ((), (1,), (n_outputs,)):
+        raise ValueError(f"give one weight_variance, or one for each of the {n_outputs} targets; got shape {np.shape(variance)}.")
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
 

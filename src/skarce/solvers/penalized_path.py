@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.active_set import resolved_energy
 from skarce.criteria import Criterion
 from skarce.moments import Moments
@@ -21,8 +21,10 @@ from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal, Nested
 from skarce.solvers.all_candidates import FullModel
 from skarce.solvers.elimination import additions, removals
+from skarce.solvers.one_precision import Directions
 
 STOPS = ("total", "step")
+NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
 DIRECTIONS = ("backward", "forward")
 
 
@@ -95,7 +97,16 @@ def run_penalized_path(
     size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit)
     if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
         outcome = full.outcome
-    return Found(order[:size], np.full(size, full.ridge), outcome, nested=nested)
+    weights = _stable_weights(moments, order[:size], full.ridge)
+    return Found(order[:size], np.full(size, full.ridge), outcome, weights=weights, nested=nested)
+
+
+def _stable_weights(moments: Moments, active: Indices, ridge: float) -> Floats | None:
+    """Where the ridge is next to nothing, a solution with H would be rounding in directions that the data do not see."""
+    if ridge > NEXT_TO_NOTHING * float(moments.gram.diagonal[active].sum()):
+        return None
+    directions = Directions.of(moments.gram.block(active, active))
+    return directions.weights(directions.project(moments.projections[active]), ridge)
 
 
 def _steps(
