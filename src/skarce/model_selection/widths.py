@@ -25,6 +25,7 @@ RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the
 FIRST_RATIO = 10.0
 FACTORS = (1.0, 0.1, 10.0)  # the first starts: all inputs together vary by this much; further ones are drawn about the first
 SPREAD = 1.5  # standard deviation of those, in the logarithms of the widths
+NARROWER = (0.0, np.log(10.0))  # added to the logarithms of widths learned under a free prior, for starts under a given one
 RACE_LOOSENESS = 10.0  # there an iteration may be the last while it still gains so many times `tol`
 RACE_ROWS = 300  # the starts run on this many rows at most; only the best of them goes on with all
 
@@ -176,10 +177,6 @@ class _Data(NamedTuple):
     weights: Floats | None
     centers: Floats | None
 
-    @property
-    def n_functions(self) -> int:
-        return len(self.X if self.centers is None else self.centers)
-
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> _Data:
         """At most so many rows, and so many centres, drawn at random."""
         data = self
@@ -275,8 +272,11 @@ class _Objective:
 
     def start_from_process(self, at: Floats) -> Floats:
         """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""
-        lowest, highest = np.log(WIDTH_BOUNDS)
-        log_widths = np.clip(at[:-1] + np.log(2.0), lowest, highest)
+        return self.start_at(at[:-1] + np.log(2.0))
+
+    def start_at(self, log_widths: Floats) -> Floats:
+        """These widths, with the ratio of largest evidence."""
+        log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
         ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
 
@@ -297,44 +297,46 @@ class _Objective:
 
 
 def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts: int, rng: np.random.RandomState) -> Widths:
-    """Race the starts on few rows, then go on from the best with all."""
     whole = _Objective(data, scale, model)
     if not whole.can_tell:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
         return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
+    starts = _starts(scale.n_widths, n_starts, rng)
     few = data.thinned(RACE_ROWS, rng)
+    free = whole if model.weight_variance is None else _Objective(data, scale, model._replace(weight_variance=None))
+    n_evaluations = _race_and_climb(free, few, scale, model, effort, starts)
+    if free is not whole:
+        n_evaluations = _climb_under_prior(whole, free, scale, effort, starts, n_evaluations)
+    return whole.widths(n_evaluations)
+
+
+def _race_and_climb(whole: _Objective, few: _Data, scale: _Scale, model: _Model, effort: _Effort, starts: list[Floats]) -> int:
+    """Race the starts on few rows and with the kernel as covariance, then go on from the best with all; evaluations so far."""
     race = _Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
     if not race.can_tell:
         race = whole
-    starts = _starts(scale.n_widths, n_starts, rng)
     for number, start in enumerate(starts):
         effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
-    n_evaluations = race.n_evaluations
-    if model.weight_variance is not None and race is not whole:
-        race = _race_under_prior(
-            race, _Objective(few, scale, _for_fewer(model, data.n_functions, few.n_functions)), effort, scale, starts
-        )
-        n_evaluations += race.n_evaluations
     assert race.best_at is not None
     start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
-    effort.climb(whole, scale, start, n_starts, n_evaluations)
-    return whole.widths(n_evaluations + whole.n_evaluations)
+    effort.climb(whole, scale, start, len(starts), race.n_evaluations)
+    return race.n_evaluations + (0 if race is whole else whole.n_evaluations)
 
 
-def _race_under_prior(process: _Objective, race: _Objective, effort: _Effort, scale: _Scale, starts: list[Floats]) -> _Objective:
-    """A given prior has local maxima that no process has: the starts once more, after the best of the process."""
-    if not race.can_tell:
-        return process
-    assert process.best_at is not None
-    for number, start in enumerate([race.start_from_process(process.best_at), *starts]):
-        effort.climb(race, scale, start, number, process.n_evaluations, looseness=RACE_LOOSENESS)
-    return race
+def _climb_under_prior(
+    whole: _Objective, free: _Objective, scale: _Scale, effort: _Effort, starts: list[Floats], n_before: int
+) -> int:
+    """A given prior has local maxima that a free one has not, and few rows do not show them: all starts with all rows.
 
-
-def _for_fewer(model: _Model, n_functions: int, n_left: int) -> _Model:
-    """With fewer functions each may vary the more, so that the prior variance of the signal is that of all."""
-    return model._replace(weight_variance=np.asarray(model.weight_variance) * (n_functions / n_left))
+    The first are where a free prior has been, and there with narrower kernels: more functions have to share a signal.
+    """
+    assert free.best_at is not None
+    for number, start in enumerate([*(whole.start_at(free.best_at[:-1] + shift) for shift in NARROWER), *starts]):
+        effort.climb(whole, scale, start, number, n_before, looseness=RACE_LOOSENESS)
+    assert whole.best_at is not None
+    effort.climb(whole, scale, whole.best_at, len(starts) + len(NARROWER), n_before)
+    return n_before + whole.n_evaluations
 
 
 def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
