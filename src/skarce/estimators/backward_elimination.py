@@ -100,7 +100,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     54 functions, 1.00 +- 0.11
     >>> smaller = model.with_n_basis(7)
     >>> print(f"{len(smaller.active_)} functions, {smaller.predict([[1.5]])[0]:.2f}")
-    7 functions, 1.00
+    7 functions, 0.99
     """
 
     _trace_fields = ("increment", "objective")
