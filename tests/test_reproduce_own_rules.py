@@ -220,7 +220,7 @@ def test_a_paper_may_have_a_page_and_pictures_of_its_own(tmp_path, monkeypatch):
     assert "![all](all.png)" in page
     assert "## First" not in page
     assert "paired t-test" in page
-    assert "MSE is the mean squared test error;" in page
+    assert "- MSE is the mean squared test error.\n" in page
     assert not (tmp_path / "out" / "one.png").exists()
 
 

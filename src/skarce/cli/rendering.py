@@ -42,9 +42,9 @@ def comparison_table(results: list[MethodResult], settings: dict[str, Any]) -> T
     """One row per method, in the order given; the first is the best."""
     title = "{data}: {n_rows} rows, {n_inputs} inputs, {cv} folds".format(**settings)
     table = _table(f"{title}, {settings['repeats']} times" if settings["repeats"] > 1 else title)
-    table.caption = "times: median over folds; coverage: share of targets in the 95 % interval"
+    table.caption = "times: median over folds, with the choice of widths; coverage: share of targets in the 95 % interval"
     table.add_column("method", no_wrap=True, min_width=6)
-    for heading in ("RMSE", "R2", "functions", "fit", "predict", "coverage"):
+    for heading in ("RMSE", "R2", "functions", "fit", "predict", "coverage", "widths"):
         table.add_column(heading, justify="right", no_wrap=True)
     has_notes = any(_note(result) for result in results)
     if has_notes:
@@ -58,7 +58,7 @@ def comparison_table(results: list[MethodResult], settings: dict[str, Any]) -> T
 
 def _comparison_row(result: MethodResult, spec: str) -> list[str]:
     if result.error is not None:
-        return [result.method.name, *["-"] * 6]
+        return [result.method.name, *["-"] * 6, result.method.width_rule]
     rmse, spread = result.mean("rmse"), result.std("rmse")
     return [
         result.method.name,
@@ -68,6 +68,7 @@ def _comparison_row(result: MethodResult, spec: str) -> list[str]:
         _seconds(result.median("fit_seconds")),
         _seconds(result.median("predict_seconds")),
         _formatted(result.mean("coverage"), ".1%"),
+        result.method.width_rule,
     ]
 
 
