@@ -160,11 +160,10 @@ def test_significant_differences_are_counted_by_task(page):
 
 def test_the_printed_tables_stand_beside_ours(page):
     parts = "\n".join(ssge_tables.overview(page))
-    assert "| PTA(1,0)       |   3 (39) |" in parts
-    assert "51.5 (56)" in parts
-    assert (
-        "Highest of the four (to 0.001) over 8 instances of all tasks: PTA(1,0) 0, PTA(2,1) 0, SFFS 8, Oscillating(5) 0." in parts
-    )
+    of_forward = [line for line in parts.splitlines() if line.startswith("| PTA(1,0) ")]
+    assert of_forward[1].split("|")[2].strip() == "3 (39)"
+    assert of_forward[2].split("|")[2].strip() == "51.5 (56)"
+    assert "over 8 instances of all tasks: PTA(1,0) 0, PTA(2,1) 0, SFFS 8, Oscillating(5) 0." in parts
     assert "(21)" in ssge_tables.worse_table(page).splitlines()[-1]
     assert "SFFS, PTA(2,1), then PTA(1,0) and Oscillating(5)" in parts
 

@@ -68,8 +68,8 @@ def test_all_our_methods_follow_every_rule(name):
     [
         ("svr", ["scale", "cv", "cv", "cv"]),
         ("gp", ["evidence", "evidence", "evidence", "ard"]),
-        ("ridge", ["-"] * 4),
-        ("lasso", ["-"] * 4),
+        ("ridge", ["none"] * 4),
+        ("lasso", ["none"] * 4),
     ],
 )
 def test_rivals_follow_the_nearest_rule_they_can(name, followed):
@@ -103,11 +103,17 @@ def test_compare_states_the_rule_of_every_method(friedman):
     options = ("--methods", "frvm,svr,ridge", "--cv", "2", "--json", "out.json")
     result = run("compare", "friedman.csv", "--target", "y", "--widths", "ard", *options)
     assert result.exit_code == 0, result.output
-    shown = {line.split()[0]: line.split()[-1] for line in result.stdout.splitlines() if line.strip()}
-    assert (shown["frvm"], shown["svr"], shown["ridge"]) == ("ard", "cv", "-")
+    rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
+    assert "kernel widths: ard" in rows["friedman.csv:"]
+    assert "widths: cv" in rows["svr"]
+    assert "widths" not in rows["frvm"] + rows["ridge"]
     content = json.loads(Path("out.json").read_text())
     assert content["widths"] == "ard"
-    assert {method["name"]: method["widths"] for method in content["methods"]} == {"frvm": "ard", "svr": "cv", "ridge": "-"}
+    assert {method["name"]: method["widths"] for method in content["methods"]} == {"frvm": "ard", "svr": "cv", "ridge": "none"}
+
+
+def test_compare_says_nothing_of_widths_unless_asked(friedman):
+    assert "widths" not in run("compare", "friedman.csv", "--target", "y", "--methods", "frvm,svr", "--cv", "2").stdout
 
 
 def test_learned_widths_are_the_better_ones_where_inputs_are_noise(friedman):

@@ -26,7 +26,7 @@ from skarce.estimators import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
 )
-from skarce.width_rules import Widths, by_parameter
+from skarce.width_rules import NO_KERNEL, Widths, by_parameter
 
 OF_OUR_KERNELS = by_parameter("basis__gamma")
 
@@ -112,8 +112,8 @@ _ALL = (
         width_rule="evidence",
         widths=OF_GAUSSIAN_PROCESS,
     ),
-    Method("ridge", "ridge regression, cross-validated", _ridge, is_rival=True, width_rule="-", widths=None),
-    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True, width_rule="-", widths=None),
+    Method("ridge", "ridge regression, cross-validated", _ridge, is_rival=True, width_rule=NO_KERNEL, widths=None),
+    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True, width_rule=NO_KERNEL, widths=None),
 )
 METHODS = {method.name: method for method in _ALL}
 

@@ -18,6 +18,7 @@ WIDTH_RULES = {
     "evidence": "one width, learned by the evidence",
     "ard": "one width per input, learned by the evidence",
 }
+NO_KERNEL = "none"  # the rule of a method that has no kernel
 FACTORS = 4.0 ** np.arange(-5, 4)  # of the gamma by "scale": wide kernels are often the better ones
 N_FOLDS = 5
 

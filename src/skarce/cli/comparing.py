@@ -34,7 +34,7 @@ median times to fit and to predict a fold, and the share of test targets inside 
 Methods:
 {KNOWN}
 Kernel widths are chosen within each fold by the rule that --widths names, and the time for it counts. A method that cannot follow
-the rule takes the nearest one it can, which the table shows: svr is cross-validated in place of learning, and gp always learns.
+the rule takes the nearest one it can, which the table notes: svr is cross-validated in place of learning, and gp always learns.
 
 \b
 {RULES}
