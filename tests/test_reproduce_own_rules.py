@@ -17,7 +17,7 @@ from skarce.reproduce.pair_tests import T_TEST, paired_t_test
 from skarce.reproduce.pairs import Comparison, comparisons
 from skarce.reproduce.paper import Contender, Experiment, Printed
 from skarce.reproduce.records import Store, record_of
-from skarce.reproduce.runner import Run, median_choice, settings_digest
+from skarce.reproduce.runner import Options, Run, median_choice, settings_digest
 from skarce.reproduce.summary_table import summary_table
 from skarce.reproduce.units import Unit, Work, run_unit, run_units
 from tests.test_cli import run
@@ -137,6 +137,12 @@ def test_a_method_is_given_what_another_has_learned(tmp_path):
         np.testing.assert_allclose(r.error, NMSE.of(split.y_test, model.predict(split.X_test)))
         np.testing.assert_allclose(r.extras["length"], np.linalg.norm(model.coef_))
     assert len(made.records()) == 12
+
+
+def test_followers_in_other_processes_are_given_the_same(tmp_path):
+    made = Run(IN_LINE, Store.open(tmp_path / "parallel.jsonl"), Options(n_jobs=2))
+    made.run()
+    assert fixed(made.records()) == fixed(finished(tmp_path, IN_LINE).records())
 
 
 @pytest.mark.parametrize("stop_after", [1, 2, 5])
