@@ -58,10 +58,13 @@ def facts(run: Run, quick: bool) -> dict[str, str]:
 
 
 def _tried(paper: Paper) -> dict[str, str]:
-    """The longest list of choices; widths where nothing else is said."""
+    """The longest list of choices; widths where nothing else is said. Of choices with several parts, the values of each part."""
     choices = max((contender.choices for contender in paper.contenders), key=len)
     heading = "widths" if paper.choice_heading == "gamma" else paper.choice_heading
-    return {f"{heading} tried": ", ".join(map(choice_text, choices))} if choices else {}
+    if not choices:
+        return {}
+    parts = zip(*choices, strict=True) if isinstance(choices[0], tuple) else [choices]  # type: ignore[arg-type]
+    return {f"{heading} tried": " with ".join(", ".join(map(choice_text, dict.fromkeys(part))) for part in parts)}
 
 
 def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:
