@@ -8,6 +8,7 @@ from skarce.reproduce.findings import findings
 from skarce.reproduce.gpbe import ERRORS, FUNCTIONS, paper
 from skarce.reproduce.gpbe_tables import METHODS, RUNTIMES, direction_table, overview, runtime_table, seconds_in_all
 from skarce.reproduce.paper import scaled
+from skarce.reproduce.report import _tried
 from skarce.reproduce.units import Record, Unit, Work, run_units
 
 
@@ -59,6 +60,11 @@ def test_printed_numbers_are_there_for_all_methods_and_data():
         assert list(table) == names
         assert all(set(row) == set(METHODS) for row in table.values())
     assert [experiment.n_repeats for experiment in paper().experiments] == [100, 100, 10, 10]
+
+
+def test_a_grid_of_choices_is_told_by_its_parts():
+    (told,) = _tried(paper(quick=True)).values()
+    assert told == "0.05, 0.2, 1 with 1, 10 with 0.03, 0.1"
 
 
 def test_elimination_follows_the_full_model_and_learns_nothing_again():
