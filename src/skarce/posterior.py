@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,7 @@ class Posterior:
     noise_variance, n_samples, fit_intercept
     criterion : the value of the method's criterion
     outcome, trace, n_iter : how the search went
+    details : what the method has to say beyond that, to its own estimator
     mixing : M where the ridges penalise M w and the factor is of Phi'Phi + M'Lambda M; None where they penalise w
     """
 
@@ -89,6 +91,7 @@ class Posterior:
     trace: NDArray[np.void]
     n_iter: int
     mixing: Floats | None = None
+    details: Any = None
 
     @property
     def covariance(self) -> Floats:

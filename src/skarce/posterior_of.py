@@ -70,6 +70,7 @@ def posterior_of(
         trace=trace,
         n_iter=len(trace),
         mixing=mixing,
+        details=found.details,
     )
 
 

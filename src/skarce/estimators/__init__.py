@@ -3,6 +3,8 @@
 from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
+from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
+from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
@@ -12,6 +14,8 @@ __all__ = [
     "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
+    "JeffreysPriorRegressor",
+    "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "RegularizedForwardRegressor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
     The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. `noise` is the noise
     variance where the criterion holds one. A method that knows the weights to more digits than a solution with Phi'Phi + Lambda
-    would give says them.
+    would give says them. `details` is for the method's own estimator.
     """
 
     active: Indices
@@ -50,6 +50,7 @@ class Found(NamedTuple):
     mixing: Floats | None = None
     noise: float | None = None
     weights: Floats | None = None
+    details: Any = None
 
 
 class Journal:
