@@ -17,7 +17,7 @@ from skarce._linalg import inverse_of_lower
 from skarce._typing import Floats, Indices
 from skarce.posterior_of import factor_of_nearly_singular
 
-PRUNED = 1e-6  # a weight this much smaller than the largest, both times the length of their columns, has left the model
+PRUNED = 1e-6  # a function whose length |a| |phi| is this share of the largest, or of the target, has left the model
 
 
 class LaplaceIRLS:
@@ -27,19 +27,21 @@ class LaplaceIRLS:
     ----------
     members : candidates that are still in
     weights : a, one for each of them
+    energy : t't
     magnitudes : |a| of the iterate before, whose inverse is W: the weights are those of ridges mu / magnitudes
     """
 
-    def __init__(self, members: Indices, gram: Floats, projections: Floats) -> None:
+    def __init__(self, members: Indices, gram: Floats, projections: Floats, energy: float) -> None:
+        self.energy = energy
         self.members = members
         self.gram = gram
         self.projections = projections
         self.weights = self.magnitudes = np.ones(len(members))
 
     def objective(self, penalty: float) -> float:
-        """J - t't/2."""
+        """J."""
         fit = 0.5 * self.weights @ self.gram @ self.weights - self.projections @ self.weights
-        return float(fit + penalty * np.abs(self.weights).sum())
+        return float(0.5 * self.energy + fit + penalty * np.abs(self.weights).sum())
 
     def step(self, penalty: float) -> float:
         """One iteration, and the objective after it; weights are dropped only where that does not undo what it gained."""
@@ -48,7 +50,7 @@ class LaplaceIRLS:
         self.weights = _reweighted(self.gram, self.projections, self.magnitudes, penalty)
         after = self.objective(penalty)
         sizes = np.abs(self.weights) * np.sqrt(self.gram.diagonal())
-        kept = sizes > PRUNED * sizes.max(initial=0.0)
+        kept = sizes > PRUNED * sizes.max(initial=np.sqrt(self.energy))
         if kept.all():
             return after
         whole = self.members, self.gram, self.projections, self.weights, self.magnitudes

@@ -134,7 +134,7 @@ def _all_candidates(moments: Moments) -> LaplaceIRLS:
             "candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
         )
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    return LaplaceIRLS(usable, moments.gram.block(usable, usable), moments.projections[usable])
+    return LaplaceIRLS(usable, moments.gram.block(usable, usable), moments.projections[usable], moments.target_energy)
 
 
 class _Follow:
