@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from skarce._linalg import inverse_of_lower, solve_lower, symmetric_inverse
 from skarce._typing import Floats, Indices
 
+if TYPE_CHECKING:
+    from skarce.nested_path import NestedPath
+
 TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
+SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have the units of the squared target
 
 
 class Outcome(Enum):
@@ -73,8 +77,8 @@ class Posterior:
     noise_variance, n_samples, fit_intercept
     criterion : the value of the method's criterion
     outcome, trace, n_iter : how the search went
-    details : what the method has to say beyond that, to its own estimator
     mixing : M where the ridges penalise M w and the factor is of Phi'Phi + M'Lambda M; None where they penalise w
+    path : the models that contain one another on the way to this one, where the search has such
     """
 
     active: Indices
@@ -91,7 +95,7 @@ class Posterior:
     trace: NDArray[np.void]
     n_iter: int
     mixing: Floats | None = None
-    details: Any = None
+    path: NestedPath | None = None
 
     @property
     def covariance(self) -> Floats:

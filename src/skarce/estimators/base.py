@@ -30,7 +30,7 @@ from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
 from skarce.estimators.augmentation import Augmentation
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
-from skarce.posterior import TRACE, Outcome, Posterior
+from skarce.posterior import Outcome, Posterior
 from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
 from skarce.solvers.spanning_start import spanning_start
@@ -60,6 +60,8 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     verbose: int
     random_state: Any
 
+    _trace_fields: tuple[str, ...] = ()  # beside those that all methods have
+
     @abstractmethod
     def _criterion(self) -> Criterion:
         """The criterion, for targets in user units."""
@@ -67,6 +69,10 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         """Run the search on the moments of one (scaled) target."""
+
+    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
+        """The criterion of one output, where it depends on its targets."""
+        return criterion
 
     def _columns_one_by_one(self) -> float | None:
         """How many columns of the Gram the search asks for one at a time (infinite: unknown), or None where it asks for batches."""
@@ -95,10 +101,12 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         with blas_threads(1):
             candidates, design, one_output, rows = read(X, y, sample_weight)
             posteriors = [
-                self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
+                self._solve(self._criterion_of(output, criterion, rows), moments, design, output, self._journal(limits))
                 for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
             ]
-            self._keep(posteriors, candidates, one_output, criterion, rows)
+            self._keep(posteriors, candidates, one_output)
+            self._keep_rows(candidates, rows)
+            self._keep_path(posteriors, candidates)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
             warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
         return self
@@ -181,9 +189,10 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 raise ValueError("sample_weight must not be zero for every row.")
             _warn_of_small_weights(weights)
         targets = y[:, None] if y.ndim == 1 else y
-        candidates = fit_basis(basis, X, y, weights, **self._learning())
+        rows = Training(X, targets, weights)
+        candidates = fit_basis(basis, X, y, weights, **self._learning(rows))
         design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
-        return candidates, design, y.ndim == 1, Training(X, targets, weights)
+        return candidates, design, y.ndim == 1, rows
 
     def _streamed(self, blocks: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         if y is not None or sample_weight is not None:
@@ -198,7 +207,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         validate_data(self, rows.X, dtype=[np.float64, np.float32])
         one_output = rows.targets.shape[1] == 1
         y = rows.targets[:, 0] if one_output else rows.targets
-        candidates = fit_basis(basis, rows.X, y, rows.weights, **self._learning())
+        candidates = fit_basis(basis, rows.X, y, rows.weights, **self._learning(Training(*rows)))
         design = RowBlocksDesign(candidates, blocks, n_rows, fit_intercept=self.fit_intercept)
         return candidates, design, one_output, Training(*rows)
 
@@ -208,7 +217,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
 
-    def _learning(self) -> dict[str, Any]:
+    def _learning(self, rows: Training) -> dict[str, Any]:
         """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
         max_time = None if self.max_time is None else 0.5 * self.max_time
         return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
@@ -235,9 +244,17 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         found = self._search(scaled_criterion, scaled, journal)
         if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
-        return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
+        return self._posterior(scaled_criterion, scaled, design, output, found, journal, factor)
 
-    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training) -> None:
+    def _posterior(
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
+    ) -> Posterior:
+        return posterior_of(criterion, moments, design, output, found, journal, factor)
+
+    def _journal(self, limits: Limits) -> Journal:
+        return Journal(limits, self.verbose, self._trace_fields)
+
+    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:
         """Set every fitted attribute, after all that could fail."""
         active = np.unique(np.concatenate([p.active for p in posteriors]))
         places = [np.searchsorted(active, p.active) for p in posteriors]
@@ -262,13 +279,19 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         self.n_iter_ = sum(p.n_iter for p in posteriors)
         self.trace_ = posteriors[0].trace if one_output else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
-        self.criterion_sense_ = criterion.sense
+        self.criterion_sense_ = self._criterion().sense
         self._places = places
-        self._augmentation_rows = Augmentation.rows_of(candidates, rows.X, rows.weights, self.random_state)
         if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
             self.relevance_vectors_ = basis.centers_
         elif hasattr(self, "relevance_vectors_"):
             del self.relevance_vectors_
+
+    def _keep_rows(self, candidates: Any, rows: Training) -> None:
+        """What the uncertainty off the data is computed from."""
+        self._augmentation_rows = Augmentation.rows_of(candidates, rows.X, rows.weights, self.random_state)
+
+    def _keep_path(self, posteriors: list[Posterior], candidates: Any) -> None:
+        """What other models on the way are made from, where the search has nested ones."""
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 
@@ -340,11 +363,12 @@ def _takes_arrays(basis: Any) -> bool:
 
 
 def _joined_trace(posteriors: list[Posterior]) -> Any:
-    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*TRACE.descr, ("output", np.intp)])
+    fields = posteriors[0].trace.dtype
+    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*fields.descr, ("output", np.intp)])
     start = 0
     for output, posterior in enumerate(posteriors):
         part = joined[start : start + len(posterior.trace)]
-        for name in TRACE.names or ():
+        for name in fields.names or ():
             part[name] = posterior.trace[name]
         part["output"] = output
         start += len(posterior.trace)

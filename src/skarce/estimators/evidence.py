@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import MomentRegressor
+from skarce.estimators.base import MomentRegressor, Training
 from skarce.moments import Moments
 from skarce.searches import Found, Journal
 from skarce.solvers.all_candidates import GivenWeightVariance, run_all_candidates
@@ -114,6 +114,11 @@ class EvidenceRegressor(MomentRegressor):
         if not is_number or not 0.0 < float(variance) < np.inf:
             raise ValueError(f'weight_variance must be "learned", or a positive and finite number; got {variance!r}.')
         return GivenWeightVariance(weight_variance=float(variance))
+
+    def _learning(self, rows: Training) -> dict[str, Any]:
+        """Widths go with the prior of the weights."""
+        given = None if isinstance(self.weight_variance, str) else self.weight_variance
+        return {**super()._learning(rows), "weight_variance": given}
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from skarce.criteria import Criterion
-from skarce.estimators.base import MomentRegressor, Training
+from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
 from skarce.posterior import Posterior
 from skarce.searches import Found, Journal
-from skarce.solvers.laplace_path import POINT, LaplaceGCV, run_laplace
+from skarce.solvers.laplace_path import TRACE_FIELDS, LaplaceGCV, run_laplace
 
 DEGREES_OF_FREEDOM = ("hat", "active")
 
@@ -65,7 +65,8 @@ class LaplacePriorRegressor(MomentRegressor):
     weight_precision_ : array like `coef_`
         mu / |a| over the noise variance: the quadratic that touches the penalty at the solution. The std follows from it.
     trace_ : structured array
-        One row for each penalty that was tried, with ``penalty``, ``degrees_of_freedom`` and ``steps`` beside the usual fields.
+        One row for each penalty that was tried, with ``penalty``, ``degrees_of_freedom`` and ``steps`` beside the usual fields; the
+        last row is the model that was chosen.
     active_, coef_, intercept_, relevance_, basis_, relevance_vectors_, outcome_, n_iter_, posterior_
         As in `RelevanceVectorRegressor`.
 
@@ -91,6 +92,8 @@ class LaplacePriorRegressor(MomentRegressor):
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}, penalty {model.penalty_:.3f}")
     """
+
+    _trace_fields = TRACE_FIELDS
 
     def __init__(
         self,
@@ -130,13 +133,11 @@ class LaplacePriorRegressor(MomentRegressor):
         assert isinstance(criterion, LaplaceGCV)
         return run_laplace(criterion, moments, journal, self.finish)
 
-    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training) -> None:
-        super()._keep(posteriors, candidates, one_output, criterion, rows)
-        # A target that does not vary was never searched for, and has no path.
-        chosen = [np.nan if p.details is None else p.details.penalty for p in posteriors]
-        points = [np.empty(0, POINT) if p.details is None else p.details.points for p in posteriors]
+    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:
+        super()._keep(posteriors, candidates, one_output)
+        # The last row is of the model that was chosen; a target that does not vary has none.
+        chosen = [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
         self.penalty_ = chosen[0] if one_output else np.array(chosen)
-        self.trace_ = _side_by_side(self.trace_, np.concatenate(points))
 
 
 def _checked(penalty: Any) -> tuple[float, ...] | None:
@@ -153,11 +154,3 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
             f"from by GCV; got {penalty!r}."
         )
     return tuple(values)
-
-
-def _side_by_side(left: Any, right: Any) -> Any:
-    joined = np.empty(len(left), dtype=[*left.dtype.descr, *right.dtype.descr])
-    for part in (left, right):
-        for name in part.dtype.names:
-            joined[name] = part[name]
-    return joined

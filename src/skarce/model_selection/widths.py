@@ -75,6 +75,7 @@ def learn_widths(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     covariance: str = "weights",
+    weight_variance: Any = None,
     n_starts: int = 3,
     max_rows: int = 1000,
     max_iter: int = 200,
@@ -106,6 +107,9 @@ def learn_widths(
     covariance : {"weights", "kernel"}, default="weights"
         ``"weights"`` is the model of the estimators, whose signal has covariance Phi Phi'. ``"kernel"`` takes Phi itself, the usual
         Gaussian process: half the price, but the widths are those of another model (an rbf of about half the gamma).
+    weight_variance : float or array of shape (n_outputs,), default=None
+        The prior variance of the weights where it is known, in the squared units of the targets; None learns it. Only for
+        ``covariance="weights"``.
     n_starts : int, default=3
     max_rows : int, default=1000
         Of more rows, a random sample.
@@ -139,6 +143,7 @@ def learn_widths(
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
+    _check_weight_variance(weight_variance, covariance)
     X = check_array(X, dtype=np.float64)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
@@ -150,7 +155,7 @@ def learn_widths(
     scale = _Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = _Effort(tol, max_iter, deadline, callback)
     with blas_threads(1):
-        found = _learn(data, scale, _Model(kernel, fit_intercept, covariance), effort, n_starts, rng)
+        found = _learn(data, scale, _Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
     return (
         found if y.ndim > 1 else replace(found, noise_variance=found.noise_variance[0], weight_precision=found.weight_precision[0])
     )
@@ -160,6 +165,7 @@ class _Model(NamedTuple):
     kernel: str
     fit_intercept: bool
     covariance: str
+    weight_variance: Any  # None where it is learned
 
 
 class _Data(NamedTuple):
@@ -244,7 +250,11 @@ class _Objective:
         if model.covariance == "kernel":
             centers = rows
         scaled = replace(targets, values=targets.values[:, self._varies] / self._lengths)
-        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance)
+        given = None
+        if model.weight_variance is not None:
+            given = np.broadcast_to(np.asarray(model.weight_variance, dtype=np.float64), self._varies.shape)
+            given = given[self._varies] / self._lengths**2
+        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None
@@ -289,7 +299,7 @@ def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
         return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
-    race = _Objective(data.thinned(RACE_ROWS, rng), scale, model._replace(covariance="kernel"))
+    race = _Objective(data.thinned(RACE_ROWS, rng), scale, model._replace(covariance="kernel", weight_variance=None))
     if not race.can_tell:
         race = whole
     for number, start in enumerate(_starts(scale.n_widths, n_starts, rng)):
@@ -342,6 +352,15 @@ class _Effort:
 
     def _is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+def _check_weight_variance(variance: Any, covariance: str) -> None:
+    if variance is None:
+        return
+    if covariance != "weights":
+        raise ValueError('weight_variance is for covariance="weights": a process has no weights.')
+    if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
+        raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
 
 
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
@@ -30,7 +29,7 @@ NEXT_TO_NONE = 1e-10  # of the largest penalty: acts as none, and still says whi
 LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave: none are an interpolation with V = 0/0
 # GCV cannot tell a fit from an interpolation: its own path ends before models that use up more than this share of the observations.
 MOST_USED = 0.5
-POINT = [("penalty", np.float64), ("degrees_of_freedom", np.float64), ("steps", np.intp)]
+TRACE_FIELDS = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
 
 
 @dataclass(frozen=True)
@@ -78,9 +77,6 @@ class Solver(Protocol):
     @property
     def magnitudes(self) -> Floats: ...
 
-    @property
-    def gram(self) -> Floats: ...
-
     def minimize(self, penalty: float, tol: float, max_steps: int) -> int: ...
 
 
@@ -91,14 +87,8 @@ class Model(NamedTuple):
     members: Indices
     weights: Floats
     magnitudes: Floats
+    steps: int
     limit: Outcome | None
-
-
-class Path(NamedTuple):
-    """What the trace does not say: a row of `POINT` for each of its own, and the penalty that was chosen; in user units."""
-
-    points: NDArray[np.void]
-    penalty: float
 
 
 @on_one_blas_thread
@@ -106,17 +96,15 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
     """The model of least GCV among the penalties; of a single one, its model."""
     largest = float(np.abs(moments.projections).max(initial=0.0))
     if not largest > 0.0:
-        chosen = float("nan") if criterion.penalties is None else criterion.penalties[0] / criterion.factor
-        return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED, details=Path(np.empty(0, POINT), chosen))
+        return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
     follow = _Follow(criterion, moments, journal, _penalties(criterion.penalties, largest))
     if finish:
         model, outcome = follow.down(L1ActiveSet(moments), largest)
     else:
         model, outcome = follow.up(_all_candidates(moments))
-    ridges = model.penalty / model.magnitudes
+    follow.note("choose", model)
     # The weights of a minimiser are known to all digits; those of the iteration belong to its ridges.
-    weights = model.weights if finish else None
-    return Found(model.members, ridges, outcome, weights=weights, details=follow.path(model.penalty))
+    return Found(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
 
 
 def _penalties(given: tuple[float, ...] | None, largest: float) -> Floats:
@@ -142,32 +130,30 @@ class _Follow:
 
     def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, wanted: Floats) -> None:
         self._criterion, self._moments, self._journal, self._wanted = criterion, moments, journal, wanted
-        self._points: list[tuple[float, float, int]] = []
         self._best: Model | None = None
         self._best_score = -np.inf
 
     def down(self, state: L1ActiveSet, largest: float) -> tuple[Model, Outcome]:
         """From the largest penalty; ends before the first model that is over the cap."""
-        model, limits = _model(state, largest, None), self._journal.limits
+        model, limits = Model(largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.limits
         before = largest
         for wanted in self._wanted:
             for penalty in self._marks(before, float(wanted)):
-                model_before, (model, steps) = model, self._at(state, penalty)
+                model_before, model = model, self._at(state, penalty)
                 if limits.max_active is not None and len(state.members) > limits.max_active:
                     return self._best or model_before, Outcome.SIZE_LIMIT
                 if (limit := self._journal.exhausted()) is not None:
                     return self._best or model, limit
             if self._uses_too_much(len(model.members)):
                 break
-            self._consider(state, model, steps)
+            self._consider(model)
             before = min(before, float(wanted))
         return self._chosen()
 
     def up(self, state: LaplaceIRLS) -> tuple[Model, Outcome]:
         """From the smallest penalty; of the result, the strongest are kept where there is a cap."""
         for penalty in self._wanted[::-1]:
-            model, steps = self._at(state, float(penalty))
-            self._consider(state, model, steps)
+            self._consider(self._at(state, float(penalty)))
             if (limit := self._journal.exhausted()) is not None:
                 return self._chosen()[0], limit
         model, outcome = self._chosen()
@@ -180,9 +166,6 @@ class _Follow:
             members=model.members[kept], weights=model.weights[kept], magnitudes=model.magnitudes[kept]
         ), Outcome.SIZE_LIMIT
 
-    def path(self, penalty: float) -> Path:
-        return Path(np.array(self._points, dtype=POINT), penalty / self._criterion.factor)
-
     def _uses_too_much(self, used: float) -> bool:
         return self._criterion.penalties is None and used > MOST_USED * self._moments.n_samples
 
@@ -192,28 +175,29 @@ class _Follow:
         n_steps = max(int(np.ceil(np.log(goal / before) / np.log(ratio) - 1e-9)), 1)
         return [*map(float, np.geomspace(before, goal, n_steps + 1)[1:-1]), goal] if n_steps > 1 else [goal]
 
-    def _at(self, state: Solver, penalty: float) -> tuple[Model, int]:
+    def _at(self, state: Solver, penalty: float) -> Model:
         limits = self._journal.limits
         steps = state.minimize(penalty, limits.tol, limits.max_steps)
-        return _model(state, penalty, Outcome.STEP_LIMIT if steps >= limits.max_steps else None), steps
+        limit = Outcome.STEP_LIMIT if steps >= limits.max_steps else None
+        return Model(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
-    def _consider(self, state: Solver, model: Model, steps: int) -> None:
-        n, size, gram = self._moments.n_samples, len(model.members), state.gram
-        used = float(size) if self._criterion.counts_active else hat_trace(gram, model.magnitudes, model.penalty)
-        total, freedom = self._moments.target_energy, n - used
-        explained = model.weights @ (2.0 * self._moments.projections[model.members] - gram @ model.weights)
-        residual = max(total - float(explained), RESOLUTION * total)
-        score = n * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
-        self._journal.note("penalty", -1, score, size)
-        self._points.append((model.penalty / self._criterion.factor, used, steps))
+    def _consider(self, model: Model) -> None:
+        score, used = self.note("penalty", model)
         worth = -np.inf if self._uses_too_much(used) else score
         if self._best is None or worth > self._best_score:
             self._best, self._best_score = model, worth
 
+    def note(self, action: str, model: Model) -> tuple[float, float]:
+        """Write a model into the trace; returns its score and the degrees of freedom that it uses."""
+        moments, members, penalty = self._moments, model.members, model.penalty
+        gram, n, total = moments.gram.block(members, members), moments.n_samples, moments.target_energy
+        used = float(len(members)) if self._criterion.counts_active else hat_trace(gram, model.magnitudes, penalty)
+        explained = model.weights @ (2.0 * moments.projections[members] - gram @ model.weights)
+        residual, freedom = max(total - float(explained), RESOLUTION * total), n - used
+        score = n * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
+        self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
+        return score, used
+
     def _chosen(self) -> tuple[Model, Outcome]:
         assert self._best is not None
         return self._best, self._best.limit or Outcome.CONVERGED
-
-
-def _model(state: Solver, penalty: float, limit: Outcome | None) -> Model:
-    return Model(penalty, state.members, state.weights, state.magnitudes, limit)

@@ -114,6 +114,14 @@ class OnePrecision:
             highest = max(10.0 * self.target_energy / (self.n_samples * self.weight_variance), 10.0 * lowest)
         return lowest, highest
 
+    def energy(self, ridge: float) -> float:
+        """a = t'P t."""
+        return self.unexplained + float((ridge / (self.eigenvalues + ridge)) @ self.energies)
+
+    def log_determinant(self, ridge: float) -> float:
+        """log|I + Phi Phi'/rho|."""
+        return float(np.log1p(self.eigenvalues / ridge).sum())
+
     def score(self, ridge: float) -> float:
         """The log evidence up to a constant."""
         return float(self._scores(np.array([ridge]))[0])
