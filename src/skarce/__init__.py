@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis
 from skarce.estimators import (
+    CriterionSearch,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
@@ -19,6 +20,7 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "CriterionSearch",
     "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",

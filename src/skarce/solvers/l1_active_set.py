@@ -70,21 +70,20 @@ class L1ActiveSet:
     def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
         """Go to the minimiser, to where no condition fails by more than `tol * penalty`; returns the steps, `max_steps` at most."""
         signs, steps, stalled = np.sign(self.weights), 0, 0
-        while True:
-            while not self._is_settled(signs, penalty, tol) and stalled < STALLED:
-                if steps == max_steps:
-                    return steps
+        while steps < max_steps and stalled < STALLED:
+            if not self._is_settled(signs, penalty, tol):
                 fell, signs = self._step(signs, penalty)
                 steps, stalled = steps + 1, 0 if fell else stalled + 1
-            entering = self._entering(penalty * (1.0 + tol)) if stalled < STALLED else self.members[:0]
-            if len(entering):
+            elif len(entering := self._entering(penalty * (1.0 + tol))):
                 signs = np.concatenate([signs, np.sign(self.correlations[entering])])
                 self._enter(entering)
-                continue
-            self.correlations = self._b - self.weights @ self._rows[: len(self.members)]
-            if stalled >= STALLED or self.violation(penalty) <= tol * penalty:
-                return steps
-            stalled += 1
+            else:
+                self.correlations = self._b - self.weights @ self._rows[: len(self.members)]
+                if self.violation(penalty) <= tol * penalty:
+                    return steps
+                stalled += 1
+        self._keep(self.weights != 0.0)
+        return steps
 
     def _is_settled(self, signs: Floats, penalty: float, tol: float) -> bool:
         gap = np.abs(self.correlations[self.members] - penalty * signs).max(initial=0.0)
