@@ -21,9 +21,9 @@ MOST_FIXED = (-4, 6)  # powers of ten between which numbers are written without 
 
 
 def show(*results: Table | str) -> None:
-    """Print tables and lines to standard output."""
+    """Print tables and lines to standard output; lines, and tables that are made of lines, are not broken."""
     for result in results:
-        _console(stderr=False).print(result)
+        _console(stderr=False).print(result, soft_wrap=isinstance(result, str))
 
 
 def messages() -> Console:
