@@ -62,6 +62,8 @@ def test_only_bayesian_methods_give_a_std():
         "ssge-floating",
         "ssge-oscillating",
         "abf",
+        "skr",
+        "as",
         "gp",
     ]
 

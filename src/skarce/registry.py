@@ -20,6 +20,8 @@ from skarce.estimators import (
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
+    JeffreysPriorRegressor,
+    LaplacePriorRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
@@ -62,6 +64,8 @@ _ALL = (
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
+    Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
+    Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
     Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
     Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),
@@ -101,6 +105,8 @@ def count_functions(model: Any) -> int:
     """
     if isinstance(model, TransformedTargetRegressor):
         return count_functions(model.regressor_)
+    if hasattr(model, "best_estimator_"):
+        return count_functions(model.best_estimator_)
     for attribute in ("active_", "support_", "X_train_"):
         if hasattr(model, attribute):
             return len(getattr(model, attribute))

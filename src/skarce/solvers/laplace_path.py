@@ -6,6 +6,7 @@ Exact minimisers go from large penalties to small ones, each from the last (`L1A
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -101,7 +102,7 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
     if finish:
         model, outcome = follow.down(L1ActiveSet(moments), largest)
     else:
-        model, outcome = follow.up(_all_candidates(moments))
+        model, outcome = follow.up(lambda: _all_candidates(moments))
     follow.note("choose", model)
     # The weights of a minimiser are known to all digits; those of the iteration belong to its ridges.
     return Found(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
@@ -150,21 +151,30 @@ class _Follow:
             before = min(before, float(wanted))
         return self._chosen()
 
-    def up(self, state: LaplaceIRLS) -> tuple[Model, Outcome]:
-        """From the smallest penalty; of the result, the strongest are kept where there is a cap."""
+    def up(self, start: Callable[[], LaplaceIRLS]) -> tuple[Model, Outcome]:
+        """From the smallest penalty; then once more from the start at the chosen one, so that how it got there does not matter.
+
+        Predictions and GCV settle long before the last functions are dropped, and those go on being dropped along the path.
+        """
+        state, limit = start(), None
         for penalty in self._wanted[::-1]:
             self._consider(self._at(state, float(penalty)))
             if (limit := self._journal.exhausted()) is not None:
-                return self._chosen()[0], limit
+                break
         model, outcome = self._chosen()
+        if limit is None and len(self._wanted) > 1:
+            model = self._at(start(), model.penalty)
+        return self._capped(model, limit or model.limit or outcome)
+
+    def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
+        """Only the strongest where there is a cap."""
         cap = self._journal.limits.max_active
         if cap is None or len(model.members) <= cap:
             return model, outcome
         sizes = np.abs(model.weights) * np.sqrt(self._moments.gram.diagonal[model.members])
         kept = np.sort(np.argsort(-sizes, kind="stable")[:cap])
-        return model._replace(
-            members=model.members[kept], weights=model.weights[kept], magnitudes=model.magnitudes[kept]
-        ), Outcome.SIZE_LIMIT
+        parts = {name: getattr(model, name)[kept] for name in ("members", "weights", "magnitudes")}
+        return model._replace(**parts), Outcome.SIZE_LIMIT
 
     def _uses_too_much(self, used: float) -> bool:
         return self._criterion.penalties is None and used > MOST_USED * self._moments.n_samples
