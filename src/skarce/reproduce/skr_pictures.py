@@ -51,5 +51,5 @@ def _panel(axes: Any, finding: Finding) -> None:
     axes.set_title(finding.experiment.title, fontsize=11)
     axes.set_xlabel("metal distance" if finding.experiment.name == "ultrasonic" else "x")
     axes.set_ylabel("ultrasonic response" if finding.experiment.name == "ultrasonic" else "y")
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, framealpha=0.9, edgecolor="none")
     axes.spines[["top", "right"]].set_visible(False)

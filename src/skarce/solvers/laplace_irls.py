@@ -5,7 +5,8 @@ Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1` by :math:`a \leftarrow
 
 .. math:: a \leftarrow u\,(U G U + \mu I)^{-1} U b, \qquad U = \operatorname{diag}u .
 
-A weight that is zero stays zero. The first iterate is the ridge estimate with mu, and later ones may only go on at a larger penalty.
+A weight that is zero stays zero, so the start is the same for all: the standard deviation of the target, for which the first iterate
+is the ridge estimate with mu where targets have unit variance. Later iterates may only go on at a larger penalty.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class LaplaceIRLS:
     magnitudes : |a| of the iterate before, whose inverse is W: the weights are those of ridges mu / magnitudes
     """
 
-    def __init__(self, members: Indices, gram: Floats, projections: Floats, energy: float) -> None:
+    def __init__(self, members: Indices, gram: Floats, projections: Floats, energy: float, n_samples: float) -> None:
         self.energy = energy
         self.members = members
         self.gram = gram
         self.projections = projections
-        self.weights = self.magnitudes = np.ones(len(members))
+        self.weights = self.magnitudes = np.full(len(members), np.sqrt(energy / n_samples))
 
     def objective(self, penalty: float) -> float:
         """J."""

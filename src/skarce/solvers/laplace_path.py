@@ -123,7 +123,8 @@ def _all_candidates(moments: Moments) -> LaplaceIRLS:
             "candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
         )
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    return LaplaceIRLS(usable, moments.gram.block(usable, usable), moments.projections[usable], moments.target_energy)
+    gram, projections = moments.gram.block(usable, usable), moments.projections[usable]
+    return LaplaceIRLS(usable, gram, projections, moments.target_energy, moments.n_samples)
 
 
 class _Follow:
