@@ -158,7 +158,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
         """Check the data, fit the basis and ask for moments: what estimators may share that differ in nothing before that."""
         read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
         candidates, design, one_output, rows = read(X, y, sample_weight)

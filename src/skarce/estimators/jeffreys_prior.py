@@ -16,10 +16,11 @@ from skarce.solvers.jeffreys_em import run_jeffreys
 class JeffreysPriorRegressor(MomentRegressor):
     """A few functions by a Jeffreys prior on the variance of every weight: nothing to tune but the kernel (adaptive sparseness).
 
-    Expectation maximisation from a ridge estimate with all candidates: each weight is penalised by the inverse of its own square, small
-    ones vanish, and the noise is estimated along the way (Figueiredo 2003). The objective has no lower bound and many local
-    minima, so **the result depends on the start**: a larger `initial_ridge` keeps fewer functions. With kernels so narrow that all
-    candidates together fit everything, the noise goes to its lower bound and nearly all functions stay; `outcome_` then is ``NO_NOISE``.
+    Expectation maximisation from a ridge estimate with all candidates: each weight is penalised by the inverse of its own square,
+    small ones vanish, and the noise is estimated along the way (Figueiredo 2003). The objective has no lower bound and many local
+    minima, so **the result depends on the start**: a larger `initial_ridge` keeps fewer functions. Where all candidates together
+    fit everything (narrow kernels, more inputs than rows), the noise goes to its lower bound and nearly as many functions as rows
+    stay; `outcome_` then is ``NO_NOISE``.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class JeffreysPriorRegressor(MomentRegressor):
     fit_intercept : bool, default=True
         An unpenalised constant; it takes one degree of freedom.
     tol : float, default=1e-4
-        The fit has converged when no weight changes by more than this share of sigma / |phi|, its standard deviation if it were alone.
+        The fit has converged when no weight changes by more than this share of sigma / |phi|, its standard deviation were it alone.
     max_iter : int, default=10000
         Iterations at most.
     max_active : int, default=None

@@ -20,8 +20,9 @@ class LaplacePriorRegressor(MomentRegressor):
     """A few functions with an L1 penalty on their weights, the penalty chosen by generalized cross validation (SKR).
 
     Minimises 1/2 |t - Phi a|^2 + mu |a|_1, the lasso on kernels (Park, Sparse kernel regression using IRWLS procedure). All
-    penalties share one Gram matrix, and each solution starts from the last, so a whole path of them costs little more than one; GCV
-    then picks one without a fold. The weights satisfy the optimality conditions |phi_i'r| <= mu, with equality for active functions.
+    penalties share one Gram matrix, and each solution starts from the last, so a whole path of them costs little more than one;
+    GCV then picks one without a fold. The weights satisfy the optimality conditions |phi_i'r| <= mu, with equality for active
+    functions.
 
     Parameters
     ----------
@@ -29,20 +30,22 @@ class LaplacePriorRegressor(MomentRegressor):
         What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves (a lasso), a
         transformer its output columns. They are not scaled: the penalty weighs functions by their length.
     penalty : "gcv", float or array of floats, default="gcv"
-        mu. ``"gcv"`` tries 100 of them, from the least at which all weights are zero down to 1e-4 of it, and takes the one of least GCV;
-        an array is the path to choose from. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the
-        limit from above: of all least squares solutions the one of least \\|a\\|_1, to ten digits.
+        mu. ``"gcv"`` tries 100 of them, from the least at which all weights are zero down to 1e-4 of it, and takes the one of
+        least GCV; models that use more than half of the observations are not considered. An array is the path to choose from, all
+        of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the limit from above: of all least
+        squares solutions the one whose weights have the least sum of sizes, to ten digits.
     degrees_of_freedom : {"hat", "active"}, default="hat"
         What GCV counts: ``"hat"``, the trace of the hat matrix with the reweighting held, as the paper does; or ``"active"``,
-        the number of active functions, the true number for an L1 penalty. The first is smaller, and its models are larger.
+        the number of active functions, the true number for an L1 penalty. The first is smaller, and its models are larger; with
+        more candidates than rows that are not alike (inputs rather than kernels) it is far too small, so take the second.
     finish : bool, default=True
         True gives exact minimisers. False gives the paper's iteration (reweighted least squares) where it stops: nearly the same
         predictions, with more functions, how many being a matter of `tol`.
     fit_intercept : bool, default=True
         An unpenalised constant; it takes one degree of freedom.
     tol : float, default=1e-6
-        No optimality condition fails by more than this share of mu. With ``finish=False``, the iteration ends when a step lowers the
-        objective by no more than this share of it.
+        No optimality condition fails by more than this share of mu. With ``finish=False``, the iteration ends when a step lowers
+        the objective by no more than this share of it.
     max_iter : int, default=10000
         Steps at most for one penalty.
     max_active : int, default=None
@@ -78,8 +81,8 @@ class LaplacePriorRegressor(MomentRegressor):
     References
     ----------
     Park, H. Sparse kernel regression using IRWLS procedure.
-    Osborne, M. R., Presnell, B. and Turlach, B. A. (2000). A new approach to variable selection in least squares problems. IMA Journal of
-    Numerical Analysis 20, 389-403.
+    Osborne, M. R., Presnell, B. and Turlach, B. A. (2000). A new approach to variable selection in least squares problems. IMA
+    Journal of Numerical Analysis 20, 389-403.
 
     Examples
     --------
@@ -150,7 +153,7 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
         values = np.empty(0)
     if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all() or isinstance(penalty, bool):
         raise ValueError(
-            'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to choose '
-            f"from by GCV; got {penalty!r}."
+            'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to '
+            f"choose from by GCV; got {penalty!r}."
         )
     return tuple(values)

@@ -42,16 +42,17 @@ PMSE = Measure(
     "ultrasonic data, so that the two do not compare",
 )
 NOTES = (
-    "The grid (the paper has none): sigma^2 in " + ", ".join(map(str, WIDTHS)) + " for inputs scaled to [0, 1] by the training rows, and "
-    "29 values of mu from 1e-4 to 1000, chosen by GCV (eq. 5) on all training rows. mu is the multiplier of the printed update, n "
+    f"The grid (the paper has none): sigma^2 in {', '.join(map(str, WIDTHS))} for inputs scaled to [0, 1] by the training rows, "
+    "and 29 values of mu from 1e-4 to 1000, chosen by GCV (eq. 5) on all training rows. mu is the multiplier of the printed update, n "
     "times the lambda of the printed objective.",
-    "SKR is the exact minimiser. SKR-IRWLS is the iteration where it stops (objective settled to 1e-6, weights below 1e-6 of the largest "
-    "dropped): the same predictions, and a number of kernels that says when it was stopped. SKR-CUT has the grid without mu below "
-    "0.01 and sigma^2 below 0.1; that cut was known to bring the error near the printed one, so it confirms nothing. SKR-ACTIVE "
-    "counts each kernel as a degree of freedom in GCV, as is right for an L1 penalty, instead of the trace of the hat matrix.",
-    "SVM: tube 3 s sqrt(log n / n) (Cherkassky and Ma), s the standard deviation of the noise by their estimate from 3 nearest neighbours. "
-    "The paper's tubes, 0.839 and 0.5604, do not follow from one rule. C (0.1 to 1000) and sigma^2 by ten-fold cross validation, as "
-    "in the paper, and sigma^2 of the RVM too.",
+    "SKR is the exact minimiser. SKR-IRWLS is the iteration where it stops (objective settled to 1e-6, weights below 1e-6 of the "
+    "largest dropped): nearly the same predictions, and a number of kernels that says when it was stopped. SKR-CUT has the grid "
+    "without mu below 0.01 and sigma^2 below 0.1; that cut was known to bring the error near the printed one, so it confirms "
+    "nothing. SKR-ACTIVE counts each kernel as a degree of freedom in GCV, as is right for an L1 penalty, instead of the trace of "
+    "the hat matrix.",
+    "SVM: tube 3 s sqrt(log n / n) (Cherkassky and Ma), s the standard deviation of the noise by their estimate from 3 nearest "
+    "neighbours. The paper's tubes, 0.839 and 0.5604, do not follow from one rule. C (0.1 to 1000) and sigma^2 by ten-fold cross "
+    "validation, as in the paper, and sigma^2 of the RVM too.",
     "SKR has no intercept, as in the paper; SVM and RVM have one.",
 )
 
@@ -63,8 +64,12 @@ def paper(quick: bool = False) -> Paper:
     gammas = tuple(1.0 / width for width in widths)
     cut = tuple(p for p in penalties if p >= CUT[0]), tuple(1.0 / w for w in widths if w >= CUT[1])
     experiments = (
-        Experiment("simulated", "Simulated example", 100, simulated, "100 noisy rows for training, 100 rows of the true mean for testing."),
-        Experiment("ultrasonic", "Ultrasonic data", 100, random_rows("chwirut1", 142), "142 random rows for training, 72 for testing."),
+        Experiment(
+            "simulated", "Simulated example", 100, simulated, "100 noisy rows for training, 100 rows of the true mean for testing."
+        ),
+        Experiment(
+            "ultrasonic", "Ultrasonic data", 100, random_rows("chwirut1", 142), "142 random rows for training, 72 for testing."
+        ),
     )
     return Paper(
         name="skr",
@@ -116,7 +121,7 @@ class TubeSVR(SVR):  # type: ignore[misc]
 
 
 def tube(X: Floats, y: Floats) -> float:
-    """3 s sqrt(log n / n), s^2 = n^(1/5) k / (n^(1/5) k - 1) times the mean squared residual of k nearest neighbours, the row among them."""
+    """3 s sqrt(log n / n), s^2 = d / (d - 1) times the mean squared residual of k nearest neighbours, d = k n^(1/5)."""
     n = len(y)
     nearest = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(X).kneighbors(X, return_distance=False)
     complexity = n**0.2 * NEIGHBOURS

@@ -31,7 +31,7 @@ def draw(found: Sequence[Finding], path: Path) -> None:
 
 
 def _panel(axes: Any, finding: Finding) -> None:
-    X, y, X_test, y_test = finding.experiment.draw(finding.experiment.rng(REPEAT, SEED))
+    X, y, *_ = finding.experiment.draw(finding.experiment.rng(REPEAT, SEED))
     line = np.linspace(X.min(), X.max(), 400)[:, None]
     fold = scaled(X, y, line, line[:, 0], input_range=finding.paper.input_range)
     axes.plot(X[:, 0], y, ".", color="#9aa5ad", markersize=5, label="training rows")
@@ -41,7 +41,8 @@ def _panel(axes: Any, finding: Finding) -> None:
         contender = summary.contender
         if contender.name not in STYLES:
             continue
-        record = next((r for r in finding.records if r.method == contender.name and r.repeat == REPEAT and r.error is not None), None)
+        own = (r for r in finding.records if (r.method, r.repeat) == (contender.name, REPEAT) and r.error is not None)
+        record = next(own, None)
         if record is None:
             continue
         model = contender.make(record.choice).fit(fold.X_train, fold.y_train)

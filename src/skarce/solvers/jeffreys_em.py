@@ -90,8 +90,8 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fo
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     if not fits(len(usable), len(usable)):
         raise ValueError(
-            f"adaptive sparseness starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer "
-            "candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+            f"adaptive sparseness starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use "
+            "fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
         )
     gram, projections = moments.gram.block(usable, usable), moments.projections[usable]
     state = JeffreysEM(usable, gram, projections, moments.target_energy, moments.n_samples, initial_ridge)

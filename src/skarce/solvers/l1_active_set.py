@@ -7,8 +7,8 @@ For given members and signs the minimiser is linear, :math:`G a = b - \mu s`. A 
 changes; else to the least J on the way, or to the end of it with the weights of changed sign at zero, whichever is lower. J never
 rises, and no set of members and signs can return. Then the candidates that violate their condition most enter together.
 
-A step costs O(n_members * n_candidates) and a factorisation where the members changed; the rows of G that belong to members lie side
-by side, so that nothing else of G is touched and columns can come one at a time.
+A step costs O(n_members * n_candidates) and a factorisation where the members changed; the rows of G that belong to members lie
+side by side, so that nothing else of G is touched and columns can come one at a time.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 r"""Iteratively reweighted least squares for a Laplacian prior (Park, Sparse kernel regression using IRWLS procedure).
 
-Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1` by :math:`a \leftarrow (G + \mu W)^{-1}b`, :math:`W = \operatorname{diag}(1/|a_i|)`
-(errata 1.2: mu is n lambda of the printed objective). With :math:`u = \sqrt{|a|}` nothing is infinite and no eigenvalue is below mu:
+Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1` by :math:`a \leftarrow (G + \mu W)^{-1}b`,
+:math:`W = \operatorname{diag}(1/|a_i|)` (errata 1.2: mu is n lambda of the printed objective). With :math:`u = \sqrt{|a|}` nothing
+is infinite and no eigenvalue is below mu:
 
 .. math:: a \leftarrow u\,(U G U + \mu I)^{-1} U b, \qquad U = \operatorname{diag}u .
 
-A weight that is zero stays zero, so the start is the same for all: the standard deviation of the target, for which the first iterate
-is the ridge estimate with mu where targets have unit variance. Later iterates may only go on at a larger penalty.
+A weight that is zero stays zero, so the start is the same for all: the standard deviation of the target. For targets of unit
+variance the first iterate is the ridge estimate with mu. Later iterates may only go on at a larger penalty.
 """
 
 from __future__ import annotations
