@@ -95,9 +95,9 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-5, 5, (200, 1))
     >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
-    >>> search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.01, 0.1, 1.0]}).fit(X, y)
+    >>> search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.01, 1.0, 100.0]}).fit(X, y)
     >>> search.best_params_
-    {'basis__gamma': 0.1}
+    {'basis__gamma': 1.0}
     >>> mean, std = search.predict([[1.5]], return_std=True)
     """
 

@@ -42,9 +42,9 @@ PMSE = Measure(
     "ultrasonic data, so that the two do not compare",
 )
 NOTES = (
-    f"The grid (the paper has none): sigma^2 in {', '.join(map(str, WIDTHS))} for inputs scaled to [0, 1] by the training rows, "
-    "and 29 values of mu from 1e-4 to 1000, chosen by GCV (eq. 5) on all training rows. mu is the multiplier of the printed update, n "
-    "times the lambda of the printed objective.",
+    f"The grid (the paper has none): sigma^2 in {', '.join(map(str, WIDTHS))} for inputs scaled to [0, 1] by the training "
+    "rows, and 29 values of mu from 1e-4 to 1000, chosen by GCV (eq. 5) on all training rows. mu is the multiplier of the printed "
+    "update, n times the lambda of the printed objective.",
     "SKR is the exact minimiser. SKR-IRWLS is the iteration where it stops (objective settled to 1e-6, weights below 1e-6 of the "
     "largest dropped): nearly the same predictions, and a number of kernels that says when it was stopped. SKR-CUT has the grid "
     "without mu below 0.01 and sigma^2 below 0.1; that cut was known to bring the error near the printed one, so it confirms "

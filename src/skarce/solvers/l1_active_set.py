@@ -5,13 +5,16 @@ Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1`. With :math:`c = \Phi^
 
 For given members and signs the minimiser is linear, :math:`G a = b - \mu s`. A step goes towards it: all the way where no sign
 changes; else to the least J on the way, or to the end of it with the weights of changed sign at zero, whichever is lower. J never
-rises, and no set of members and signs can return. Then the candidates that violate their condition most enter together.
+rises, and no set of members and signs can return. Then the candidates that violate their condition most enter together. One that
+depends on the members takes the place of one of them: J falls along the direction that leaves the fit as it is.
 
 A step costs O(n_members * n_candidates) and a factorisation where the members changed; the rows of G that belong to members lie
 side by side, so that nothing else of G is touched and columns can come one at a time.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -22,6 +25,7 @@ from skarce.moments import Moments
 
 ALIKE = 0.8  # candidates whose squared cosine is above do not enter together
 FEWEST_TOGETHER = 4  # this many may enter in any case, and as many as an eighth of the members
+DEPENDENT = 1e-11  # a candidate of which less than this share is left depends on the members
 RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, where members are dependent to working precision
 STALLED = 3  # steps in a row that do not lower J: rounding is all that is left
 GRAIN = 1e-13  # of b'a: what J may seem to fall by where it is only rounding
@@ -41,7 +45,7 @@ class L1ActiveSet:
         self._moments = moments
         self._b = moments.projections
         self._rows = np.empty((16, moments.n_candidates))
-        self._lower: Floats | None = None
+        self._lower = np.empty((0, 0))  # Cholesky factor of the Gram of the first so many members
         self.members = np.empty(0, dtype=np.intp)
         self.weights = np.empty(0)
         self.correlations = self._b.copy()
@@ -75,8 +79,8 @@ class L1ActiveSet:
                 fell, signs = self._step(signs, penalty)
                 steps, stalled = steps + 1, 0 if fell else stalled + 1
             elif len(entering := self._entering(penalty * (1.0 + tol))):
-                signs = np.concatenate([signs, np.sign(self.correlations[entering])])
-                self._enter(entering)
+                signs, has_swapped, fell = self._enter(entering, signs, penalty)
+                steps, stalled = steps + has_swapped, stalled if fell else stalled + 1
             else:
                 self.correlations = self._b - self.weights @ self._rows[: len(self.members)]
                 if self.violation(penalty) <= tol * penalty:
@@ -93,29 +97,39 @@ class L1ActiveSet:
         """Towards the minimiser for these members and signs. Returns whether J fell, and the signs after it."""
         uphill = penalty * signs - self.correlations[self.members]
         direction = -self._solve(uphill)
-        end = self.weights + direction
-        moved = direction @ self._rows[: len(self.members)]  # G d, for every candidate
+        end, moved = self.weights + direction, direction @ self._rows[: len(self.members)]  # moved is G d, for every candidate
         crossing = end * signs <= 0.0
         if not crossing.any():
             return self._move(end, moved, penalty), signs
-        length, gain = _best_length(self.weights, direction, signs, uphill, float(moved[self.members] @ direction), penalty)
+        way = _best_length(self.weights, direction, signs, uphill, float(moved[self.members] @ direction), penalty)
         clamped = np.where(crossing, 0.0, end)
         shift = (clamped - self.weights) @ self._rows[: len(self.members)]
-        fall = self.objective(penalty) - self._objective_at(clamped, shift, penalty)
-        if fall > 0.5 * gain:
+        if self.objective(penalty) - self._objective_at(clamped, shift, penalty) > 0.5 * way.gain:
             fell = self._move(clamped, shift, penalty)
-        elif length > 0.0:
-            part = self.weights + length * direction
-            part[np.abs(part) <= 1e-15 * np.abs(direction)] = 0.0
-            fell = self._move(part, length * moved, penalty)
+        elif way.length > 0.0:
+            fell = self._move(_rounded(self.weights, way.length * direction), way.length * moved, penalty)
         else:  # members that have just entered and would leave on the wrong side
-            fell = True
-        kept = self.weights != 0.0
-        if length <= 0.0 and fall <= 0.5 * gain:
-            kept |= ~crossing
+            return True, self._without_zeros(signs, keeping=~crossing)
+        return fell, self._without_zeros(signs)
+
+    def _swap(self, signs: Floats, penalty: float) -> tuple[bool, Floats]:
+        """The last member depends on the others: along the direction that leaves the fit as it is, to the least J."""
+        last = len(self.members) - 1
+        inward = lapack.dpotrs(self._lower, self._rows[last, self.members[:last]], lower=1)[0] if last else np.empty(0)
+        direction = signs[last] * np.append(-inward, 1.0)
+        moved = direction @ self._rows[: last + 1]
+        uphill = penalty * signs - self.correlations[self.members]
+        curvature = max(float(moved[self.members] @ direction), 0.0)
+        way = _best_length(self.weights, direction, signs, uphill, curvature, penalty, longest=np.inf)
+        fell = way.length > 0.0 and self._move(_rounded(self.weights, way.length * direction), way.length * moved, penalty)
+        return fell, self._without_zeros(signs)
+
+    def _without_zeros(self, signs: Floats, keeping: Floats | bool = False) -> Floats:
+        """Drop the members without weight but those to keep; the signs of the others."""
+        kept = (self.weights != 0.0) | keeping
         signs = np.where(self.weights != 0.0, np.sign(self.weights), signs)[kept]
         self._keep(kept)
-        return fell, signs
+        return signs
 
     def _objective_at(self, weights: Floats, shift: Floats, penalty: float) -> float:
         both = self._b[self.members] + self.correlations[self.members] - shift[self.members]
@@ -145,17 +159,34 @@ class L1ActiveSet:
                 chosen.append(i)
         return some[chosen]
 
-    def _enter(self, entering: Indices) -> None:
-        size, total = len(self.members), len(self.members) + len(entering)
-        if total > len(self._rows):
-            larger = np.empty((min(2 * total, max(self._moments.n_candidates, total)), self._moments.n_candidates))
-            larger[:size] = self._rows[:size]
+    def _enter(self, entering: Indices, signs: Floats, penalty: float) -> tuple[Floats, bool, bool]:
+        """Let candidates in: all, or the first where they depend on each other; one that depends on the members swaps with one.
+
+        Returns the signs, whether that was a step, and whether it was of use.
+        """
+        self._complete()
+        size = len(self.members)
+        self._reserve(size + len(entering))
+        self._rows[size : size + len(entering)] = self._moments.gram.columns(entering)
+        for some in (entering, entering[:1]):
+            members = np.concatenate([self.members, some])
+            lower = _bordered(self._lower, self._rows[size : len(members)].take(members, axis=1))
+            if lower is not None:
+                break
+        self.members = members
+        self.weights = np.concatenate([self.weights, np.zeros(len(some))])
+        signs = np.concatenate([signs, np.sign(self.correlations[some])])
+        if lower is not None:
+            self._lower = lower
+            return signs, False, True
+        fell, signs = self._swap(signs, penalty)
+        return signs, True, fell
+
+    def _reserve(self, size: int) -> None:
+        if size > len(self._rows):
+            larger = np.empty((2 * size, self._moments.n_candidates))
+            larger[: len(self.members)] = self._rows[: len(self.members)]
             self._rows = larger
-        self._rows[size:total] = self._moments.gram.columns(entering)
-        self.members = np.concatenate([self.members, entering])
-        self.weights = np.concatenate([self.weights, np.zeros(len(entering))])
-        if self._lower is not None:
-            self._lower = _bordered(self._lower, self._rows[size:total].take(self.members, axis=1))
 
     def _keep(self, kept: Floats) -> None:
         if kept.all():
@@ -163,13 +194,19 @@ class L1ActiveSet:
         places = np.flatnonzero(kept)
         first = int(np.argmin(kept))
         self._rows[first : len(places)] = self._rows[places[first:]]
-        self.members, self.weights, self._lower = self.members[places], self.weights[places], None
+        self.members, self.weights, self._lower = self.members[places], self.weights[places], self._lower[:first, :first]
 
     def _solve(self, right: Floats) -> Floats:
-        """G_AA^-1 right, G_AA with the least rise of its diagonal that lets it be factored."""
-        if self._lower is None:
-            self._lower = _factor(self.gram)
-        return lapack.dpotrs(self._lower, right, lower=1)[0]
+        """G_AA^-1 right."""
+        self._complete()
+        return lapack.dpotrs(self._lower, right, lower=1)[0] if len(right) else right
+
+    def _complete(self) -> None:
+        """Factor what is not yet factored, with the least rise of the diagonal that lets that be."""
+        size, known = len(self.members), len(self._lower)
+        if known < size:
+            bordered = _bordered(self._lower, self._rows[known:size].take(self.members, axis=1)) if known else None
+            self._lower = _factor(self.gram) if bordered is None else bordered
 
 
 def _factor(matrix: Floats) -> Floats:
@@ -187,35 +224,49 @@ def _bordered(lower: Floats, rows: Floats) -> Floats | None:
     """The factor with rows for new members, or None where they depend on the others."""
     size, total = len(lower), rows.shape[1]
     across = lapack.dtrtrs(lower, np.asfortranarray(rows[:, :size].T), lower=1)[0].T if size else rows[:, :0]
-    left = rows[:, size:] - across @ across.T
-    if not (left.diagonal() > 1e-11 * rows[:, size:].diagonal()).all():
-        return None
     try:
-        corner = cholesky(left)
+        corner = cholesky(rows[:, size:] - across @ across.T)
     except NotPositiveDefiniteError:
+        return None
+    if not (corner.diagonal() ** 2 > DEPENDENT * rows[:, size:].diagonal()).all():
         return None
     bordered = np.zeros((total, total), order="F")
     bordered[:size, :size], bordered[size:, :size], bordered[size:, size:] = lower, across, corner
     return bordered
 
 
+def _rounded(weights: Floats, step: Floats) -> Floats:
+    """weights + step, zero where only rounding is left."""
+    after = weights + step
+    after[np.abs(after) <= 1e-15 * np.abs(step)] = 0.0
+    return after
+
+
+class Way(NamedTuple):
+    """How far to go along a direction, and how far J falls until there."""
+
+    length: float
+    gain: float
+
+
 def _best_length(
-    weights: Floats, direction: Floats, signs: Floats, uphill: Floats, curvature: float, penalty: float
-) -> tuple[float, float]:
-    """Where J is least on the way from `weights` along `direction` (0 to 1), and how far it falls until there.
+    weights: Floats, direction: Floats, signs: Floats, uphill: Floats, curvature: float, penalty: float, longest: float = 1.0
+) -> Way:
+    """Where J is least on the way from `weights` along `direction`.
 
     Along the way J is a convex quadratic whose slope jumps up by 2 mu |d_i| where weight i changes its sign.
     """
     slope = float(uphill @ direction)
-    crossing = np.flatnonzero((weights + direction) * signs <= 0.0)
-    where = -weights[crossing] / direction[crossing]
+    towards = np.flatnonzero(direction * signs < 0.0)
+    where = -weights[towards] / direction[towards]
     order = np.argsort(where, kind="stable")
-    where, jumps = where[order], 2.0 * penalty * np.abs(direction[crossing[order]])
+    where, jumps = where[order], 2.0 * penalty * np.abs(direction[towards[order]])
     after = slope + curvature * where + np.cumsum(jumps)  # the slope just behind each crossing
     first = int(np.argmax(after >= 0.0)) if (after >= 0.0).any() else len(where)
     jumped = float(jumps[:first].sum())
     free = -(slope + jumped) / curvature if curvature > 0.0 else np.inf
-    length = min(free, where[first] if first < len(where) else 1.0, 1.0)
-    length = max(length, 0.0)
+    length = max(min(free, where[first] if first < len(where) else longest, longest), 0.0)
+    if not np.isfinite(length):
+        return Way(0.0, 0.0)
     kinks = float(jumps[:first] @ np.maximum(length - where[:first], 0.0))
-    return length, -(slope * length + 0.5 * curvature * length**2 + kinks)
+    return Way(float(length), -(slope * length + 0.5 * curvature * length**2 + kinks))

@@ -201,10 +201,13 @@ class _Follow:
     def note(self, action: str, model: Model) -> tuple[float, float]:
         """Write a model into the trace; returns its score and the degrees of freedom that it uses."""
         moments, members, penalty = self._moments, model.members, model.penalty
-        gram, n, total = moments.gram.block(members, members), moments.n_samples, moments.target_energy
-        used = float(len(members)) if self._criterion.counts_active else hat_trace(gram, model.magnitudes, penalty)
-        explained = model.weights @ (2.0 * moments.projections[members] - gram @ model.weights)
-        residual, freedom = max(total - float(explained), RESOLUTION * total), n - used
+        n, total = moments.n_samples, moments.target_energy
+        used = float(len(members))
+        if not self._criterion.counts_active:
+            used = hat_trace(moments.gram.block(members, members), model.magnitudes, penalty)
+        # |t - Phi a|^2 = t't - 2 b'a + a'G a, and G a = b - mu W a.
+        explained = float(model.weights @ (moments.projections[members] + penalty * model.weights / model.magnitudes))
+        residual, freedom = max(total - explained, RESOLUTION * total), n - used
         score = n * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
         self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
         return score, used
