@@ -32,8 +32,8 @@ NEIGHBOURS = 3
 PENALTY, WIDTH = "mu", "sigma^2"
 
 PRINTED = {
-    "simulated": {"svm": (0.0757, 54.32), "rvm": (0.1257, 11.46), "skr": (0.0551, 40.07)},
-    "ultrasonic": {"svm": (11.0885, 114.83), "rvm": (11.8355, 38.98), "skr": (11.5905, 81.78)},
+    "simulated": {"svm": (0.0757, 54.32), "rvm": (0.1257, 11.46), "skr-irwls": (0.0551, 40.07)},
+    "ultrasonic": {"svm": (11.0885, 114.83), "rvm": (11.8355, 38.98), "skr-irwls": (11.5905, 81.78)},
 }
 PMSE = Measure(
     "PMSE",

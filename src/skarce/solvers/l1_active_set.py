@@ -28,7 +28,7 @@ FEWEST_TOGETHER = 4  # this many may enter in any case, and as many as an eighth
 DEPENDENT = 1e-11  # a candidate of which less than this share is left depends on the members
 RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, where members are dependent to working precision
 STALLED = 3  # steps in a row that do not lower J: rounding is all that is left
-GRAIN = 1e-13  # of b'a: what J may seem to fall by where it is only rounding
+GRAIN = 1e-16  # of b'a: J does not notice a smaller fall
 
 
 class L1ActiveSet:
@@ -98,19 +98,21 @@ class L1ActiveSet:
         uphill = penalty * signs - self.correlations[self.members]
         direction = -self._solve(uphill)
         end, moved = self.weights + direction, direction @ self._rows[: len(self.members)]  # moved is G d, for every candidate
-        crossing = end * signs <= 0.0
+        crossing, curvature = end * signs <= 0.0, float(moved[self.members] @ direction)
         if not crossing.any():
-            return self._move(end, moved, penalty), signs
-        way = _best_length(self.weights, direction, signs, uphill, float(moved[self.members] @ direction), penalty)
+            self._move(end, moved)
+            return self._is_noticed(0.5 * curvature), signs
+        way = _best_length(self.weights, direction, signs, uphill, curvature, penalty)
         clamped = np.where(crossing, 0.0, end)
         shift = (clamped - self.weights) @ self._rows[: len(self.members)]
-        if self.objective(penalty) - self._objective_at(clamped, shift, penalty) > 0.5 * way.gain:
-            fell = self._move(clamped, shift, penalty)
+        fall = self.objective(penalty) - self._objective_at(clamped, shift, penalty)
+        if fall > 0.5 * way.gain:
+            self._move(clamped, shift)
         elif way.length > 0.0:
-            fell = self._move(_rounded(self.weights, way.length * direction), way.length * moved, penalty)
+            self._move(_rounded(self.weights, way.length * direction), way.length * moved)
         else:  # members that have just entered and would leave on the wrong side
             return True, self._without_zeros(signs, keeping=~crossing)
-        return fell, self._without_zeros(signs)
+        return self._is_noticed(max(fall, way.gain)), self._without_zeros(signs)
 
     def _swap(self, signs: Floats, penalty: float) -> tuple[bool, Floats]:
         """The last member depends on the others: along the direction that leaves the fit as it is, to the least J."""
@@ -121,8 +123,9 @@ class L1ActiveSet:
         uphill = penalty * signs - self.correlations[self.members]
         curvature = max(float(moved[self.members] @ direction), 0.0)
         way = _best_length(self.weights, direction, signs, uphill, curvature, penalty, longest=np.inf)
-        fell = way.length > 0.0 and self._move(_rounded(self.weights, way.length * direction), way.length * moved, penalty)
-        return fell, self._without_zeros(signs)
+        if way.length > 0.0:
+            self._move(_rounded(self.weights, way.length * direction), way.length * moved)
+        return self._is_noticed(way.gain), self._without_zeros(signs)
 
     def _without_zeros(self, signs: Floats, keeping: Floats | bool = False) -> Floats:
         """Drop the members without weight but those to keep; the signs of the others."""
@@ -135,11 +138,13 @@ class L1ActiveSet:
         both = self._b[self.members] + self.correlations[self.members] - shift[self.members]
         return float(penalty * np.abs(weights).sum() - 0.5 * weights @ both)
 
-    def _move(self, weights: Floats, shift: Floats, penalty: float) -> bool:
-        before = self.objective(penalty)
+    def _move(self, weights: Floats, shift: Floats) -> None:
         self.weights = weights
         self.correlations = self.correlations - shift
-        return before - self.objective(penalty) > GRAIN * abs(before)
+
+    def _is_noticed(self, fall: float) -> bool:
+        """Whether J fell by more than rounding may pretend."""
+        return bool(fall > GRAIN * abs(float(self.weights @ self._b[self.members])))
 
     def _entering(self, bound: float) -> Indices:
         """The candidates that violate their condition most, no two of them alike."""
