@@ -103,6 +103,14 @@ def shared_evidence(phi, t, alpha, beta, *, intercept=False):
     return density + 0.5 * np.log(2 / max(gamma, 1)) + 0.5 * np.log(2 / max(len(t) - gamma, 1))
 
 
+def penalized_error(phi, t, ridge, *, intercept=False):
+    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, where there is one, is not penalised."""
+    if intercept:
+        phi, t = phi - phi.mean(axis=0), t - t.mean()
+    w = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ t)
+    return ((t - phi @ w) ** 2).sum() + ridge * (w**2).sum()
+
+
 def l1_objective(phi, t, weights, penalty):
     """|t - phi a|^2 / 2 + mu |a|_1."""
     return 0.5 * ((t - phi @ weights) ** 2).sum() + penalty * np.abs(weights).sum()

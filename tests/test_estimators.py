@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skarce.searches.best_action
 from skarce import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
@@ -63,6 +64,10 @@ ESTIMATORS = [
     EvidenceRegressor(),
     EvidenceRegressor("passthrough", fit_intercept=False),
     EvidenceRegressor(weight_variance=1.0, moments="columns"),
+    BackwardEliminationRegressor(),
+    BackwardEliminationRegressor("passthrough", fit_intercept=False),
+    BackwardEliminationRegressor(weight_variance=1.0, moments="columns", keep_path=True),
+    BackwardEliminationRegressor(direction="forward", stop="step", tol=0.01),
     EvidenceSearchRegressor(),
     EvidenceSearchRegressor("passthrough", search=PlusTakeAway(2, 1)),
     EvidenceSearchRegressor(search="floating", reestimate="paper"),
@@ -120,6 +125,8 @@ EVERY_METHOD = {
     "rfs": RegularizedForwardRegressor,
     "rfs, orthogonal": partial(RegularizedForwardRegressor, penalize="orthogonal"),
     "abf": EvidenceRegressor,
+    "gps-be": BackwardEliminationRegressor,
+    "gps-be, forward": partial(BackwardEliminationRegressor, direction="forward"),
     "ssge-forward": EvidenceSearchRegressor,
     "ssge-pta": partial(EvidenceSearchRegressor, search="plus-take-away"),
     "ssge-floating": partial(EvidenceSearchRegressor, search="floating", reestimate="paper"),

@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis, ProcessBasis
 from skarce.estimators import (
+    BackwardEliminationRegressor,
     CriterionSearch,
     EvidenceRegressor,
     EvidenceSearchRegressor,
@@ -20,6 +21,7 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "BackwardEliminationRegressor",
     "CriterionSearch",
     "EvidenceRegressor",
     "EvidenceSearchRegressor",

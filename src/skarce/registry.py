@@ -16,7 +16,9 @@ from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
+from skarce.basis import KernelBasis
 from skarce.estimators import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
@@ -52,6 +54,7 @@ def _gaussian_process() -> Any:
     return GaussianProcessRegressor(kernel=1.0 * RBF() + WhiteKernel(), normalize_y=True)
 
 
+ARD, ONE_WIDTH = KernelBasis(gamma="ard"), KernelBasis(gamma="evidence")
 _ALL = (
     Method("frvm", "relevance vector machine, fast", RelevanceVectorRegressor),
     Method("rvm", "relevance vector machine, EM (Tipping 2001)", lambda: RelevanceVectorRegressor(solver="em"), max_rows=3000),
@@ -64,6 +67,9 @@ _ALL = (
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
+    Method("gps", "all functions, a width per input by evidence", partial(EvidenceRegressor, ARD), max_rows=1000),
+    Method("gps-u", "all functions, one width by evidence", partial(EvidenceRegressor, ONE_WIDTH), max_rows=1000),
+    Method("gps-be", "gps, then backward elimination (Bo et al.)", partial(BackwardEliminationRegressor, ARD), max_rows=1000),
     Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
     Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),

@@ -1,5 +1,6 @@
 """The scikit-learn face: validation, fitted attributes, nothing numerical."""
 
+from skarce.estimators.backward_elimination import BackwardEliminationRegressor
 from skarce.estimators.criterion_search import CriterionSearch
 from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
@@ -12,6 +13,7 @@ from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
 
 __all__ = [
+    "BackwardEliminationRegressor",
     "CriterionSearch",
     "EvidenceRegressor",
     "EvidenceSearchRegressor",

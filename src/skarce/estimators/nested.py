@@ -79,7 +79,7 @@ class NestedRegressor(MomentRegressor):
     def _with_sizes(self, size_of: Callable[[NestedPath], int]) -> Any:
         check_is_fitted(self, "posterior_")
         one_output = isinstance(self.posterior_, Posterior)
-        posteriors = [self.posterior_] if one_output else self.posterior_
+        posteriors: Any = [self.posterior_] if one_output else self.posterior_
         if all(p.path is None for p in posteriors):
             raise ValueError(
                 f"the models on the way to this one do not contain one another ({self.outcome_.name}): with_n_basis and with_tol "
@@ -124,4 +124,3 @@ class _Members(NamedTuple):
 
     def select(self, active: Indices) -> Any:
         return self.basis.select(np.searchsorted(self.members, active))
-

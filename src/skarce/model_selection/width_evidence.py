@@ -19,7 +19,7 @@ place of :math:`\rho` is the ratio of the prior variance of the signal to that o
 :math:`\kappa = \operatorname{tr}(AA^T)/(n\rho)`, which keeps its meaning when the widths move. Several outputs share the widths and
 :math:`\kappa`, and have each a noise of their own.
 
-Where the prior variance v of the weights is given (``covariance="weights"`` only), the noise is not free: :math:`\sigma^2 = \rho v`,
+Where the prior variance v of the weights is given (``covariance="weights"`` only), the noise is :math:`\sigma^2 = \rho v`,
 
 .. math:: L = -\tfrac n2\log 2\pi\sigma^2 - \frac a{2\sigma^2} - \tfrac12\log|I + AA^T/\rho|,
 

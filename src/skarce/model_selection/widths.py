@@ -25,6 +25,7 @@ RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the
 FIRST_RATIO = 10.0
 FACTORS = (1.0, 0.1, 10.0)  # the first starts: all inputs together vary by this much; further ones are drawn about the first
 SPREAD = 1.5  # standard deviation of those, in the logarithms of the widths
+NARROWER = (0.0, np.log(10.0))  # added to the logarithms of widths learned under a free prior, for starts under a given one
 RACE_LOOSENESS = 10.0  # there an iteration may be the last while it still gains so many times `tol`
 RACE_ROWS = 300  # the starts run on this many rows at most; only the best of them goes on with all
 
@@ -143,10 +144,10 @@ def learn_widths(
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
-    _check_weight_variance(weight_variance, covariance)
     X = check_array(X, dtype=np.float64)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
+    _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     rng = check_random_state(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
@@ -271,8 +272,11 @@ class _Objective:
 
     def start_from_process(self, at: Floats) -> Floats:
         """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""
-        lowest, highest = np.log(WIDTH_BOUNDS)
-        log_widths = np.clip(at[:-1] + np.log(2.0), lowest, highest)
+        return self.start_at(at[:-1] + np.log(2.0))
+
+    def start_at(self, log_widths: Floats) -> Floats:
+        """These widths, with the ratio of largest evidence."""
+        log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
         ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
 
@@ -293,21 +297,46 @@ class _Objective:
 
 
 def _learn(data: _Data, scale: _Scale, model: _Model, effort: _Effort, n_starts: int, rng: np.random.RandomState) -> Widths:
-    """Race the starts on few rows, then go on from the best with all."""
     whole = _Objective(data, scale, model)
     if not whole.can_tell:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
         return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
-    race = _Objective(data.thinned(RACE_ROWS, rng), scale, model._replace(covariance="kernel", weight_variance=None))
+    starts = _starts(scale.n_widths, n_starts, rng)
+    few = data.thinned(RACE_ROWS, rng)
+    free = whole if model.weight_variance is None else _Objective(data, scale, model._replace(weight_variance=None))
+    n_evaluations = _race_and_climb(free, few, scale, model, effort, starts)
+    if free is not whole:
+        n_evaluations = _climb_under_prior(whole, free, scale, effort, starts, n_evaluations)
+    return whole.widths(n_evaluations)
+
+
+def _race_and_climb(whole: _Objective, few: _Data, scale: _Scale, model: _Model, effort: _Effort, starts: list[Floats]) -> int:
+    """Race the starts on few rows and with the kernel as covariance, then go on from the best with all; evaluations so far."""
+    race = _Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
     if not race.can_tell:
         race = whole
-    for number, start in enumerate(_starts(scale.n_widths, n_starts, rng)):
+    for number, start in enumerate(starts):
         effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
     assert race.best_at is not None
     start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
-    effort.climb(whole, scale, start, n_starts, race.n_evaluations)
-    return whole.widths(race.n_evaluations + whole.n_evaluations)
+    effort.climb(whole, scale, start, len(starts), race.n_evaluations)
+    return race.n_evaluations + (0 if race is whole else whole.n_evaluations)
+
+
+def _climb_under_prior(
+    whole: _Objective, free: _Objective, scale: _Scale, effort: _Effort, starts: list[Floats], n_before: int
+) -> int:
+    """A given prior has local maxima that a free one has not, and few rows do not show them: all starts with all rows.
+
+    The first are where a free prior has been, and there with narrower kernels: more functions have to share a signal.
+    """
+    assert free.best_at is not None
+    for number, start in enumerate([*(whole.start_at(free.best_at[:-1] + shift) for shift in NARROWER), *starts]):
+        effort.climb(whole, scale, start, number, n_before, looseness=RACE_LOOSENESS)
+    assert whole.best_at is not None
+    effort.climb(whole, scale, whole.best_at, len(starts) + len(NARROWER), n_before)
+    return n_before + whole.n_evaluations
 
 
 def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
@@ -354,11 +383,13 @@ class _Effort:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def _check_weight_variance(variance: Any, covariance: str) -> None:
+def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
     if variance is None:
         return
     if covariance != "weights":
         raise ValueError('weight_variance is for covariance="weights": a process has no weights.')
+    if np.shape(variance) not in ((), (1,), (n_outputs,)):
+        raise ValueError(f"give one weight_variance, or one for each of the {n_outputs} targets; got shape {np.shape(variance)}.")
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
 

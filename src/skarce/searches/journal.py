@@ -39,8 +39,8 @@ class Limits:
 class Nested(NamedTuple):
     """Models of consecutive sizes that contain one another: all that a search knows of them.
 
-    The model of size k has the first k functions of `order`; `ridges`, `noises` and `worths` start with the smallest one. A worth is
-    what the search wants large.
+    The model of size k has the first k functions of `order`; `ridges`, `noises` and `worths` start with the smallest one. A worth
+    is what the search wants large.
     """
 
     order: Indices

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Standing:
-    """Sizes and worths of the best model so far and of the last one that counts; an improvement by no more than `needed` does not."""
+    """Size and worth of the best model so far, and of the last that counts: an improvement by no more than `needed` does not."""
 
     size: int
     worth: float

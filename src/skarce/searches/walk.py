@@ -89,6 +89,7 @@ class Walk:
         self.n_basis, self.needed = n_basis, needed
         self.state = new_state(criterion, moments, start)
         self._n_operations = 0
+        self.score = self.worth = -np.inf
         self._settle()
         self._judge()
         self.best = self.here()

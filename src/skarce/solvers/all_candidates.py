@@ -9,15 +9,13 @@ import numpy as np
 
 from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
-from skarce.active_set import resolved_energy
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.criterion import Members
-from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.one_precision import OnePrecision, directions_of
+from skarce.solvers.one_precision import OnePrecision
 
 
 @dataclass(frozen=True)
@@ -55,35 +53,27 @@ class FullModel(NamedTuple):
     outcome: Outcome
 
 
-def full_model(moments: Moments, journal: Journal, weight_variance: float | None, ridge: float | None = None) -> FullModel | None:
-    """All candidates at the ridge of largest evidence, or at a given one; None where noise alone is as likely."""
-    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
-            "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
-        )
-    directions = directions_of(moments.gram, usable)
-    if not len(directions.eigenvalues):
+def full_model(moments: Moments, journal: Journal, weight_variance: float | None) -> FullModel | None:
+    """All candidates at the ridge of largest evidence; None where that is at its upper bound, where noise alone is as likely."""
+    usable, directions, fit = OnePrecision.of_all(moments, weight_variance)
+    if not len(fit.eigenvalues):
         return None
-    projected = directions.project(moments.projections[usable])
-    fit = OnePrecision(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, weight_variance)
 
     def is_enough(ridge: float) -> bool:
         journal.note("ridge", -1, fit.score(ridge), len(usable))
         return journal.exhausted() is not None
 
+    ridge = fit.best_ridge(journal.limits.tol, is_enough)
     lowest, highest = fit.bounds
-    if ridge is None:
-        ridge = fit.best_ridge(journal.limits.tol, is_enough)
-        if weight_variance is None and ridge >= highest:
-            return None
+    if weight_variance is None and ridge >= highest:
+        return None
     outcome = Outcome.NO_NOISE if ridge <= lowest else journal.exhausted() or Outcome.CONVERGED
-    return FullModel(usable, ridge, directions.weights(projected, ridge), fit.energy(ridge), fit.log_determinant(ridge), outcome)
+    weights = directions.weights(fit.projections, ridge)
+    return FullModel(usable, ridge, weights, fit.energy(ridge), fit.log_determinant(ridge), outcome)
 
 
 def run_all_candidates(moments: Moments, journal: Journal, weight_variance: float | None) -> Found:
-    """All candidates at the ridge of largest evidence; none where that is at its upper bound, where noise alone is as likely."""
+    """The same as a set; of no functions where there is no such model."""
     full = full_model(moments, journal, weight_variance)
     if full is None:
         return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)

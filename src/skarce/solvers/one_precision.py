@@ -22,8 +22,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import RESOLUTION
-from skarce.moments import Gram
+from skarce.active_set import RESOLUTION, resolved_energy
+from skarce.designs.choice import fits
+from skarce.moments import Gram, Moments
 
 SEARCHED = (1e-13, 1e6)  # multiples of the largest eigenvalue: below, a ridge acts as none; above, nothing is fitted
 PER_DECADE = 4
@@ -94,6 +95,20 @@ class OnePrecision:
     target_energy: float
     n_samples: float
     weight_variance: float | None = None
+
+    @classmethod
+    def of_all(cls, moments: Moments, weight_variance: float | None = None) -> tuple[Indices, Directions, OnePrecision]:
+        """All candidates that are not constant or zero, their directions, and the fit to one target."""
+        usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+        if not fits(len(usable), len(usable)):
+            raise ValueError(
+                f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
+                "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
+            )
+        directions = directions_of(moments.gram, usable)
+        projected = directions.project(moments.projections[usable])
+        fit = cls(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, weight_variance)
+        return usable, directions, fit
 
     @cached_property
     def energies(self) -> Floats:

@@ -6,9 +6,12 @@ nothing. So the way down is always gone to its end, and any rule and tolerance p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.active_set import resolved_energy
@@ -18,17 +21,19 @@ from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal, Nested
 from skarce.solvers.all_candidates import FullModel
 from skarce.solvers.elimination import additions, removals
+from skarce.solvers.one_precision import Directions
 
 STOPS = ("total", "step")
+NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
 DIRECTIONS = ("backward", "forward")
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the penalised error of the full one.
+    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the error of the full one.
 
-    ``"total"``: the smallest with e <= tol. ``"step"``: the last before a step that changes f by more than tol f downwards, by no
-    more than tol f upwards, f being that of the larger model downwards, of the smaller one upwards: the one where we stand.
+    ``"total"``: the smallest with e <= tol. ``"step"``: downwards the last before a step that raises f by more than tol f, upwards
+    the last before a step that lowers f by no more than tol f; f is that of the model where we stand.
     """
 
     stop: str = "total"
@@ -36,12 +41,16 @@ class StopRule:
     direction: str = "backward"
 
     def size(self, excess: Floats, least: int = 0) -> int:
-        """The number of functions; `excess` is that of the models of `least` functions and more."""
+        """The number of functions; `excess` is that of the models of `least` functions and more.
+
+        One more than there are where a way up ended before the rule was met.
+        """
+        last = len(excess) - 1 + int(excess[-1] > 0.0)
         if self.stop == "total":
-            return least + _first(excess <= self.tol, len(excess) - 1)
+            return least + _first(excess <= self.tol, last)
         changes = excess[:-1] - excess[1:]  # between neighbours, the smaller one first
         if self.direction == "forward":
-            return least + _first(changes <= self.tol * (1.0 + excess[:-1]), len(changes))
+            return least + _first(changes <= self.tol * (1.0 + excess[:-1]), last)
         too_much = np.flatnonzero(changes > self.tol * (1.0 + excess[1:]))
         return least + (int(too_much[-1]) + 1 if len(too_much) else 0)
 
@@ -85,45 +94,55 @@ def run_penalized_path(
         excess.reverse()
     least = len(full.candidates) - len(moved) if down else 0
     nested = Nested(order, least, [np.array(full.ridge)] * len(excess), [None] * len(excess), -np.array(excess))
-    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit, len(full.candidates))
+    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit)
     if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
         outcome = full.outcome
-    return Found(order[:size], np.full(size, full.ridge), outcome, nested=nested)
+    weights = _stable_weights(moments, order[:size], full.ridge)
+    return Found(order[:size], np.full(size, full.ridge), outcome, weights=weights, nested=nested)
 
 
-def _steps(criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool):  # type: ignore[no-untyped-def]
+def _stable_weights(moments: Moments, active: Indices, ridge: float) -> Floats | None:
+    """Where the ridge is next to nothing, a solution with H would be rounding in directions that the data do not see."""
+    if ridge > NEXT_TO_NOTHING * float(moments.gram.diagonal[active].sum()):
+        return None
+    directions = Directions.of(moments.gram.block(active, active))
+    return directions.weights(directions.project(moments.projections[active]), ridge)
+
+
+def _steps(
+    criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool
+) -> Iterator[int]:
     """The candidates that go (or come), each noted in the journal and in `excess`."""
-    sign, action = (1, "delete") if down else (-1, "add")
-    energy, log_determinant, size = (full.energy, full.log_determinant, len(full.candidates))
-    steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
-    if not down:
-        energy, log_determinant, size = resolved_energy(moments), 0.0, 0
+    if down:
+        sign, action, energy, log_determinant, size = 1, "delete", full.energy, full.log_determinant, len(full.candidates)
+        steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
+    else:
+        sign, action, energy, log_determinant, size = -1, "add", resolved_energy(moments), 0.0, 0
         steps = additions(moments, full.candidates, full.ridge)
     for step in steps:
+        energy, log_determinant, size = energy + sign * step.increment, log_determinant + step.log_determinant, size - sign
         # Upwards f falls to that of the full model, and never below, whatever rounding says.
-        energy = max(energy + sign * step.increment, full.energy)
-        log_determinant, size = log_determinant + step.log_determinant, size - sign
+        energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
         excess.append((energy - full.energy) / full.energy)
-        members = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
-        score = criterion.score(members, moments.n_samples)  # type: ignore[arg-type]
-        journal.note(action, step.candidate, score, size, step.increment, energy)
+        members: Any = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
+        journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
         yield step.candidate
 
 
 def _chosen(
-    rule: StopRule, nested: Nested, n_basis: int | None, max_active: int | None, limit: Outcome | None, n_candidates: int
+    rule: StopRule, nested: Nested, n_basis: int | None, max_active: int | None, limit: Outcome | None
 ) -> tuple[int, Outcome]:
     least, most = nested.least, nested.least + len(nested.worths) - 1
     wanted = rule.size(-nested.worths, least) if n_basis is None else n_basis
-    size = min(wanted, n_candidates if max_active is None else max_active)
+    size = wanted if max_active is None else min(wanted, max_active)
     reached = min(max(size, least), most)
-    is_at_the_end = reached == (least if rule.direction == "backward" else most)
-    if limit is not None and (reached != size or (is_at_the_end and n_basis is None)):
+    is_at_the_end = rule.direction == "backward" and n_basis is None and reached == least
+    if limit is not None and (reached != size or is_at_the_end):
         return reached, limit
     if size < wanted:
         return reached, Outcome.SIZE_LIMIT
     return reached, Outcome.GOAL_REACHED if reached == wanted else Outcome.TOO_FEW_CANDIDATES
 
 
-def _first(is_true: Indices, otherwise: int) -> int:
+def _first(is_true: NDArray[np.bool_], otherwise: int) -> int:
     return int(np.argmax(is_true)) if is_true.any() else otherwise
