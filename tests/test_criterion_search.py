@@ -94,6 +94,18 @@ def test_candidates_of_one_basis_share_its_moments(sinc, monkeypatch):
     assert len(asked) == 2
 
 
+def test_an_estimator_with_a_fit_of_its_own_is_fitted_by_it(sinc):
+    class Counted(LaplacePriorRegressor):
+        fits = 0
+
+        def fit(self, X, y=None, sample_weight=None):
+            Counted.fits += 1
+            return super().fit(X, y, sample_weight)
+
+    CriterionSearch(Counted(), {"penalty": [0.1, 1.0, 10.0]}).fit(*sinc)
+    assert Counted.fits == 3
+
+
 def test_shared_moments_tell_every_model_what_was_seen(rng):
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
     search = CriterionSearch(LaplacePriorRegressor("passthrough"), {"penalty": [0.01, 5.0]}).fit(frame, frame["b"])

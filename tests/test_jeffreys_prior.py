@@ -113,6 +113,14 @@ def test_the_noise_is_bounded_below(rng):
     assert np.isfinite(model.predict(X, return_std=True)).all()
 
 
+def test_no_step_takes_the_noise_below_its_bound(rng):
+    phi, t = rng.normal(size=(20, 60)), rng.normal(size=20)
+    state = em(phi, t, 1e-12)
+    for _ in range(5):
+        assert state.noise == pytest.approx(1e-10 * t @ t / 20)
+        state.step()
+
+
 def test_units_of_the_target_do_not_matter(sinc):
     X, y = sinc
     model, scaled = (JeffreysPriorRegressor().fit(X, t) for t in (y, y * 1e9))

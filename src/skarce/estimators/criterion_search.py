@@ -15,7 +15,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skarce.estimators.base import MomentRegressor
 from skarce.estimators.trials import (
     Group,
     Trial,
@@ -25,6 +24,7 @@ from skarce.estimators.trials import (
     moments_key,
     order,
     results_table,
+    shares_moments,
 )
 
 
@@ -220,7 +220,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         for index, params in enumerate(candidates):
             # Values may be estimators, of which every candidate needs its own.
             estimator = clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
-            key = moments_key(estimator, params) if isinstance(estimator, MomentRegressor) else index
+            key = moments_key(estimator, params) if shares_moments(estimator) else index
             groups.setdefault(key, []).append((index, estimator))
         return list(groups.values())
 

@@ -33,6 +33,11 @@ class Trial(NamedTuple):
     warnings: list[warnings.WarningMessage]
 
 
+def shares_moments(estimator: Any) -> bool:
+    """Whether it is fitted as all are that select functions by moments."""
+    return isinstance(estimator, MomentRegressor) and type(estimator).fit is MomentRegressor.fit
+
+
 def moments_key(estimator: MomentRegressor, params: dict[str, Any]) -> Any:
     """Equal for candidates whose basis and moments are the same."""
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}

@@ -45,12 +45,12 @@ class JeffreysEM:
         matrix = gram.copy()
         matrix.flat[:: len(gram) + 1] += initial_ridge
         self.weights = lapack.dpotrs(factor_of_nearly_singular(matrix), projections, lower=1)[0] if len(gram) else np.empty(0)
-        self.noise = self._residual() / n
+        self.noise = self._noise()
         self.used = 0.0  # degrees of freedom of the last step
 
     def step(self) -> float:
         """One iteration; returns the largest change of a weight, relative to its standard deviation sigma / |phi|."""
-        noise, sizes = max(self.noise, self.least_noise), np.abs(self.weights)
+        noise, sizes = self.noise, np.abs(self.weights)
         matrix = self.gram * sizes
         matrix *= sizes[:, None]
         matrix.flat[:: len(matrix) + 1] += noise
@@ -63,8 +63,11 @@ class JeffreysEM:
             self.ridges = noise / sizes**2
         self.weights = weights
         self._keep(weights**2 * lengths > PRUNED * noise)
-        self.noise = max(self._residual() / self._n, self.least_noise)
+        self.noise = self._noise()
         return float(change.max(initial=0.0))
+
+    def _noise(self) -> float:
+        return max(self._residual() / self._n, self.least_noise)
 
     def _residual(self) -> float:
         explained = self.weights @ (2.0 * self.projections - self.gram @ self.weights)
