@@ -141,6 +141,13 @@ def test_learned_widths_are_those_of_the_prior_that_was_asked_for():
     assert np.abs(np.log(learned.basis_.gamma_[:5] / given.basis_.gamma_[:5])).max() > 0.1
 
 
+def test_widths_of_a_process_go_with_any_prior(sinc):
+    X, y = sinc
+    basis = KernelBasis(gamma="evidence", width_params={"covariance": "kernel"})
+    free, given = (BackwardEliminationRegressor(basis, weight_variance=v).fit(X, y) for v in ("learned", 1.0))
+    assert free.basis_.gamma_ == given.basis_.gamma_
+
+
 def test_paper_model_on_friedman1():
     """Errata 3: about 0.46 with all functions and with some 62 of 240, against targets without noise."""
     errors, sizes = [], []

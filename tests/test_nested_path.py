@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skarce import (
     BackwardEliminationRegressor,
@@ -161,6 +163,17 @@ def test_models_of_models(sinc):
     np.testing.assert_allclose(back.predict(X), model.predict(X), rtol=1e-8, atol=1e-10)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.with_n_basis(4).predict(X), small.predict(X))
+
+
+def test_saved_models_keep_their_path(sinc, tmp_path):
+    model_file = pytest.importorskip("skarce.cli.model_file")
+    X, y = sinc
+    for name in ("gps-be", "ols", "rfs, orthogonal", "ssge, paper"):
+        model = fitted(name, X, y)
+        saved = model_file.SavedModel(make_pipeline(StandardScaler(), model), "y", {"x": "number"}, "0")
+        model_file.save(saved, tmp_path / "model.skops")
+        again = model_file.load(tmp_path / "model.skops").regressor
+        np.testing.assert_array_equal(again.with_n_basis(3).predict(X), model.with_n_basis(3).predict(X))
 
 
 def test_the_fit_itself_is_left_alone(sinc):

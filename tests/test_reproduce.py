@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 from skarce._parallel import _here, n_cores
+from skarce.cli.reproducing import ProgressLines
 from skarce.datasets import DataNotFoundError, friedman2
 from skarce.reproduce import fgcv, pictures, report, tables
 from skarce.reproduce.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
@@ -24,7 +28,7 @@ from skarce.reproduce.pairs import Comparison, Verdict, comparisons, verdict
 from skarce.reproduce.paper import Claim, Contender, Experiment, Paper, random_rows, scaled
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
 from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, settings_digest
+from skarce.reproduce.runner import Options, Run, _deaf_children, settings_digest
 from skarce.reproduce.summary_table import summary_table
 from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
 from tests.test_cli import assert_one_line, run
@@ -575,6 +579,23 @@ def test_an_interrupt_says_how_to_go_on_and_keeps_what_there_is(tiny, monkeypatc
     # An older rich ends its progress bar with an empty line.
     assert result.stderr.lstrip() == "Interrupted; 1 results are in out. The same command goes on from there.\n"
     assert sorted(os.listdir("out")) == ["records.jsonl", "results.json", "tables.md"]
+
+
+def test_processes_of_a_run_do_not_hear_an_interrupt():
+    before = signal.getsignal(signal.SIGINT)
+    ask = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"]
+    with _deaf_children():
+        assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "True\n"
+    assert signal.getsignal(signal.SIGINT) is before
+    assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_log_is_told_now_and_then_how_far_a_run_is():
+    times, said = iter([0.0, 10.0, 31.0, 32.0, 70.0]), []
+    progress = ProgressLines(said.append, every=30.0, clock=lambda: next(times))
+    for done in (1, 2, 3, 4):
+        progress(done, 9)
+    assert said == ["2 of 9 results after 0.5 minutes", "4 of 9 results after 1.2 minutes"]
 
 
 def test_failures_are_counted_and_end_in_exit_code_1(tiny, monkeypatch):

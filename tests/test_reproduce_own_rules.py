@@ -17,7 +17,7 @@ from skarce.reproduce.pair_tests import T_TEST, paired_t_test
 from skarce.reproduce.pairs import Comparison, comparisons
 from skarce.reproduce.paper import Contender, Experiment, Printed
 from skarce.reproduce.records import Store, record_of
-from skarce.reproduce.runner import Run, median_choice, settings_digest
+from skarce.reproduce.runner import Options, Run, median_choice, settings_digest
 from skarce.reproduce.summary_table import summary_table
 from skarce.reproduce.units import Unit, Work, run_unit, run_units
 from tests.test_cli import run
@@ -139,6 +139,12 @@ def test_a_method_is_given_what_another_has_learned(tmp_path):
     assert len(made.records()) == 12
 
 
+def test_followers_in_other_processes_are_given_the_same(tmp_path):
+    made = Run(IN_LINE, Store.open(tmp_path / "parallel.jsonl"), Options(n_jobs=2))
+    made.run()
+    assert fixed(made.records()) == fixed(finished(tmp_path, IN_LINE).records())
+
+
 @pytest.mark.parametrize("stop_after", [1, 2, 5])
 def test_a_follower_goes_on_from_what_is_stored(tmp_path, stop_after):
     class Interrupted(Store):
@@ -220,7 +226,7 @@ def test_a_paper_may_have_a_page_and_pictures_of_its_own(tmp_path, monkeypatch):
     assert "![all](all.png)" in page
     assert "## First" not in page
     assert "paired t-test" in page
-    assert "MSE is the mean squared test error;" in page
+    assert "- MSE is the mean squared test error.\n" in page
     assert not (tmp_path / "out" / "one.png").exists()
 
 

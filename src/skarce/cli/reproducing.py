@@ -34,13 +34,14 @@ Papers:
 Examples:
   skarce reproduce fgcv --quick
   skarce reproduce fgcv --budget 120
+  skarce reproduce ssge --only kin8nm-64,kin8nm-1024
   skarce reproduce fgcv --only friedman2,friedman3 --repeats 20 --out friedman
 """
 
 
 @click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
 @click.argument("paper", required=False)
-@click.option("--quick", is_flag=True, help="A taste: few repeats and fewer kernel widths, in two minutes.")
+@click.option("--quick", is_flag=True, help="A taste: few repeats, sizes and kernel widths, in two minutes.")
 @click.option("--only", "names", help="Experiments with commas between them.  [default: all]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
 @click.option(

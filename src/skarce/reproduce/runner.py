@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import Any
@@ -108,7 +111,9 @@ class Run:
         if not missing:
             return
         parallel = Parallel(n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-        for record in itertools.chain.from_iterable(parallel(self._tasks(missing, deadline))):
+        with _deaf_children():
+            results = parallel(self._tasks(missing, deadline))  # starts the processes
+        for record in itertools.chain.from_iterable(results):
             self.store.add(record)
             done += 1
             on_progress(min(done, total), total)
@@ -146,6 +151,19 @@ class Run:
             self._unit(name, r, m) for name, share in self.plan.items() for r in range(share.n_repeats) for m in self._contenders
         ]
         return sum(self.store.find(unit) is not None for unit in units), len(units)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear Ctrl-C: this one does, and ends them without a word from each."""
+    if threading.current_thread() is not threading.main_thread():  # which alone may set handlers
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def settings_digest(contender: Contender, seed: int, paper: Paper) -> str:

@@ -62,15 +62,20 @@ def _lines(axes: Any, own: Sequence[Finding], number: Number) -> None:
     for method, colour in COLOURS.items():
         points = [(size_of(finding), value) for finding in own if (value := number(finding, method)) is not None]
         label = own[0].paper.label(method) if own else method
-        axes.plot(*zip(*points, strict=True) if points else ((), ()), marker=".", color=colour, label=label, linewidth=1.3)
+        style = "--" if method == "oscillating5" else "-"  # its sizes are those of PTA(1,0), which stays visible below
+        x, y = zip(*points, strict=True) if points else ((), ())
+        axes.plot(x, y, style, marker=".", color=colour, label=label, linewidth=1.3)
 
 
 def _decorate(axes: Any, title: str, sizes: Sequence[int], *, is_log: bool) -> None:
+    from matplotlib.ticker import StrMethodFormatter
+
     axes.set_title(title, fontsize=10)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     if is_log:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.grid(color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
