@@ -65,6 +65,8 @@ def test_only_bayesian_methods_give_a_std():
         "gps",
         "gps-u",
         "gps-be",
+        "skr",
+        "as",
         "gp",
     ]
 

@@ -23,6 +23,8 @@ from skarce.estimators import (
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
+    JeffreysPriorRegressor,
+    LaplacePriorRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
@@ -119,6 +121,8 @@ _ALL = (
     Method("gps", "all functions, a width per input by evidence", _gps, max_rows=1000, width_rule="ard", widths=None),
     Method("gps-u", "all functions, one width by evidence", _gps_u, max_rows=1000, width_rule="evidence", widths=None),
     Method("gps-be", "gps, then backward elimination (Bo et al.)", _gps_be, max_rows=1000, width_rule="ard"),
+    Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
+    Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
     Method(
         "gp",
@@ -166,6 +170,8 @@ def count_functions(model: Any) -> int:
     """
     if isinstance(model, TransformedTargetRegressor):
         return count_functions(model.regressor_)
+    if hasattr(model, "best_estimator_"):
+        return count_functions(model.best_estimator_)
     for attribute in ("active_", "support_", "X_train_"):
         if hasattr(model, attribute):
             return len(getattr(model, attribute))

@@ -47,6 +47,17 @@ class Training(NamedTuple):
     weights: Floats | None
 
 
+class Prepared(NamedTuple):
+    """A fitted basis and its moments, one for each output, and what the checks found out about the inputs."""
+
+    candidates: Any
+    design: Design
+    moments: list[Moments]
+    one_output: bool
+    rows: Training
+    seen: dict[str, Any]
+
+
 class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
     """Base of the regressors that select functions by moments. Subclasses say which criterion and which search."""
 
@@ -93,23 +104,11 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         -------
         self
         """
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+        started = time.monotonic()
         self._check_limits()
-        limits = Limits(self.tol, self.max_iter, self.max_active, deadline)
-        criterion = self._criterion()
-        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        self._criterion()
         with blas_threads(1):
-            candidates, design, one_output, rows = read(X, y, sample_weight)
-            posteriors = [
-                self._solve(self._criterion_of(output, criterion, rows), moments, design, output, self._journal(limits))
-                for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
-            ]
-            self._keep(posteriors, candidates, one_output)
-            self._keep_rows(candidates, rows)
-            self._keep_path(posteriors, candidates)
-        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
-            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
-        return self
+            return self._fit_on(self._prepare(X, y, sample_weight), started)
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict the target, and how far a new observation may be from it.
@@ -158,6 +157,32 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         return super().set_params(**params)
 
     # Fitting ------------------------------------------------------------------------------------------------------------
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
+        """Check the data, fit the basis and ask for moments: what estimators may share that differ in nothing before that."""
+        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        candidates, design, one_output, rows = read(X, y, sample_weight)
+        moments = design.moments(self.moments, self._columns_one_by_one())
+        seen = {name: getattr(self, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(self, name)}
+        return Prepared(candidates, design, moments, one_output, rows, seen)
+
+    def _fit_on(self, prepared: Prepared, started: float) -> Any:
+        """Search on prepared moments, this estimator's own or those of another one."""
+        self._check_limits()
+        candidates, rows, criterion = prepared.candidates, prepared.rows, self._criterion()
+        limits = Limits(self.tol, self.max_iter, self.max_active, None if self.max_time is None else started + self.max_time)
+        posteriors = [
+            self._solve(self._criterion_of(output, criterion, rows), moments, prepared.design, output, self._journal(limits))
+            for output, moments in enumerate(prepared.moments)
+        ]
+        for name, value in prepared.seen.items():
+            setattr(self, name, value)
+        self._keep(posteriors, candidates, prepared.one_output)
+        self._keep_rows(candidates, rows)
+        self._keep_path(posteriors, candidates)
+        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
+            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
+        return self
 
     def _check_limits(self) -> None:
         for name, least in (("tol", 0.0), ("max_time", 0.0)):

@@ -11,6 +11,7 @@ from skarce.reproduce.paper import Experiment, Paper
 PAPERS = {
     "fgcv": "fast generalized cross validation (Sundararajan, Shevade and Keerthi)",
     "gpbe": "sparse Gaussian processes using backward elimination (Bo, Wang and Jiao)",
+    "skr": "sparse kernel regression using IRWLS (Park)",
     "ssge": "search strategies guided by the evidence (Barrio, Romero and Belanche)",
 }
 
