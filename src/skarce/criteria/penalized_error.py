@@ -18,8 +18,8 @@ from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet
 from skarce.criteria.all_or_nothing import AllOrNothing
 from skarce.criteria.criterion import Members
+from skarce.criteria.one_precision import fit_of_all
 from skarce.moments import Moments
-from skarce.solvers.one_precision import OnePrecision
 
 ALL_EXPLAINED = 1.0 - 1e-15
 
@@ -127,8 +127,8 @@ class MeasuredSet(ActiveSet):
 
 def _full(moments: Moments, ridge: float | None) -> tuple[float, float]:
     """Ridge and penalised error of the model with all candidates; of none where noise alone is as likely."""
-    _, _, fit = OnePrecision.of_all(moments)
-    if not len(fit.eigenvalues):
+    _, _, fit = fit_of_all(moments)
+    if not len(fit.lengths):
         return 1.0, moments.target_energy
     if ridge is None:
         ridge = fit.best_ridge()

@@ -38,8 +38,9 @@ from scipy.linalg import blas, lapack
 from skarce._linalg import cholesky
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.directions import Directions
 from skarce.model_selection.kernel_slopes import KernelSlopes
-from skarce.solvers.one_precision import Directions, OnePrecision
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14
@@ -110,7 +111,7 @@ class WidthEvidence:
         columns = self._targets.centred(phi * self._targets.root[:, None])
         directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
         given = None if self._weight_variances is None else float(self._weight_variances[0])
-        fit = OnePrecision(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
+        fit = EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
         return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:

@@ -11,11 +11,11 @@ from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.criterion import Members
+from skarce.criteria.one_precision import fit_of_all
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.one_precision import OnePrecision
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class FullModel(NamedTuple):
 
 def full_model(moments: Moments, journal: Journal, weight_variance: float | None) -> FullModel | None:
     """All candidates at the ridge of largest evidence; None where that is at its upper bound, where noise alone is as likely."""
-    usable, directions, fit = OnePrecision.of_all(moments, weight_variance)
-    if not len(fit.eigenvalues):
+    usable, directions, fit = fit_of_all(moments, weight_variance)
+    if not len(fit.lengths):
         return None
 
     def is_enough(ridge: float) -> bool:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from skarce._typing import Floats, Indices
 from skarce.active_set import resolved_energy
 from skarce.criteria import Criterion
+from skarce.directions import Directions
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal, Nested
 from skarce.solvers.all_candidates import FullModel
 from skarce.solvers.elimination import additions, removals
-from skarce.solvers.one_precision import Directions
 
 STOPS = ("total", "step")
 NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
