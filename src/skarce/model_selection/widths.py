@@ -58,9 +58,9 @@ def learn_widths(
 ) -> Widths:
     """Kernel widths that maximise the log evidence of the model with all candidates and one weight precision.
 
-    The noise is profiled out under a weak prior, and the precision moves with the widths, by their analytic gradient (L-BFGS-B within bounds). The
-    starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer local maxima; the
-    best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
+    The noise is profiled out under a weak prior, and the precision moves with the widths, by their analytic gradient (L-BFGS-B
+    within bounds). The starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer
+    local maxima; the best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
 
     Parameters
     ----------
