@@ -12,6 +12,7 @@ from skarce.estimators import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    VBLSRegressor,
 )
 from skarce.posterior import Outcome
 
@@ -27,5 +28,6 @@ __all__ = [
     "RegularizedForwardRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "VBLSRegressor",
     "__version__",
 ]

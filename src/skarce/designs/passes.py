@@ -160,6 +160,23 @@ class RowsOfBlocks:
         leftover = sums[2] + np.einsum("ma,ma->m", shrunk, shrunk)
         return Remainders(sums[0], leftover, sums[1], sums[2], residual, float(penalty @ penalty), factors.lower)
 
+    def centred(self, indices: Indices) -> Floats:
+        """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
+        parts = [self._weighted(block, block.evaluation.columns(indices) - self._centre.candidates[indices]) for block in self._read()]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def target(self) -> Floats:
+        """t, the same way."""
+        return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
+
+    @staticmethod
+    def _weighted(block: Block, values: Floats) -> Floats:
+        if block.weights is None:
+            return values
+        rows = block.weights > 0.0
+        root = np.sqrt(block.weights[rows])
+        return values[rows] * (root[:, None] if values.ndim == 2 else root)
+
     def _panels(self, block: Block, root: Floats, among: Indices) -> Iterable[tuple[slice, Floats]]:
         """Some candidates at a time, about their means and times the square roots of the weights."""
         for part in slices(len(among), max(16, BLOCK_BYTES // (8 * block.evaluation.n_rows))):
