@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -14,14 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
+from skarce.designs import InMemoryDesign
 from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
+from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
-from skarce.posterior_of import Design
+from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal
+from skarce.solvers.student_noise import run_student
 from skarce.solvers.together import run_shared, run_without_prior
 from skarce.solvers.variational_choice import cap, delete_by_bound, delete_insignificant
-from skarce.solvers.variational_direct import Model, run_direct
+from skarce.solvers.variational_direct import Model, resume, run_direct
 from skarce.solvers.variational_em import run_em
 from skarce.variational_posterior import CoefficientTests, VariationalPosterior
 
@@ -56,6 +60,11 @@ class VBLSRegressor(MomentRegressor):
     factorized : bool, default=False
         With ``prior="shared"``: the paper's form, which takes the weights for independent and collapses to none where their
         mean squared t statistic is below about 4. The default takes their full covariance, which is Bayesian ridge regression.
+    noise : {"gaussian", "student-t"}, default="gaussian"
+        ``"student-t"`` is for targets with outliers: rows far from the fit count less. It needs the rows in memory and the direct
+        solver, and reads them some ten to thirty times.
+    degrees_of_freedom : float or None, default=None
+        Of Student's t noise, above 2; None learns them.
     significance : None, float or "bound", default=None
         A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a t test with the full covariance (an F
         test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
@@ -124,6 +133,8 @@ class VBLSRegressor(MomentRegressor):
         posterior: str = "gaussian",
         solver: str = "direct",
         factorized: bool = False,
+        noise: str = "gaussian",
+        degrees_of_freedom: float | None = None,
         significance: Any = None,
         forgetting: float = 1.0,
         fit_intercept: bool = True,
@@ -140,6 +151,8 @@ class VBLSRegressor(MomentRegressor):
         self.posterior = posterior
         self.solver = solver
         self.factorized = factorized
+        self.noise = noise
+        self.degrees_of_freedom = degrees_of_freedom
         self.significance = significance
         self.forgetting = forgetting
         self.fit_intercept = fit_intercept
@@ -230,7 +243,9 @@ class VBLSRegressor(MomentRegressor):
         return Found(found.active[kept], found.ridges[kept], Outcome.SIZE_LIMIT)
 
     def _solve(self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal) -> Posterior:
-        posterior = super()._solve(criterion, moments, design, output, journal)
+        posterior, freedom = super()._solve(criterion, moments, design, output, journal), np.inf
+        if self.noise == "student-t" and len(posterior.trace):
+            posterior, freedom, moments = self._with_heavy_tails(criterion, moments, design, output, Journal(journal.limits))
         labels = self._labels(moments.n_candidates)
         _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         is_factorized = isinstance(criterion, VariationalBound) and not isinstance(criterion, LikelihoodWithoutPrior)
@@ -246,14 +261,42 @@ class VBLSRegressor(MomentRegressor):
             lengths=moments.gram.diagonal[posterior.active],
             group_sizes=sizes[number[posterior.active]].astype(np.float64),
             is_factorized=is_factorized,
+            noise_freedom=freedom,
         )
+
+    def _with_heavy_tails(
+        self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal
+    ) -> tuple[Posterior, float, Moments]:
+        """The fit with Student's t noise, its degrees of freedom, and the moments of the weighted rows."""
+        if not isinstance(design, InMemoryDesign):
+            raise ValueError('noise="student-t" weighs rows again and again, so it needs them in memory: pass arrays X and y to fit.')
+        factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
+
+        def fit(weighted: Moments, last: Found | None) -> Found:
+            inner = Journal(journal.limits)
+            if last is None or not len(last.active) or type(criterion) is not VariationalBound:
+                return self._search(criterion, weighted, inner)
+            labels = self._labels(weighted.n_candidates)
+            return self._chosen(resume(weighted, inner, labels, last), inner)
+
+        form = "none" if self._is_prior("none") else "full" if self._has_full_covariance() else "factorized"
+        robust = run_student(design, output, factor, fit, form, self.degrees_of_freedom, journal)
+        posterior = posterior_of(criterion, robust.moments, robust.design, 0, robust.found, journal, factor)
+        trace, in_user_units = journal.trace(), robust.moments.n_samples * float(np.log(factor))
+        trace["criterion"] += in_user_units
+        return replace(posterior, criterion=robust.bound + in_user_units, trace=trace), robust.freedom, robust.moments
 
     def _check_choices(self) -> None:
         if isinstance(self.prior, str) and self.prior not in PRIORS:
             raise ValueError(f"prior must be one of {list(PRIORS)} or an array of group labels, got {self.prior!r}.")
-        for name, known in (("solver", SOLVERS), ("posterior", POSTERIORS)):
+        for name, known in (("solver", SOLVERS), ("posterior", POSTERIORS), ("noise", POSTERIORS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+        freedom = self.degrees_of_freedom
+        if freedom is not None and not (isinstance(freedom, Real) and float(freedom) > 2.0):
+            raise ValueError(f"degrees_of_freedom must be a number above 2, or None to learn it; got {freedom!r}.")
+        if self.noise == "student-t" and self.solver != "direct":
+            raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')
         if self.significance is None:
             return
         is_level = isinstance(self.significance, Real) and 0.0 < float(self.significance) < 1.0

@@ -42,6 +42,10 @@ class RowsAnswer(Protocol):
         """t, the same way."""
         ...
 
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        """Phi_A'Phi_A w in one pass over the rows."""
+        ...
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -122,6 +126,9 @@ class _ScaledRows:
     def target(self) -> Floats:
         return self.rows.target() * self.factor
 
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.gram_product(indices, weights)
+
 
 @dataclass(frozen=True)
 class _SomeRows:
@@ -145,6 +152,9 @@ class _SomeRows:
 
     def target(self) -> Floats:
         return self.rows.target()
+
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.gram_product(self.candidates[indices], weights)
 
 
 def power_of_two_near(value: float) -> float:

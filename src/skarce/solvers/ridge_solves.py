@@ -22,8 +22,8 @@ from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
 
-CG_TOLERANCE = 1e-10  # of the preconditioned residual relative to that of no weights
-CG_STEPS = 1000  # of one solution; the next one goes on from there
+CG_TOLERANCE = 1e-4  # of the preconditioned residual relative to that of no weights: candidates soon are few enough for Cholesky
+CG_STEPS = 100  # of one solution; the next one goes on from there
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # of a diagonal that rounding has made singular
 
 
@@ -122,9 +122,12 @@ class ByRows:
 class ByConjugateGradients:
     """Only products with Phi'Phi are asked for: from Phi where it fits the budget, else from a pass over the rows."""
 
-    def __init__(self, moments: Moments, candidates: Indices) -> None:
+    def __init__(
+        self, moments: Moments, candidates: Indices, tolerance: float = CG_TOLERANCE, max_steps: int = CG_STEPS
+    ) -> None:
         assert moments.rows is not None
         self._moments, self._rows, self._candidates = moments, moments.rows, candidates
+        self._tolerance, self._max_steps = tolerance, max_steps
         self._diagonal = moments.gram.diagonal[candidates]
         self._projections = moments.projections[candidates]
         stored = fits(int(moments.n_samples) + 1, len(candidates))
@@ -136,8 +139,8 @@ class ByConjugateGradients:
         rest = self._projections - self._product(weights) - ridges * weights
         direction = descent = rest / scale
         size = float(rest @ descent)
-        enough = CG_TOLERANCE**2 * float(self._projections @ (self._projections / scale))
-        for _ in range(CG_STEPS):
+        enough = self._tolerance**2 * float(self._projections @ (self._projections / scale))
+        for _ in range(self._max_steps):
             if size <= enough:
                 break
             image = self._product(direction) + ridges * direction
@@ -157,4 +160,4 @@ class ByConjugateGradients:
         """Phi'Phi w."""
         if self._phi is not None:
             return (self._phi @ weights) @ self._phi
-        return self._projections - self._rows.residual_projections(self._candidates, weights)[self._candidates]
+        return self._rows.gram_product(self._candidates, weights)

@@ -128,6 +128,19 @@ def run_direct(moments: Moments, journal: Journal, labels: Indices) -> Model:
     return model
 
 
+@on_one_blas_thread
+def resume(moments: Moments, journal: Journal, labels: Indices, last: Found) -> Model:
+    """On from where another fit ended, with moments that have changed a little."""
+    groups, first = Groups.of(labels[last.active]), np.unique(labels[last.active], return_index=True)[1]
+    ridges = np.maximum(last.ridges / moments.gram.diagonal[last.active], WEAKEST)[first]
+    model = Model.at(moments, last.active, groups, ridges, 1.0, np.zeros(len(last.active)))
+    model.solve()
+    energy = model.residual + float(model.precisions.ridges @ model.strengths)
+    model.precisions = replace(model.precisions, noise=energy / moments.n_samples)
+    climb(model, journal)
+    return model
+
+
 def climb(model: Model, journal: Journal, *, held: int = 0, fewest: int = 1, most: int | None = None) -> None:
     """Steps until no weight moves any more, at most `most` of them; the noise is held in the first `held`."""
     step = 0
