@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
-from skarce.designs import InMemoryDesign
-from skarce.estimators.base import MomentRegressor
+from skarce.designs import InMemoryDesign, StreamDesign
+from skarce.estimators.base import MomentRegressor, Search
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
@@ -25,13 +25,15 @@ from skarce.searches import Found, Journal
 from skarce.solvers.student_noise import run_student
 from skarce.solvers.together import run_shared, run_without_prior
 from skarce.solvers.variational_choice import cap, delete_by_bound, delete_insignificant
-from skarce.solvers.variational_direct import Model, resume, run_direct
+from skarce.solvers.variational_direct import Model, climb, resume, run_direct
 from skarce.solvers.variational_em import run_em
+from skarce.solvers.variational_stream import follow
 from skarce.variational_posterior import CoefficientTests, VariationalPosterior
 
 PRIORS = ("none", "shared", "ard")
 SOLVERS = ("direct", "em")
 POSTERIORS = ("gaussian", "student-t")
+RESTARTS = ("doubling", "always")
 RELEVANT = 0.5
 
 
@@ -70,6 +72,9 @@ class VBLSRegressor(MomentRegressor):
         test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
     forgetting : float, default=1.0
         In `partial_fit` what was seen before counts this many times as much with every further batch; 1 never forgets.
+    restarts : {"doubling", "always"}, default="doubling"
+        In `partial_fit` the model follows the stream by a few steps after each batch (``"ard"`` or labels, direct solver) and is
+        solved afresh whenever the rows seen have doubled; ``"always"`` solves afresh after each batch, which is `fit` on all rows.
     fit_intercept : bool, default=True
         An unpenalised constant, integrated out; its uncertainty is part of the std.
     tol : float, default=1e-8
@@ -137,6 +142,7 @@ class VBLSRegressor(MomentRegressor):
         degrees_of_freedom: float | None = None,
         significance: Any = None,
         forgetting: float = 1.0,
+        restarts: str = "doubling",
         fit_intercept: bool = True,
         tol: float = 1e-8,
         max_iter: int = 10_000,
@@ -155,6 +161,7 @@ class VBLSRegressor(MomentRegressor):
         self.degrees_of_freedom = degrees_of_freedom
         self.significance = significance
         self.forgetting = forgetting
+        self.restarts = restarts
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -242,8 +249,11 @@ class VBLSRegressor(MomentRegressor):
         kept = np.sort(np.argsort(-(weights**2) * lengths, kind="stable")[: self.max_active])
         return Found(found.active[kept], found.ridges[kept], Outcome.SIZE_LIMIT)
 
-    def _solve(self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal) -> Posterior:
-        posterior, freedom = super()._solve(criterion, moments, design, output, journal), np.inf
+    def _solve(
+        self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
+    ) -> Posterior:
+        search = self._following(criterion, design, output) if isinstance(design, StreamDesign) else None
+        posterior, freedom = super()._solve(criterion, moments, design, output, journal, search), np.inf
         if self.noise == "student-t" and len(posterior.trace):
             posterior, freedom, moments = self._with_heavy_tails(criterion, moments, design, output, Journal(journal.limits))
         labels = self._labels(moments.n_candidates)
@@ -264,6 +274,21 @@ class VBLSRegressor(MomentRegressor):
             noise_freedom=freedom,
         )
 
+    def _following(self, criterion: Any, stream: StreamDesign, output: int) -> Search | None:
+        """How to go on from the model of the last batch, or None where it is time to solve afresh."""
+        follows = type(criterion) is VariationalBound and self.solver == "direct" and self.restarts == "doubling"
+        if not follows or stream.n_seen >= 2.0 * stream.n_solved:
+            stream.n_solved = stream.n_seen if output == stream.n_outputs - 1 else stream.n_solved
+            return None
+        posterior = self.posterior_ if isinstance(self.posterior_, Posterior) else self.posterior_[output]
+        last = Found(posterior.active, posterior.ridges, posterior.outcome)
+
+        def search(criterion: Any, moments: Moments, journal: Journal) -> Found:
+            model = follow(moments, journal, self._labels(moments.n_candidates), last)
+            return self._chosen(model, journal)._replace(outcome=journal.exhausted() or Outcome.FOLLOWING)
+
+        return search
+
     def _with_heavy_tails(
         self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal
     ) -> tuple[Posterior, float, Moments]:
@@ -276,8 +301,9 @@ class VBLSRegressor(MomentRegressor):
             inner = Journal(journal.limits)
             if last is None or not len(last.active) or type(criterion) is not VariationalBound:
                 return self._search(criterion, weighted, inner)
-            labels = self._labels(weighted.n_candidates)
-            return self._chosen(resume(weighted, inner, labels, last), inner)
+            model = resume(weighted, self._labels(weighted.n_candidates), last)
+            climb(model, inner)
+            return self._chosen(model, inner)
 
         form = "none" if self._is_prior("none") else "full" if self._has_full_covariance() else "factorized"
         robust = run_student(design, output, factor, fit, form, self.degrees_of_freedom, journal)
@@ -289,7 +315,7 @@ class VBLSRegressor(MomentRegressor):
     def _check_choices(self) -> None:
         if isinstance(self.prior, str) and self.prior not in PRIORS:
             raise ValueError(f"prior must be one of {list(PRIORS)} or an array of group labels, got {self.prior!r}.")
-        for name, known in (("solver", SOLVERS), ("posterior", POSTERIORS), ("noise", POSTERIORS)):
+        for name, known in (("solver", SOLVERS), ("posterior", POSTERIORS), ("noise", POSTERIORS), ("restarts", RESTARTS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
         freedom = self.degrees_of_freedom

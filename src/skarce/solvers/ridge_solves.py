@@ -80,6 +80,8 @@ class ByBlock:
         return ByBlock(self._moments, self._candidates[kept], self._gram[kept[:, None], kept])
 
     def _weights(self, ridges: Floats) -> Floats:
+        if not len(ridges):
+            return np.empty(0)
         diagonal = self._diagonal + ridges
         for rise in RISES:
             matrix = self._gram.copy()

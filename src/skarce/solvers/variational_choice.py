@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 
 import numpy as np
 from scipy import stats
@@ -74,9 +73,4 @@ def _without(model: Model, group: int, journal: Journal) -> Model:
     smaller = copy(model)
     smaller.keep(model.groups.label != group)
     climb(smaller, Journal(journal.limits))
-    if not len(smaller):
-        # Noise alone: all of the target is residual.
-        energy = model.moments.target_energy
-        smaller.residual = energy
-        smaller.precisions = replace(smaller.precisions, noise=energy / model.moments.n_samples)
     return smaller

@@ -112,6 +112,9 @@ class Model:
         self.precisions = self.precisions.restricted_to(old, self.groups.sizes)
         self.candidates, self.weights = self.candidates[kept], self.weights[kept]
         self.system = self.system.restricted_to(kept)
+        if not len(kept):  # noise alone
+            self.residual = self.moments.target_energy
+            self.precisions = replace(self.precisions, noise=self.residual / self.moments.n_samples)
 
     def found(self, outcome: Outcome) -> Found:
         return Found(self.candidates, self.ridges, outcome)
@@ -128,16 +131,14 @@ def run_direct(moments: Moments, journal: Journal, labels: Indices) -> Model:
     return model
 
 
-@on_one_blas_thread
-def resume(moments: Moments, journal: Journal, labels: Indices, last: Found) -> Model:
-    """On from where another fit ended, with moments that have changed a little."""
+def resume(moments: Moments, labels: Indices, last: Found) -> Model:
+    """Where another fit ended, with the weights and the noise that its ridges give for moments that have changed."""
     groups, first = Groups.of(labels[last.active]), np.unique(labels[last.active], return_index=True)[1]
     ridges = np.maximum(last.ridges / moments.gram.diagonal[last.active], WEAKEST)[first]
     model = Model.at(moments, last.active, groups, ridges, 1.0, np.zeros(len(last.active)))
     model.solve()
     energy = model.residual + float(model.precisions.ridges @ model.strengths)
     model.precisions = replace(model.precisions, noise=energy / moments.n_samples)
-    climb(model, journal)
     return model
 
 
