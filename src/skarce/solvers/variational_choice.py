@@ -44,12 +44,16 @@ def delete_insignificant(model: Model, journal: Journal, level: float) -> Model:
 
 @on_one_blas_thread
 def cap(model: Model, journal: Journal, max_active: int) -> Model:
-    """The strongest groups that together have no more than `max_active` candidates."""
-    order = np.argsort(-model.strengths / model.groups.sizes, kind="stable")
-    fitting = np.cumsum(model.groups.sizes[order]) <= max_active
-    chosen = np.zeros(len(order), dtype=bool)
-    chosen[order[fitting]] = True
-    model.keep(chosen[model.groups.label])
+    """The strongest groups that together have no more than `max_active` candidates; of a larger one, its strongest members."""
+    strengths = model.weights**2 * model.lengths
+    by_group = (model.strengths / model.groups.sizes)[model.groups.label]
+    order = np.lexsort((-strengths, model.groups.label, -by_group))
+    labels = model.groups.label[order]
+    last_of_group = np.flatnonzero(np.append(labels[1:] != labels[:-1], True)) + 1
+    fitting = last_of_group[last_of_group <= max_active]
+    chosen = np.zeros(len(model), dtype=bool)
+    chosen[order[: int(fitting[-1]) if len(fitting) else max_active]] = True
+    model.keep(chosen)
     climb(model, journal)
     return model
 
