@@ -131,7 +131,7 @@ def test_groups_stay_or_go_together():
     X, y, _ = correlated(n=400)
     model = VBLSRegressor(prior=np.array(["a", "a", "a", "b", "b", "b", "c", "c", "c", "d", "d", "d"])).fit(X, y)
     for group in np.unique(LABELS):
-        assert np.isin(np.flatnonzero(LABELS == group), model.active_).sum() in (0, 3)
+        assert np.isin(np.flatnonzero(group == LABELS), model.active_).sum() in (0, 3)
     assert {0, 1, 2, 3} <= set(model.active_)
     assert len(model.active_) < 12
     one_by_one = VBLSRegressor(prior=np.arange(12)).fit(X, y)
@@ -240,9 +240,8 @@ def test_student_t_marginals_are_those_of_the_joint_posterior_integrated_over_th
             psi_t = alpha_mean * psi[k]  # of the t form
             at = model.coef_[k] + 1.3 * np.sqrt(psi[k] / (h[k] + psi[k] * alpha_mean))
 
-            def joint(alpha, k=k, at=at, psi_t=psi_t, shape=shape, alpha_mean=alpha_mean):
-                spread = np.sqrt(psi_t / (alpha * (h[k] + psi_t)))
-                return stats.norm.pdf(at, model.coef_[k], spread) * stats.gamma.pdf(alpha, shape, scale=alpha_mean / shape)
+            def joint(alpha, at=at, mean=model.coef_[k], h=h[k], psi_t=psi_t, shape=shape, scale=alpha_mean / shape):
+                return stats.norm.pdf(at, mean, np.sqrt(psi_t / (alpha * (h + psi_t)))) * stats.gamma.pdf(alpha, shape, scale=scale)
 
             points = alpha_mean * np.array([0.5, 0.8, 1.0, 1.25, 2.0])
             expected, _ = integrate.quad(joint, 0, 6 * alpha_mean, points=points, limit=200)

@@ -182,7 +182,9 @@ class RowsOfBlocks:
 
     def centred(self, indices: Indices) -> Floats:
         """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
-        parts = [self._weighted(block, block.evaluation.columns(indices) - self._centre.candidates[indices]) for block in self._read()]
+        parts = [
+            self._weighted(block, block.evaluation.columns(indices) - self._centre.candidates[indices]) for block in self._read()
+        ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def target(self) -> Floats:

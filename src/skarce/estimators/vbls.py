@@ -41,9 +41,9 @@ class VBLSRegressor(MomentRegressor):
     """Variational Bayesian least squares: a linear model that finds out which of its inputs matter.
 
     Every weight has a precision of its own (or shares one with others), learned with the noise by maximising a lower bound on
-    the density of the targets. Weights that the data do not support go to zero. The bound is cheaper and stricter than the evidence of
-    the relevance vector machine: an input stays for a t statistic of about 2, there for 1. With ``basis="rbf"`` it is the
-    VBLS-RVM of the paper.
+    the density of the targets. Weights that the data do not support go to zero. The bound is cheaper and stricter than the
+    evidence of the relevance vector machine: an input stays for a t statistic of about 2, there for 1. With ``basis="rbf"`` it
+    is the VBLS-RVM of the paper.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class VBLSRegressor(MomentRegressor):
         ``"passthrough"`` is the inputs themselves, ``"rbf"`` is `KernelBasis` at the training inputs, a transformer its output
         columns.
     prior : {"ard", "shared", "none"} or array of shape (n_candidates,), default="ard"
-        ``"ard"`` is one precision for each weight, ``"shared"`` one for all, ``"none"`` least squares; an array has a label for each
-        candidate, and those of equal label share a precision, so that they stay or go together. Precisions are those of
+        ``"ard"`` is one precision for each weight, ``"shared"`` one for all, ``"none"`` least squares; an array has a label for
+        each candidate, and those of equal label share a precision, so that they stay or go together. Precisions are those of
         standardised candidates, so units do not matter.
     posterior : {"gaussian", "student-t"}, default="gaussian"
         What `coef_marginals` and `coef_interval` are made of. The weights are the same.
@@ -204,7 +204,9 @@ class VBLSRegressor(MomentRegressor):
         """
         posterior = self._only_posterior()
         if not posterior.is_factorized:
-            raise ValueError('prior="shared" with factorized=False and prior="none" have no factorised posterior: use coef_interval.')
+            raise ValueError(
+                'prior="shared" with factorized=False and prior="none" have no factorised posterior: use coef_interval.'
+            )
         return posterior.marginals(self.posterior)
 
     # Fitting --------------------------------------------------------------------------------------------------------------
@@ -261,10 +263,10 @@ class VBLSRegressor(MomentRegressor):
         is_factorized = isinstance(criterion, VariationalBound) and not isinstance(criterion, LikelihoodWithoutPrior)
         if is_factorized and self._is_prior("shared") and posterior.outcome is Outcome.NOTHING_HELPS:
             warnings.warn(
-                'The factorised form of prior="shared" has collapsed to a model without weights, as it does where their mean squared t '
-                "statistic is below about 4 or rows are few. Use factorized=False.",
+                'The factorised form of prior="shared" has collapsed to a model without weights, as it does where their mean '
+                "squared t statistic is below about 4 or rows are few. Use factorized=False.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return VariationalPosterior.of(
             posterior,
@@ -294,7 +296,9 @@ class VBLSRegressor(MomentRegressor):
     ) -> tuple[Posterior, float, Moments]:
         """The fit with Student's t noise, its degrees of freedom, and the moments of the weighted rows."""
         if not isinstance(design, InMemoryDesign):
-            raise ValueError('noise="student-t" weighs rows again and again, so it needs them in memory: pass arrays X and y to fit.')
+            raise ValueError(
+                'noise="student-t" weighs rows again and again, so it needs them in memory: pass arrays X and y to fit.'
+            )
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
 
         def fit(weighted: Moments, last: Found | None) -> Found:

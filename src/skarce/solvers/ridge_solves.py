@@ -124,9 +124,7 @@ class ByRows:
 class ByConjugateGradients:
     """Only products with Phi'Phi are asked for: from Phi where it fits the budget, else from a pass over the rows."""
 
-    def __init__(
-        self, moments: Moments, candidates: Indices, tolerance: float = CG_TOLERANCE, max_steps: int = CG_STEPS
-    ) -> None:
+    def __init__(self, moments: Moments, candidates: Indices, tolerance: float = CG_TOLERANCE, max_steps: int = CG_STEPS) -> None:
         assert moments.rows is not None
         self._moments, self._rows, self._candidates = moments, moments.rows, candidates
         self._tolerance, self._max_steps = tolerance, max_steps

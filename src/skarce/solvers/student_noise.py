@@ -4,8 +4,9 @@ With :math:`y_i\sim N(f_i^Tw, s/\tau_i)` and :math:`\tau_i\sim\Gamma(\nu/2,\nu/2
 
 .. math:: \langle\tau_i\rangle = \frac{\nu+1}{\nu + r_i^2/s + e_i},
 
-r being the residual and :math:`s\,e_i` the variance of the fit at row i as the method sees it: :math:`\sum_m\gamma_mf_{im}^2/h_m` where
-the weights are taken for independent, :math:`f_i^TH^{-1}f_i` with their full covariance, and :math:`1/\sum\tau` more for an intercept.
+r being the residual and :math:`s\,e_i` the variance of the fit at row i as the method sees it:
+:math:`e_i=\sum_m\gamma_mf_{im}^2/h_m` where the weights are taken for independent, :math:`f_i^TH^{-1}f_i` with their full
+covariance, and :math:`1/\sum\tau` more for an intercept.
 Given the weights of the rows everything else is as for normal noise on weighted moments, the number of observations staying what it
 is. With the row precisions at their best the bound is
 

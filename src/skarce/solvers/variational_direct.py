@@ -50,9 +50,7 @@ class Model:
         return cls.at(moments, candidates, groups, np.full(len(groups.sizes), weak), noise, np.zeros(len(candidates)))
 
     @classmethod
-    def at(
-        cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats
-    ) -> Model:
+    def at(cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats) -> Model:
         """These candidates at these relative ridges of their groups."""
         precisions = Precisions(ridges, *determination(ridges, groups.sizes), noise)
         return cls(moments, candidates, groups, precisions, weights, ridge_system(moments, candidates))

@@ -65,4 +65,3 @@ def _with(model: Model, labels: Indices, candidate: int, ridge: float) -> Model:
     active = np.insert(model.candidates, place, candidate)
     ridges = np.insert(model.ridges, place, ridge * model.moments.gram.diagonal[candidate])
     return resume(model.moments, labels, Found(active, ridges, Outcome.FOLLOWING))
-
