@@ -31,6 +31,7 @@ from skarce import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
     VBLSRegressor,
 )
 from skarce.criteria import GCV, IndividualEvidence
@@ -74,9 +75,11 @@ ESTIMATORS = [
     VBLSRegressor(solver="em", max_iter=500),
     VBLSRegressor(prior="shared"),
     VBLSRegressor("rbf", prior="shared", solver="em", fit_intercept=False),
-    VBLSRegressor(prior="shared", factorized=True, moments="columns"),
+    VBLSRegressor(prior="shared", factorized=True, moments="whole"),
     VBLSRegressor(prior="none", posterior="student-t"),
     VBLSRegressor(significance="bound", fit_intercept=False),
+    VBLSRegressor(noise="student-t"),
+    StepwiseRegressor(),
 ]
 
 

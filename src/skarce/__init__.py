@@ -12,6 +12,7 @@ from skarce.estimators import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
     VBLSRegressor,
 )
 from skarce.posterior import Outcome
@@ -28,6 +29,7 @@ __all__ = [
     "RegularizedForwardRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "StepwiseRegressor",
     "VBLSRegressor",
     "__version__",
 ]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce.designs.choice import fits, memory_budget
 from skarce.designs.passes import BLOCK_BYTES, Centre, Centred, filled
-from skarce.moments import Moments, Sums
+from skarce.moments import Moments, Sums, WholeGram
+
+KEPT_BYTES = 2**24  # a fit keeps its Gram matrix up to this size, so that a stream may go on from there
 
 
 class StreamDesign(Centred):
@@ -35,6 +39,24 @@ class StreamDesign(Centred):
         self.n_seen = self.n_solved = 0.0
         self._sums = Sums.empty(m, n_outputs)
         self._fit_intercept = fit_intercept
+
+    @classmethod
+    def after(cls, candidates: Any, design: Any, moments: list[Moments], *, fit_intercept: bool) -> StreamDesign | None:
+        """What a fit to other rows has seen, where it had all of the Gram matrix and that is small; else None."""
+        gram = moments[0].gram
+        if not isinstance(gram, WholeGram) or gram.matrix.nbytes > KEPT_BYTES:
+            return None
+        stream = cls(candidates, len(moments), fit_intercept=fit_intercept)
+        stream._sums = Sums(
+            design.n_samples,
+            design.means(np.arange(candidates.n_candidates)).copy(),
+            design.target_means.copy(),
+            gram.matrix,
+            np.column_stack([m.projections for m in moments]),
+            np.array([m.target_energy for m in moments]),
+        )
+        stream.n_seen = stream.n_solved = design.n_samples
+        return stream
 
     def absorb(self, X: Any, targets: Floats, weights: Floats | None, forgetting: float = 1.0) -> None:
         """Count what was seen before `forgetting` times as much, and add a batch."""

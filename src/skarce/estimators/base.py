@@ -87,21 +87,24 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         limits, criterion = self._limits(), self._criterion()
         read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
         with blas_threads(1):
-            self._select(criterion, limits, *read(X, y, sample_weight))
-        self.__dict__.pop("_stream", None)
+            candidates, design, one_output, rows = read(X, y, sample_weight)
+            moments = self._select(criterion, limits, candidates, design, one_output, rows)
+            self._stream = self._stream_after(candidates, design, moments)
         return self
 
     def _select(
         self, criterion: Criterion, limits: Limits, candidates: Any, design: Design, one_output: bool, rows: Training
-    ) -> None:
+    ) -> list[Moments]:
         """Search for each output on its moments, and keep what was found."""
+        of_outputs = design.moments(self.moments, self._columns_one_by_one())
         posteriors = [
             self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
-            for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
+            for output, moments in enumerate(of_outputs)
         ]
         self._keep(posteriors, candidates, one_output, criterion, rows)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
             warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
+        return of_outputs
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict the target, and how far a new observation may be from it.

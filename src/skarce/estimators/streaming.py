@@ -22,8 +22,8 @@ class Training(NamedTuple):
     weights: Floats | None
 
 
-def _has_fixed_candidates(estimator: Any) -> bool:
-    """Whether the candidates do not depend on rows that are still to come."""
+def _can_stream(estimator: Any) -> bool:
+    """Whether the candidates, and the weights of rows, do not depend on rows that are still to come."""
     basis = estimator.basis
     is_named = isinstance(basis, str) and basis == "rbf"
     if is_named or (isinstance(basis, KernelBasis) and (basis.centers is None or basis.kernel == "precomputed")):
@@ -31,6 +31,8 @@ def _has_fixed_candidates(estimator: Any) -> bool:
             "partial_fit needs candidates that are fixed in advance, and these are at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
         )
+    if getattr(estimator, "noise", "gaussian") != "gaussian":
+        raise AttributeError('partial_fit keeps no rows, and noise="student-t" weighs them again and again. Use noise="gaussian".')
     return True
 
 
@@ -38,12 +40,13 @@ class Streaming(ABC):
     """Adds `partial_fit` to an estimator that can check rows (`_checked_rows`) and select on a design (`_select`)."""
 
     fit_intercept: bool
+    _stream: StreamDesign | None
 
     @abstractmethod
     def _checked_rows(self, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> tuple[Training, bool, Any]: ...
 
     @abstractmethod
-    def _select(self, criterion: Any, limits: Any, candidates: Any, design: Any, one_output: bool, rows: Training) -> None: ...
+    def _select(self, criterion: Any, limits: Any, candidates: Any, design: Any, one_output: bool, rows: Training) -> Any: ...
 
     @abstractmethod
     def _learning(self) -> dict[str, Any]: ...
@@ -54,9 +57,9 @@ class Streaming(ABC):
     @abstractmethod
     def _criterion(self) -> Any: ...
 
-    @available_if(_has_fixed_candidates)  # type: ignore[untyped-decorator]
+    @available_if(_can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Add a batch of rows, of which only the moments are kept: memory does not grow with the stream.
+        """Add a batch of rows, of which only the moments are kept: memory does not grow with the stream. After `fit` it goes on.
 
         It is there where the candidates are fixed in advance: inputs that are passed through, or kernels at given centres or
         landmarks. Landmarks, widths and other things that a basis learns are learned from the first batch.
@@ -83,7 +86,8 @@ class Streaming(ABC):
         stream: StreamDesign | None = getattr(self, "_stream", None)
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(
-                "fit does not keep what partial_fit would go on from: begin with partial_fit on the first rows, or on a clone."
+                "fit keeps what partial_fit would go on from only where it has all of the Gram matrix, and that within 16 MiB. Use "
+                'moments="whole" for fewer than 1448 candidates, or begin with partial_fit.'
             )
         forgetting = float(getattr(self, "forgetting", 1.0))
         if not 0.0 < forgetting <= 1.0:
@@ -98,3 +102,9 @@ class Streaming(ABC):
         stream.absorb(*rows, forgetting)
         self._stream = stream
         return stream, one_output, Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
+
+    def _stream_after(self, candidates: Any, design: Any, moments: Any) -> StreamDesign | None:
+        """What `partial_fit` would go on from after `fit`."""
+        if not hasattr(self, "partial_fit"):
+            return None
+        return StreamDesign.after(candidates, design, moments, fit_intercept=self.fit_intercept)
