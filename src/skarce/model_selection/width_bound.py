@@ -30,8 +30,9 @@ class WidthByBound(NamedTuple):
 def width_by_bound(X: Any, y: Any, *, prior_spread: float = 1.5, **parameters: Any) -> WidthByBound:
     r"""The gamma of rbf kernels at the training inputs that maximises the bound of `VBLSRegressor` under a log-normal prior.
 
-    The prior is centred at ``gamma="scale"``. The paper warns of maximising without one: very narrow kernels fit anything. The bound
-    jumps where another set of kernels takes over, so a scan comes first and the gradient then halves the interval around its best.
+    The prior is centred at ``gamma="scale"``. The paper warns of maximising without one: very narrow kernels fit anything. The
+    bound jumps where another set of kernels takes over, so a scan comes first, and the gradient then halves the interval around
+    its best.
 
     Parameters
     ----------
