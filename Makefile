@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test lint types doctest check bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/criteria/_climb.c
+$(VENV)/.installed: pyproject.toml setup.py src/skarce/criteria/_climb.c src/skarce/basis/_rbf.c
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
@@ -40,4 +40,4 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/skarce/criteria/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache

@@ -1,9 +1,10 @@
-"""The one compiled part; everything else stands in pyproject.toml."""
+"""The compiled parts; everything else stands in pyproject.toml."""
 
 from setuptools import Extension, setup
 
 setup(
     ext_modules=[
         Extension("skarce.criteria._climb", ["src/skarce/criteria/_climb.c"], extra_compile_args=["-O3"]),
+        Extension("skarce.basis._rbf", ["src/skarce/basis/_rbf.c"], extra_compile_args=["-O3"]),
     ]
 )

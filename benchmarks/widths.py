@@ -11,7 +11,6 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
 from benchmarks.timing import cpu_seconds
-from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
-from skarce.model_selection import learn_widths
+from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
 from skarce.registry import count_functions
 
 N_STARTS = 3
@@ -63,23 +61,16 @@ def gaussian_process() -> Any:
     return GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=N_STARTS - 1, random_state=0)
 
 
-@dataclass
-class OfProcess:
-    """A method on the widths of a Gaussian process, which are learned first."""
-
-    method: Callable[[Any], Any]
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Any:
-        return self.method(KernelBasis(gamma=learn_widths(X, y, covariance="kernel").gamma)).fit(X, y)
-
+OF_PROCESS = KernelBasis(gamma="ard", width_params={"covariance": "kernel"})
 
 METHODS: dict[str, Callable[[], Any]] = {
     RIVAL: gaussian_process,
+    "EvidenceRegressor, ProcessBasis": lambda: EvidenceRegressor(ProcessBasis(gamma="ard")),
     "EvidenceRegressor": lambda: EvidenceRegressor(KernelBasis(gamma="ard")),
     "RelevanceVectorRegressor": lambda: RelevanceVectorRegressor(KernelBasis(gamma="ard")),
     "FastGCVRegressor": lambda: FastGCVRegressor(KernelBasis(gamma="ard")),
-    'RelevanceVectorRegressor, covariance="kernel"': lambda: OfProcess(RelevanceVectorRegressor),
-    'FastGCVRegressor, covariance="kernel"': lambda: OfProcess(FastGCVRegressor),
+    'RelevanceVectorRegressor, covariance="kernel"': lambda: RelevanceVectorRegressor(OF_PROCESS),
+    'FastGCVRegressor, covariance="kernel"': lambda: FastGCVRegressor(OF_PROCESS),
 }
 
 

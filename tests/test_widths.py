@@ -245,6 +245,19 @@ def test_estimators_pass_on_intercept_weights_and_centers(two_inputs):
     np.testing.assert_array_equal(model.basis_.gamma_, learn_widths(X, y, centers=centers, random_state=3).gamma)
 
 
+def test_the_basis_passes_its_options_on(two_inputs):
+    X, y = two_inputs
+    told = []
+    options = {"covariance": "kernel", "n_starts": 1, "max_rows": 30, "max_iter": 7, "tol": 1e-3}
+    basis = KernelBasis(gamma="ard", centers=X[:10], width_params={**options, "callback": told.append}, random_state=3).fit(X, y)
+    expected = learn_widths(X, y, random_state=3, **options)
+    np.testing.assert_array_equal(basis.gamma_, expected.gamma)
+    assert len(basis.centers_) == 10
+    assert told[-1].n_rows == 30
+    with pytest.raises(ValueError, match=r"width_params has no \['starts'\]; choose from"):
+        KernelBasis(gamma="ard", width_params={"starts": 2}).fit(X, y)
+
+
 def test_pipelines_grid_search_clone_and_pickle(two_inputs):
     X, y = two_inputs
     pipeline = make_pipeline(StandardScaler(), RelevanceVectorRegressor(KernelBasis(gamma="ard")))

@@ -10,7 +10,8 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
-from skarce.basis.kernels import Kernel
+from skarce.basis import fused
+from skarce.basis.kernels import Kernel, Rbf
 from skarce.basis.tiles import TILE, fill_blocks, project_blocks, project_symmetric_blocks
 
 ALL = slice(None)
@@ -60,6 +61,8 @@ class KernelEvaluation:
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
+        if isinstance(self._kernel, Rbf) and fused.suits(self._rows, self._centers) and right.shape[1] <= fused.MAX_COLUMNS:
+            return fused.project(self._rows, self._centers, right, row_weights, symmetric=self.is_symmetric)
         if self.is_symmetric and self.n_rows > 2 * TILE:
             return project_symmetric_blocks(self.fill, self.n_rows, right, row_weights, self.dtype)
         return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)

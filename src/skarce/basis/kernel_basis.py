@@ -20,6 +20,7 @@ from skarce.basis.widths import median_gamma, scale_gamma
 LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
 GAMMA_RULES = ("scale", "median", "evidence", "ard")
 LEARNED = ("evidence", "ard")  # these need the targets
+WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
@@ -39,6 +40,8 @@ default="rbf"
         Of the polynomial and sigmoid kernels.
     kernel_params : dict or None
         Keyword arguments for a callable kernel.
+    width_params : dict or None
+        How widths are learned: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol`, `callback` of `learn_widths`.
     centers : None, int or array of shape (n_centers, n_features), default=None
         None takes the distinct training inputs of positive weight, an int that many landmarks (k-means++ seeding), an array
         these.
@@ -75,6 +78,7 @@ default="rbf"
         degree: float = 3,
         coef0: float = 1.0,
         kernel_params: dict[str, Any] | None = None,
+        width_params: dict[str, Any] | None = None,
         centers: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -83,6 +87,7 @@ default="rbf"
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.width_params = width_params
         self.centers = centers
         self.random_state = random_state
 
@@ -172,15 +177,19 @@ default="rbf"
                 f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
                 "Pass y to fit, or choose gamma='scale' or a number."
             )
+        chosen = dict(self.width_params or {})
+        if unknown := chosen.keys() - WIDTH_PARAMS:
+            raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
+        takes_centers = self.centers is not None and chosen.get("covariance") != "kernel"
         learned = learn_widths(
             X,
             y,
             gamma=self.gamma,
             kernel=self.kernel,
-            centers=None if self.centers is None else self.centers_,
+            centers=self.centers_ if takes_centers else None,
             sample_weight=weights,
             random_state=self.random_state,
-            **learning,
+            **{**learning, **chosen},
         )
         return learned.gamma
 

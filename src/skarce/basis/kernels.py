@@ -28,6 +28,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from skarce._typing import Floats
+from skarce.basis import fused
 
 
 class Kernel(Protocol):
@@ -83,6 +84,9 @@ class Rbf(_Distance):
     """exp(-gamma |x - c|^2)."""
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
+        if fused.suits(rows, centers):
+            fused.fill(rows, centers, out)
+            return
         np.matmul(rows, centers.T, out=out)
         # Where squares are so large that their rounding is felt, a distance may come out negative.
         if out.dtype != np.float64 or rows[:, -2].min(initial=0.0) < -1e6:
