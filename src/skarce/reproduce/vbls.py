@@ -87,6 +87,7 @@ def paper(quick: bool = False) -> Paper:
         contenders=_contenders(WIDTHS[1::2] if quick else WIDTHS, COSTS[1:2] if quick else COSTS),
         repeats={e.name: 1 if e.methods == ON_KERNELS else 2 for e in experiments} if quick else {},
         printed=PRINTED,
+        baseline="lasso",
         average="mean",
         choice_heading="gamma, gamma and C, or components",
         notes=NOTES,
