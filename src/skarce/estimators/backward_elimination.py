@@ -9,8 +9,8 @@ import numpy as np
 from skarce._typing import Floats
 from skarce._validation import check_budget, check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import Training
 from skarce.estimators.nested import NestedRegressor
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
 from skarce.nested_path import NestedPath
 from skarce.posterior import Outcome
