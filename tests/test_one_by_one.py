@@ -400,6 +400,11 @@ def test_max_active(criterion, search):
         assert (len(found.active), found.outcome) == (3, Outcome.SIZE_LIMIT)
 
 
+def test_going_down_comes_below_the_cap_from_more():
+    found, _ = run(Backward(initial=range(10)), SharedEvidence(), *even_problem(0), Limits(max_active=3))
+    assert 1 <= len(found.active) <= 3
+
+
 @pytest.mark.parametrize("search", [PlusTakeAway(1, 0), PlusTakeAway(2, 1), Floating()])
 def test_a_cap_that_was_not_the_reason_is_not_blamed(search):
     found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Limits(max_active=3))
@@ -471,6 +476,18 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
         (
             lambda: run(Floating(always_in=[1, 2]), SharedEvidence(), *even_problem(0), Limits(max_active=1)),
             "more than max_active=1",
+        ),
+        (
+            lambda: run(Forward(initial=[1, 2, 3], n_basis=2), SharedEvidence(), *even_problem(0)),
+            "3 candidates, more than n_basis=2",
+        ),
+        (
+            lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Limits(max_active=2)),
+            "3 candidates, more than max_active=2 lets in, and Floating grows",
+        ),
+        (
+            lambda: run(Backward(initial=[1, 2], n_basis=3), SharedEvidence(), *even_problem(0)),
+            "2 candidates, fewer than n_basis=3",
         ),
     ],
 )

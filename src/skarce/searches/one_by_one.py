@@ -79,9 +79,10 @@ class OneByOne(ABC):
 
     def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None) -> Walk:
         always_in = _checked(self.always_in, moments, "always_in")
-        self._check_room(always_in, journal.limits.max_active)
+        initial = _checked(self.initial, moments, "initial")
+        self._check_room(always_in, initial, journal.limits.max_active)
         if start is None:
-            members = self._members(moments, always_in)
+            members = self._members(moments, always_in, initial)
             start = _starting(criterion, moments, members) if len(members) else None
         needed = self._needed(journal.limits.tol, moments.n_samples)
         return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
@@ -100,7 +101,8 @@ class OneByOne(ABC):
     def _needed(self, tol: float, n_samples: float) -> float:
         return max(tol, 0.5 * self.threshold * n_samples)
 
-    def _members(self, moments: Moments, always_in: Indices) -> Indices:
+    def _members(self, moments: Moments, always_in: Indices, initial: Indices) -> Indices:
+        others = initial
         if self.initial is None and self.goes_down:
             others = np.flatnonzero(moments.gram.diagonal > 0.0)
             if not (moments.gram.is_whole or fits(len(others), len(others))):
@@ -108,15 +110,25 @@ class OneByOne(ABC):
                     f"{type(self).__name__} starts from all {len(others)} candidates, whose Gram matrix is above the memory "
                     "budget. Use fewer candidates (KernelBasis(centers=500)), initial=, or sklearn.set_config(working_memory=...)."
                 )
-        else:
-            others = _checked(self.initial, moments, "initial")
         members = np.concatenate([always_in, np.setdiff1d(others, always_in)])
         return members[moments.gram.diagonal[members] > 0.0]
 
-    def _check_room(self, always_in: Indices, max_active: int | None) -> None:
+    def _check_room(self, always_in: Indices, initial: Indices, max_active: int | None) -> None:
+        """A search that grows cannot come back to a size below its start, nor one that goes down rise above it."""
+        n_start = len(np.union1d(initial, always_in))
         for name, most in (("n_basis", self.n_basis), ("max_active", max_active)):
             if most is not None and len(always_in) > most:
                 raise ValueError(f"always_in has {len(always_in)} candidates, more than {name}={most} lets in.")
+            if most is not None and n_start > most and not self.goes_down:
+                raise ValueError(
+                    f"initial and always_in have {n_start} candidates, more than {name}={most} lets in, and {type(self).__name__} "
+                    'grows from them. Give fewer, or use a search that goes down from them, such as Backward ("backward").'
+                )
+        if self.n_basis is not None and self.goes_down and self.initial is not None and n_start < self.n_basis:
+            raise ValueError(
+                f"{type(self).__name__} goes down from initial and always_in, which have {n_start} candidates, fewer than "
+                f"n_basis={self.n_basis}. Give more, or use a search that grows."
+            )
 
 
 def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
