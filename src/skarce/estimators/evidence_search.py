@@ -178,14 +178,15 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     def _strategy(self) -> Any:
         """The search with the parameters that are given here."""
-        search = self.search
-        if isinstance(search, str):
-            if search not in SEARCHES:
-                raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
-            search = SEARCHES[search]()
+        search = SEARCHES[self.search]() if isinstance(self.search, str) and self.search in SEARCHES else self.search
+        if isinstance(search, type) and hasattr(search, "run"):
+            raise ValueError(f"search must be an object, and {search.__name__} is a class: write {search.__name__}().")
         if not hasattr(search, "run"):
             raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
         if given and not isinstance(search, OneByOne):
             raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}: use another search.")
+        twice = [name for name in given if getattr(search, name) is not None]
+        if twice:
+            raise ValueError(f"{', '.join(twice)} given twice, here and in {type(search).__name__}(...): leave one of them out.")
         return replace(search, **given) if given else search

@@ -11,6 +11,7 @@ import numpy as np
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
+from skarce._validation import is_count
 from skarce.criteria import Criterion
 from skarce.designs.choice import fits
 from skarce.moments import Moments
@@ -42,12 +43,12 @@ class OneByOne(ABC):
     always_in: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if not self.patience >= 1:
+        if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
         for name in ("share", "threshold"):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}.")
-        if self.n_basis is not None and not (isinstance(self.n_basis, (int, np.integer)) and self.n_basis >= 1):
+        if self.n_basis is not None and not is_count(self.n_basis):
             raise ValueError(
                 f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
             )
@@ -140,7 +141,14 @@ def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple
 
 def _checked(indices: Any, moments: Moments, name: str) -> Indices:
     """Distinct candidates, ascending."""
-    chosen = np.unique(np.asarray([] if indices is None else indices))
-    if len(chosen) and not (chosen.dtype.kind in "iu" and chosen[0] >= 0 and chosen[-1] < moments.n_candidates):
-        raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {indices!r}.")
+    given = np.asarray([] if indices is None else indices)
+    if given.dtype == bool:
+        raise ValueError(f"{name} must be indices of candidates, and is a mask of truth values: give np.flatnonzero(mask).")
+    chosen = np.unique(given)
+    if len(chosen) and chosen.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be indices of candidates, so whole numbers; got {chosen[0]!r} of {given.dtype}.")
+    wrong = [int(index) for index in chosen if not 0 <= index < moments.n_candidates]
+    if wrong:
+        more = f" and {len(wrong) - 1} more that are not" if len(wrong) > 1 else ""
+        raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {wrong[0]}{more}.")
     return chosen.astype(np.intp)
