@@ -1,8 +1,10 @@
 """The command line, from arguments to files and exit codes."""
 
 import inspect
+import io
 import json
 import os
+import re
 import runpy
 import sys
 import zipfile
@@ -14,14 +16,17 @@ import pandas as pd
 import pytest
 import skops.io
 from click.testing import CliRunner
+from rich.console import Console
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 
 import skarce.__main__ as entry
 from skarce import Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
+from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
 from skarce.cli.explanation import active_functions
 from skarce.cli.model_file import SavedModel, is_trusted, load, save
+from skarce.comparison import MethodResult, Score
 from skarce.posterior import Posterior
 from skarce.registry import METHODS, Method
 from skarce.tables import inputs, make_preprocessing, read_table, training_data
@@ -73,8 +78,9 @@ def assert_one_line(result, *mentions, code=2):
 
 
 def rows_of(text):
-    """The rows of a printed table by their first word."""
-    return {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    """The rows of a printed table by their first word, without the letters of notes; a note is found by its own."""
+    lines = [re.sub(r"(?<=\S) \([a-z]\)", "", line, count=1) for line in text.splitlines() if line.strip()]
+    return {line.split()[0]: line for line in lines}
 
 
 # Compare ------------------------------------------------------------------------------------------------------------------
@@ -123,6 +129,28 @@ def test_compare_fits_a_terminal_of_80_columns(houses, monkeypatch):
     assert "…" not in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("width", "gone"), [("100", set()), ("80", {"predict"}), ("60", {"predict", "coverage", "fit"}), ("20", set(FIRST_TO_GO))]
+)
+def test_a_narrow_table_loses_columns_and_no_digits(monkeypatch, width, gone):
+    monkeypatch.setenv("COLUMNS", width)
+    fold = Score(rmse=0.8123, r2=0.8765, n_functions=123, fit_seconds=0.0123, predict_seconds=0.0012, coverage=0.951)
+    results = [
+        MethodResult(METHODS["ssge-oscillating"], [fold, fold], warnings=["Look out."]),
+        MethodResult(METHODS["svr"], [fold, fold], warnings=["Look out."]),
+    ]
+    settings = {"data": "a.csv", "n_rows": 9, "n_inputs": 4, "cv": 2, "repeats": 1, "widths": None}
+    table, *notes = comparison_table(results, settings)
+    assert {column.header for column in table.columns} == {"method", *NUMBERS} - gone
+    assert notes == ["(a) 1 warning, the first: Look out."]
+    if width != "20":
+        show_in = Console(width=int(width), file=io.StringIO())
+        show_in.print(table)
+        row = next(line for line in show_in.file.getvalue().splitlines() if "ssge" in line)
+        assert len(row) <= int(width)
+        assert row.split()[:6] == ["ssge-oscillating", "(a)", "0.8123", "±", "0.0000", "0.876"]
+
+
 def test_compare_shows_its_progress_on_a_terminal(houses, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     result = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
@@ -158,8 +186,9 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
     assert result.exit_code == 1
     rows = rows_of(result.stdout)
     assert "±" in rows["ridge"]
-    assert "failed:" in rows["broken"]
-    assert "FloatingPointError" in result.stdout
+    assert set(rows["broken"].split()) == {"broken", "-"}
+    assert "broken (a)" in result.stdout
+    assert rows["(a)"] == "(a) failed: FloatingPointError: no way " + 100 * "x"
     broken = json.loads(Path("out.json").read_text())["methods"][1]
     assert broken["error"].startswith("FloatingPointError: no\nway")
     assert broken["folds"] == []
@@ -169,9 +198,8 @@ def test_our_warnings_become_a_footnote(houses, monkeypatch):
     monkeypatch.setitem(METHODS, "short", Method("short", "", lambda: RelevanceVectorRegressor(max_iter=1)))
     result = run("compare", "houses.csv", "--target", "price", "--methods", "short", "--cv", "3")
     assert result.exit_code == 0
-    table, _, footnote = result.stdout.partition("short:")
-    assert "3 warnings" in rows_of(table)["short"]
-    assert "3 warnings, the first: The step limit was reached" in " ".join(footnote.split())
+    assert "short (a)" in result.stdout
+    assert rows_of(result.stdout)["(a)"].startswith("(a) 3 warnings, the first: The step limit was reached")
 
 
 def test_compare_reads_parquet(houses):

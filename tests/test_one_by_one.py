@@ -400,6 +400,11 @@ def test_max_active(criterion, search):
         assert (len(found.active), found.outcome) == (3, Outcome.SIZE_LIMIT)
 
 
+def test_going_down_comes_below_the_cap_from_more():
+    found, _ = run(Backward(initial=range(10)), SharedEvidence(), *even_problem(0), Limits(max_active=3))
+    assert 1 <= len(found.active) <= 3
+
+
 @pytest.mark.parametrize("search", [PlusTakeAway(1, 0), PlusTakeAway(2, 1), Floating()])
 def test_a_cap_that_was_not_the_reason_is_not_blamed(search):
     found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Limits(max_active=3))
@@ -417,6 +422,8 @@ def test_exactly_n_basis(name, size, search):
 def test_n_basis_beyond_what_there_is():
     found, _ = run(PlusTakeAway(2, 1, n_basis=30), SharedEvidence(), *even_problem(0, n=50, m=25))
     assert found.outcome is Outcome.TOO_FEW_CANDIDATES
+    assert len(found.active) == 25
+    assert "no candidates left" in found.outcome.value
 
 
 @every_search
@@ -456,7 +463,12 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
     ("make", "message"),
     [
         (lambda: PlusTakeAway(2, 2), "plus and minus must differ"),
-        (lambda: PlusTakeAway(-1, 2), "plus and minus must be at least 0"),
+        (lambda: PlusTakeAway(-1, 2), "plus and minus must be whole numbers of at least 0"),
+        (lambda: PlusTakeAway(1.5, 1), "plus and minus must be whole numbers of at least 0, got 1.5 and 1"),
+        (lambda: PlusTakeAway(1, 0.0), "plus and minus must be whole numbers"),
+        (lambda: PlusTakeAway("2", 1), "plus and minus must be whole numbers"),
+        (lambda: Oscillating(1.5), "depth must be a whole number of at least 1, got 1.5"),
+        (lambda: Floating(patience=2.5), "patience must be a whole number"),
         (lambda: Oscillating(0), "depth must be"),
         (lambda: Floating(patience=0), "patience must be"),
         (lambda: Floating(share=-0.1), "share must be"),
@@ -464,13 +476,33 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
         (lambda: Backward(n_basis=2.5), "n_basis must be"),
         (
             lambda: run(Floating(initial=[40]), SharedEvidence(), *even_problem(0)),
-            "initial must be indices of candidates from 0 to 19",
+            "initial must be indices of candidates from 0 to 19, got 40.$",
+        ),
+        (
+            lambda: run(Floating(initial=range(15, 120)), SharedEvidence(), *even_problem(0)),
+            "initial must be indices of candidates from 0 to 19, got 20 and 99 more that are not.$",
+        ),
+        (
+            lambda: run(Floating(initial=np.arange(20) < 3), SharedEvidence(), *even_problem(0)),
+            r"initial .* is a mask of truth values: give np.flatnonzero\(mask\).$",
         ),
         (lambda: run(Floating(always_in=[-1]), SharedEvidence(), *even_problem(0)), "always_in must be indices"),
         (lambda: run(Floating(always_in=[1, 2], n_basis=1), SharedEvidence(), *even_problem(0)), "more than n_basis=1"),
         (
             lambda: run(Floating(always_in=[1, 2]), SharedEvidence(), *even_problem(0), Limits(max_active=1)),
             "more than max_active=1",
+        ),
+        (
+            lambda: run(Forward(initial=[1, 2, 3], n_basis=2), SharedEvidence(), *even_problem(0)),
+            "3 candidates, more than n_basis=2",
+        ),
+        (
+            lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Limits(max_active=2)),
+            "3 candidates, more than max_active=2 lets in, and Floating grows",
+        ),
+        (
+            lambda: run(Backward(initial=[1, 2], n_basis=3), SharedEvidence(), *even_problem(0)),
+            "2 candidates, fewer than n_basis=3",
         ),
     ],
 )

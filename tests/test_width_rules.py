@@ -105,8 +105,9 @@ def test_compare_states_the_rule_of_every_method(friedman):
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
     assert "kernel widths: ard" in rows["friedman.csv:"]
-    assert "widths: cv" in rows["svr"]
-    assert "widths" not in rows["frvm"] + rows["ridge"]
+    assert rows["svr"].split()[:2] == ["svr", "(a)"]
+    assert rows["(a)"] == "(a) widths: cv"
+    assert "(" not in rows["frvm"] + rows["ridge"]
     content = json.loads(Path("out.json").read_text())
     assert content["widths"] == "ard"
     assert {method["name"]: method["widths"] for method in content["methods"]} == {"frvm": "ard", "svr": "cv", "ridge": "none"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from skarce._validation import is_count
 from skarce.posterior import Outcome
 from skarce.searches.forward import grow
 from skarce.searches.one_by_one import OneByOne
@@ -27,7 +28,7 @@ class Oscillating(OneByOne):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.depth >= 1:
+        if not is_count(self.depth):
             raise ValueError(f"depth must be a whole number of at least 1, got {self.depth!r}.")
 
     def _go(self, walk: Walk) -> Outcome:
