@@ -1,5 +1,6 @@
 """The command line, from arguments to files and exit codes."""
 
+import gzip
 import inspect
 import io
 import json
@@ -208,6 +209,28 @@ def test_compare_reads_parquet(houses):
     by_csv = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
     by_parquet = run("compare", "houses.parquet", "--target", "price", "--methods", "ridge")
     assert rows_of(by_csv.stdout)["ridge"].split()[:6] == rows_of(by_parquet.stdout)["ridge"].split()[:6]
+
+
+def test_gzipped_tables_are_read_and_written(houses, model):
+    houses.to_csv("houses.csv.gz", index=False)
+    assert Path("houses.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
+    fitted = [run("fit", name, "--target", "price", "--out", "x.skops").stdout for name in ("houses.csv", "houses.csv.gz")]
+    assert fitted[0] == fitted[1]
+    assert run("compare", "houses.csv.gz", "--target", "price", "--methods", "ridge").exit_code == 0
+    plain, gzipped = (run("predict", model, name).stdout for name in ("houses.csv", "houses.csv.gz"))
+    assert plain == gzipped
+    assert run("predict", model, "houses.csv.gz", "--out", "predicted.csv.gz").exit_code == 0
+    assert gzip.decompress(Path("predicted.csv.gz").read_bytes()).decode() == plain
+
+
+def test_gzipped_tables_that_are_none_or_broken(houses):
+    houses.loc[7, "price"] = np.nan
+    houses.to_csv("gap.csv.gz", index=False)
+    assert_one_line(run("fit", "gap.csv.gz", "--target", "price"), "column 'price' has 1 missing value, the first in line 9")
+    Path("plain.csv.gz").write_text("x,y\n1,2\n")
+    assert_one_line(run("fit", "plain.csv.gz", "--target", "y"), "plain.csv.gz cannot be read: Not a gzipped file")
+    Path("half.csv.gz").write_bytes(Path("gap.csv.gz").read_bytes()[:200])
+    assert_one_line(run("fit", "half.csv.gz", "--target", "y"), "half.csv.gz is not a complete gzip file")
 
 
 def test_compare_refuses_unknown_methods(houses):

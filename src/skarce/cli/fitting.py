@@ -41,8 +41,8 @@ def fit(
 ) -> None:
     """Fit a model to a table and save it.
 
-    DATA is a CSV or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded, and both steps
-    are saved with the model. The file holds data only; reading it cannot run code.
+    DATA is a CSV (also .csv.gz) or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded,
+    and both steps are saved with the model. The file holds data only; reading it cannot run code.
 
     \b
     Examples:
