@@ -130,3 +130,17 @@ def test_limits_return_the_best_model_so_far(sinc):
 def test_wrong_parameters_are_named(sinc, parameters, message):
     with pytest.raises(ValueError, match=message):
         EvidenceSearchRegressor(**parameters).fit(*sinc)
+
+
+@pytest.mark.parametrize("search", ["plus-take-away", "floating", "oscillating", "backward"])
+def test_the_outcome_is_advice_that_holds(sinc, search):
+    """The best of all models on the way, as it says, whether the search went past it or came to its end.
+
+    What a swing passes on its way is not compared, only models of the same size.
+    """
+    model = EvidenceSearchRegressor(search=search).fit(*sinc)
+    assert model.outcome_ is Outcome.NONE_BETTER_FOUND
+    assert "best of all models" in str(model.outcome_)
+    trace = model.trace_
+    compared = trace["n_active"] == len(model.active_) if search == "oscillating" else np.ones(len(trace), bool)
+    assert model.criterion_ >= trace["criterion"][compared].max() - 1e-3
