@@ -495,6 +495,14 @@ def test_explain_writes_many_inputs_into_one_column():
     assert max(map(len, shown.splitlines())) <= 100
 
 
+def test_explain_says_which_evidence_it_is(houses, model):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-forward", "--out", "searched.skops")
+    plain, searched = (run("explain", name).stdout for name in (model, "searched.skops"))
+    assert "log evidence" in plain
+    assert "two terms more" in " ".join(searched.split())
+    assert "two terms" not in plain
+
+
 def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):
     monkeypatch.setitem(METHODS, "frvm", Method("frvm", "", lambda: RelevanceVectorRegressor("passthrough")))
     assert run("fit", "houses.csv", "--target", "price").exit_code == 0

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skarce import EvidenceSearchRegressor, KernelBasis, Outcome, SparseRegressor
+from skarce import EvidenceRegressor, EvidenceSearchRegressor, KernelBasis, Outcome, SparseRegressor
 from skarce.criteria import SharedEvidence
 from skarce.searches import Floating, Forward, PlusTakeAway
 from tests.oracles import log_evidence, rbf, shared_evidence
@@ -144,3 +144,14 @@ def test_the_outcome_is_advice_that_holds(sinc, search):
     trace = model.trace_
     compared = trace["n_active"] == len(model.active_) if search == "oscillating" else np.ones(len(trace), bool)
     assert model.criterion_ >= trace["criterion"][compared].max() - 1e-3
+
+
+def test_the_criterion_is_the_log_density_and_two_terms_more(sinc):
+    """As docs/sharp-bits.md has it: -1/2 log(gamma/2) - 1/2 log((n - gamma)/2), beside the same model with all functions."""
+    X, y = sinc
+    landmarks = KernelBasis(centers=X[:12], gamma=0.3)
+    searched = EvidenceSearchRegressor(landmarks, search="forward", n_basis=12).fit(X, y)
+    dense = EvidenceRegressor(landmarks).fit(X, y)
+    gamma = searched.relevance_.sum()
+    more = -0.5 * np.log(gamma / 2) - 0.5 * np.log((79 - gamma) / 2)
+    np.testing.assert_allclose(searched.criterion_ - dense.criterion_, more, rtol=1e-6)

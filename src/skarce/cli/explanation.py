@@ -16,13 +16,14 @@ def facts(model: SavedModel) -> dict[str, str]:
     """The model in a few lines."""
     regressor = model.regressor
     criterion = "log evidence" if regressor.criterion_sense_ > 0 else "criterion (smaller is better)"
+    remark = getattr(regressor._criterion(), "remark", "")
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **_kernel_width(model),
         "noise": f"{np.sqrt(regressor.noise_variance_):.6g} (standard deviation, in units of {model.target})",
         "intercept": f"{regressor.intercept_:.6g}",
-        criterion: f"{regressor.criterion_:.6g}",
+        criterion: f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": regressor.outcome_.value,
     }
 

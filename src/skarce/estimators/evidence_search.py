@@ -90,7 +90,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         The active functions only.
     criterion_ : float
         The log evidence of the model in user units, eq. (4) of the paper with max(gamma, 1) well-determined weights; summed over
-        outputs.
+        outputs. It has two terms that the `criterion_` of `EvidenceRegressor` and others lacks: compare it with its own kind.
     criterion_sense_ : int
         1: larger is better.
     outcome_ : Outcome
