@@ -22,7 +22,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 
 import skarce.__main__ as entry
-from skarce import Outcome, RelevanceVectorRegressor, __version__
+from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
 from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
 from skarce.cli.explanation import active_functions
@@ -493,6 +493,36 @@ def test_explain_writes_many_inputs_into_one_column():
     shown = run("explain", "model.skops", "--all").stdout
     assert shown.count("input0=") == shown.count("input7=word") == n_active
     assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_explain_says_how_far_back_an_undo_goes(houses):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-oscillating", "--out", "searched.skops")
+    trace = load(Path("searched.skops")).regressor.trace_
+    assert trace["action"][-1] == "undo"
+    last = run("explain", "searched.skops").stdout.rstrip().splitlines()[-1]
+    assert last.split()[:5] == [str(len(trace)), "undo", str(trace["index"][-1]), "steps", "back"]
+
+
+def test_twenty_widths_are_listed_at_most_and_the_narrowest(monkeypatch):
+    gamma = np.linspace(0.01, 1.0, 23)
+    method = Method("many", "", lambda: RelevanceVectorRegressor(KernelBasis(gamma=gamma)), widths=None)
+    monkeypatch.setitem(METHODS, "many", method)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 23)), columns=[f"x{place}" for place in range(23)])
+    frame.assign(y=frame["x0"] + 0.1 * frame["x1"]).to_csv("many.csv", index=False)
+    for result in (run("fit", "many.csv", "--target", "y", "--method", "many"), run("explain", "model.skops")):
+        assert result.exit_code == 0, result.output
+        words = " ".join(result.stdout.split())
+        assert "x22 1," in words
+        assert "x3 0.145, and 3 wider ones" in words
+
+
+@pytest.mark.parametrize("rule", ["cv", "ard"])
+def test_fit_prints_the_width_it_chose(houses, rule):
+    result = run("fit", "houses.csv", "--target", "price", "--widths", rule, "--out", "x.skops")
+    assert result.exit_code == 0, result.output
+    gamma = np.max(load(Path("x.skops")).regressor.basis_.gamma_)
+    assert f"{gamma:.3g}"[:4] in rows_of(result.stdout)["kernel"]
 
 
 def test_explain_says_which_evidence_it_is(houses, model):

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce.cli.explanation import kernel_width
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
@@ -84,6 +85,7 @@ def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
     return {
         "outcome": regressor.outcome_.value,
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
+        **kernel_width(model),
         "noise": f"{np.sqrt(regressor.noise_variance_):.5g} (standard deviation)",
         "R2": f"{model.pipeline.score(training.X, training.y):.4f} on the rows it was fitted to",
     }

@@ -32,7 +32,8 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     Functions are added and taken away one at a time, in the order of a search from feature selection, each time the one with which
     the evidence of the model is largest; then the precision of the weights and the noise are re-estimated. The model is the best of
-    all on the way (Barrio, Romero and Belanche). More thorough searches find smaller models of more evidence.
+    all on the way (Barrio, Romero and Belanche). More thorough searches often find smaller models of more
+    evidence.
 
     Parameters
     ----------
