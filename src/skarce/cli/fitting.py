@@ -29,7 +29,11 @@ from skarce.width_rules import WIDTH_RULES
 @click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, in place of --gamma.")
 @click.option("--centers", type=click.IntRange(min=1), help="Landmarks as candidates, for many rows.  [default: all rows]")
-@click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds; the best model so far is then saved.")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds for all fits together; then the best model so far is saved.",
+)
 def fit(
     data: Path,
     target: str,
