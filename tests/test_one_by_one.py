@@ -511,6 +511,21 @@ def test_parameters_that_make_no_sense_are_named(make, message):
         make()
 
 
+@pytest.mark.parametrize(
+    ("search", "text"),
+    [
+        (Floating(share=float("0.3")), "Floating()"),
+        (PlusTakeAway(3, 1, share=0.5), "PlusTakeAway(plus=3, minus=1, share=0.5)"),
+        (Oscillating(4, initial=[1, 2]), "Oscillating(depth=4, initial=[1, 2])"),
+        (Forward(16, 0.0, share=0.3), "Forward(patience=16, threshold=0.0, n_basis=None, share=0.3)"),
+        (Backward(n_basis=3), "Backward(n_basis=3)"),
+    ],
+)
+def test_searches_are_shown_as_they_are_written(search, text):
+    assert repr(search) == text
+    assert eval(text) == search
+
+
 def test_random_problem_of_unequal_columns():
     """One precision for all weights: the long columns are what counts, and the search ends soundly all the same."""
     for seed in range(4):

@@ -9,7 +9,7 @@ from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Floating(OneByOne):
     """Add the best candidate, then take functions away while that beats the best model of the smaller size (Pudil et al. 1994).
 
