@@ -157,9 +157,15 @@ def brute_plus_take_away(brute, plus, minus, patience):
             best = model if model.evidence > best.evidence + TOL else best
 
 
-def brute_floating(brute, patience):
-    best = model = brute.empty()
-    records = {0: model.evidence}
+def brute_floating(brute, patience, start=()):
+    best = model = brute.settled(start, brute.empty()) if start else brute.empty()
+    records = {len(start): model.evidence}
+    while len(model.active) > 2:  # what it starts from is thinned out first
+        smaller = brute.removed(model)
+        if smaller.evidence <= model.evidence + TOL:
+            break
+        best = model = smaller
+        records[len(model.active)] = model.evidence
     while len(model.active) - len(best.active) < patience and len(model.active) < brute.phi.shape[1]:
         model = brute.added(model)
         newest, size = model.active[-1], len(model.active)
@@ -167,7 +173,7 @@ def brute_floating(brute, patience):
         best = model if model.evidence > best.evidence + TOL else best
         while len(model.active) > 2 and brute.worst(model) != newest:
             smaller = brute.removed(model)
-            if smaller.evidence <= records[len(smaller.active)] + TOL:
+            if smaller.evidence <= records.get(len(smaller.active), model.evidence) + TOL:
                 break
             model, newest = smaller, None
             records[len(model.active)] = model.evidence
@@ -212,6 +218,20 @@ def test_whole_searches_go_the_way_of_brute_force(seed, name, reestimate):
     np.testing.assert_allclose(1 / noise, best.beta, rtol=1e-4 if is_tight else 0.02)
     at_best = trace["criterion"][[s == set(best.active) for s in replayed(trace)[1:]]]
     np.testing.assert_allclose(at_best.max(), best.evidence, rtol=1e-8 if is_tight else 1e-5)
+
+
+@pytest.mark.parametrize("n_start", [3, 8, 15])
+@pytest.mark.parametrize("seed", range(4))
+def test_floating_comes_down_from_what_it_starts_from(seed, n_start):
+    phi, t = even_problem(seed)
+    start = tuple(range(19, 19 - n_start, -1))  # most of them are of no use
+    brute = BruteForce(phi, t, "tight")
+    best = brute_floating(brute, 4, start)
+    found, trace = run(Floating(patience=4, share=0.0, initial=start), SharedEvidence(), phi, t)
+    steps = trace[trace["action"] != "undo"]
+    assert list(zip(steps["action"], steps["index"].tolist(), strict=True)) == brute.path
+    assert set(found.active) == set(best.active)
+    assert not set(start) <= set(found.active)
 
 
 # Order and counts ------------------------------------------------------------------------------------------------------------
