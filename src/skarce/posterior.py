@@ -35,8 +35,8 @@ class Outcome(Enum):
     NO_ADDITION_HELPS = "Further additions do not improve the criterion any more."
     GOAL_REACHED = "The model has as many functions, or explains as much, as was asked for."
     TOO_FEW_CANDIDATES = (
-        "There are no candidates left, or only such that depend on those in the model, which has therefore fewer functions than "
-        "n_basis. Ask for fewer, offer more candidates, or narrow the kernel."
+        "The candidates that are left depend on those in the model, or there are none left: it has fewer functions than n_basis. "
+        "Ask for fewer, offer more candidates, or narrow the kernel."
     )
     NONE_BETTER_FOUND = (
         "This is the best of all models that the search compared. Another search, or the same with more patience, may find a "

@@ -49,7 +49,8 @@ class EvidenceSearchRegressor(NestedRegressor):
     n_basis : int, default=None
         Exactly so many functions, whatever the evidence says; not for ``"best-action"``. With several targets, so many for each.
     initial : array of int, default=None
-        Candidates to start from, of which ``"floating"`` first takes away what it can spare; no more than `max_active` or `n_basis` lets in where the search grows; not for ``"best-action"``.
+        Candidates to start from, of which ``"floating"`` first takes away what it can spare; no more than `max_active` or `n_basis`
+        lets in where the search grows; not for ``"best-action"``.
     always_in : array of int, default=None
         Candidates that are in from the start and stay; not for ``"best-action"``.
     keep_path : bool, default=False
