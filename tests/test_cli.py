@@ -1,5 +1,6 @@
 """The command line, from arguments to files and exit codes."""
 
+import gzip
 import inspect
 import io
 import json
@@ -21,7 +22,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 
 import skarce.__main__ as entry
-from skarce import Outcome, RelevanceVectorRegressor, __version__
+from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
 from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
 from skarce.cli.explanation import active_functions
@@ -208,6 +209,28 @@ def test_compare_reads_parquet(houses):
     by_csv = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
     by_parquet = run("compare", "houses.parquet", "--target", "price", "--methods", "ridge")
     assert rows_of(by_csv.stdout)["ridge"].split()[:6] == rows_of(by_parquet.stdout)["ridge"].split()[:6]
+
+
+def test_gzipped_tables_are_read_and_written(houses, model):
+    houses.to_csv("houses.csv.gz", index=False)
+    assert Path("houses.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
+    fitted = [run("fit", name, "--target", "price", "--out", "x.skops").stdout for name in ("houses.csv", "houses.csv.gz")]
+    assert fitted[0] == fitted[1]
+    assert run("compare", "houses.csv.gz", "--target", "price", "--methods", "ridge").exit_code == 0
+    plain, gzipped = (run("predict", model, name).stdout for name in ("houses.csv", "houses.csv.gz"))
+    assert plain == gzipped
+    assert run("predict", model, "houses.csv.gz", "--out", "predicted.csv.gz").exit_code == 0
+    assert gzip.decompress(Path("predicted.csv.gz").read_bytes()).decode() == plain
+
+
+def test_gzipped_tables_that_are_none_or_broken(houses):
+    houses.loc[7, "price"] = np.nan
+    houses.to_csv("gap.csv.gz", index=False)
+    assert_one_line(run("fit", "gap.csv.gz", "--target", "price"), "column 'price' has 1 missing value, the first in line 9")
+    Path("plain.csv.gz").write_text("x,y\n1,2\n")
+    assert_one_line(run("fit", "plain.csv.gz", "--target", "y"), "plain.csv.gz cannot be read: Not a gzipped file")
+    Path("half.csv.gz").write_bytes(Path("gap.csv.gz").read_bytes()[:200])
+    assert_one_line(run("fit", "half.csv.gz", "--target", "y"), "half.csv.gz is not a complete gzip file")
 
 
 def test_compare_refuses_unknown_methods(houses):
@@ -470,6 +493,44 @@ def test_explain_writes_many_inputs_into_one_column():
     shown = run("explain", "model.skops", "--all").stdout
     assert shown.count("input0=") == shown.count("input7=word") == n_active
     assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_explain_says_how_far_back_an_undo_goes(houses):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-oscillating", "--out", "searched.skops")
+    trace = load(Path("searched.skops")).regressor.trace_
+    assert trace["action"][-1] == "undo"
+    last = run("explain", "searched.skops").stdout.rstrip().splitlines()[-1]
+    assert last.split()[:5] == [str(len(trace)), "undo", str(trace["index"][-1]), "steps", "back"]
+
+
+def test_twenty_widths_are_listed_at_most_and_the_narrowest(monkeypatch):
+    gamma = np.linspace(0.01, 1.0, 23)
+    method = Method("many", "", lambda: RelevanceVectorRegressor(KernelBasis(gamma=gamma)), widths=None)
+    monkeypatch.setitem(METHODS, "many", method)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 23)), columns=[f"x{place}" for place in range(23)])
+    frame.assign(y=frame["x0"] + 0.1 * frame["x1"]).to_csv("many.csv", index=False)
+    for result in (run("fit", "many.csv", "--target", "y", "--method", "many"), run("explain", "model.skops")):
+        assert result.exit_code == 0, result.output
+        words = " ".join(result.stdout.split())
+        assert "x22 1," in words
+        assert "x3 0.145, and 3 wider ones" in words
+
+
+@pytest.mark.parametrize("rule", ["cv", "ard"])
+def test_fit_prints_the_width_it_chose(houses, rule):
+    result = run("fit", "houses.csv", "--target", "price", "--widths", rule, "--out", "x.skops")
+    assert result.exit_code == 0, result.output
+    gamma = np.max(load(Path("x.skops")).regressor.basis_.gamma_)
+    assert f"{gamma:.3g}"[:4] in rows_of(result.stdout)["kernel"]
+
+
+def test_explain_says_which_evidence_it_is(houses, model):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-forward", "--out", "searched.skops")
+    plain, searched = (run("explain", name).stdout for name in (model, "searched.skops"))
+    assert "log evidence" in plain
+    assert "two terms more" in " ".join(searched.split())
+    assert "two terms" not in plain
 
 
 def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):

@@ -27,10 +27,10 @@ KNOWN = "".join(f"  {method.name:<{LONGEST}} {method.title}\n" for method in MET
 RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table, all on the same folds.
 
-DATA is a CSV or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts one-hot encoded
-within each fold. The table shows the error (RMSE, mean and standard deviation over folds), R2, the number of basis functions,
-median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their prediction. A narrow
-terminal is shown fewer columns; --json has every number.
+DATA is a CSV (also .csv.gz) or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts
+one-hot encoded within each fold. The table shows the error (RMSE, mean and standard deviation over folds), R2, the number of
+basis functions, median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their
+prediction. A narrow terminal is shown fewer columns; --json has every number.
 
 \b
 Methods:

@@ -32,7 +32,8 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     Functions are added and taken away one at a time, in the order of a search from feature selection, each time the one with which
     the evidence of the model is largest; then the precision of the weights and the noise are re-estimated. The model is the best of
-    all on the way (Barrio, Romero and Belanche). More thorough searches find smaller models of more evidence.
+    all on the way (Barrio, Romero and Belanche). More thorough searches often find smaller models of more
+    evidence.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ class EvidenceSearchRegressor(NestedRegressor):
     n_basis : int, default=None
         Exactly so many functions, whatever the evidence says; not for ``"best-action"``. With several targets, so many for each.
     initial : array of int, default=None
-        Candidates to start from, no more than `max_active` or `n_basis` lets in where the search grows; not for ``"best-action"``.
+        Candidates to start from, of which ``"floating"`` first takes away what it can spare; no more than `max_active` or `n_basis`
+        lets in where the search grows; not for ``"best-action"``.
     always_in : array of int, default=None
         Candidates that are in from the start and stay; not for ``"best-action"``.
     keep_path : bool, default=False
@@ -90,7 +92,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         The active functions only.
     criterion_ : float
         The log evidence of the model in user units, eq. (4) of the paper with max(gamma, 1) well-determined weights; summed over
-        outputs.
+        outputs. It has two terms that the `criterion_` of `EvidenceRegressor` and others lacks: compare it with its own kind.
     criterion_sense_ : int
         1: larger is better.
     outcome_ : Outcome

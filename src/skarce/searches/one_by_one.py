@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from skarce.searches.standing import Standing
 from skarce.searches.walk import LimitReachedError, Walk
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OneByOne(ABC):
     """Base of these searches; the model they return is the best of those on the way.
 
@@ -52,6 +53,15 @@ class OneByOne(ABC):
             raise ValueError(
                 f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
             )
+
+    def __repr__(self) -> str:
+        """As it would be written: arguments in their order, those by name only where they are not the default."""
+        given = [
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in signature(type(self)).parameters.items()
+            if parameter.kind is not Parameter.KEYWORD_ONLY or repr(getattr(self, name)) != repr(parameter.default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     @property
     def goes_down(self) -> bool:

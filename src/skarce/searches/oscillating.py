@@ -11,7 +11,7 @@ from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Oscillating(OneByOne):
     """From the model of forward selection, swing: add s, take 2s away, add s (Somol and Pudil 2000, in the form of Barrio et al.).
 

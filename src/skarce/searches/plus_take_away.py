@@ -10,7 +10,7 @@ from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlusTakeAway(OneByOne):
     """Add the best candidate `plus` times, take the worst function away `minus` times, and so on (Kittler 1986).
 
@@ -67,7 +67,7 @@ class PlusTakeAway(OneByOne):
             all(walk.remove_worst() for _ in range(self.minus))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Backward(OneByOne):
     """Take the worst function away again and again, from all candidates; the model is the best of those on the way.
 
