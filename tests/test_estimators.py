@@ -34,6 +34,8 @@ from skarce import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
+    VBLSRegressor,
 )
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import RowBlocks
@@ -81,6 +83,16 @@ ESTIMATORS = [
     LaplacePriorRegressor(finish=False),
     JeffreysPriorRegressor(),
     JeffreysPriorRegressor("passthrough", fit_intercept=False),
+    VBLSRegressor(),
+    VBLSRegressor("rbf"),
+    VBLSRegressor(solver="em", max_iter=500),
+    VBLSRegressor(prior="shared"),
+    VBLSRegressor("rbf", prior="shared", solver="em", fit_intercept=False),
+    VBLSRegressor(prior="shared", factorized=True, moments="whole"),
+    VBLSRegressor(prior="none", posterior="student-t"),
+    VBLSRegressor(significance="bound", fit_intercept=False),
+    VBLSRegressor(noise="student-t"),
+    StepwiseRegressor(),
 ]
 
 
@@ -137,6 +149,8 @@ EVERY_METHOD = {
     "skr, active": partial(LaplacePriorRegressor, degrees_of_freedom="active"),
     "skr, not finished": partial(LaplacePriorRegressor, finish=False),
     "as": JeffreysPriorRegressor,
+    "vbls-rvm": lambda basis="rbf", **parameters: VBLSRegressor(basis, **parameters),
+    "vbls-rvm, deletion": lambda basis="rbf", **parameters: VBLSRegressor(basis, significance="bound", **parameters),
 }
 
 

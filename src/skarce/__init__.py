@@ -16,6 +16,8 @@ from skarce.estimators import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
+    VBLSRegressor,
 )
 from skarce.posterior import Outcome
 
@@ -36,5 +38,7 @@ __all__ = [
     "RegularizedForwardRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "StepwiseRegressor",
+    "VBLSRegressor",
     "__version__",
 ]

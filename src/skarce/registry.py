@@ -29,6 +29,7 @@ from skarce.estimators import (
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
+    VBLSRegressor,
 )
 from skarce.width_rules import NO_KERNEL, Widths, best_of, by_parameter
 
@@ -122,6 +123,14 @@ _ALL = (
     Method("gps-be", "gps, then backward elimination (Bo et al.)", _gps_be, max_rows=1000, width_rule="ard"),
     Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
     Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
+    Method(
+        "vbls",
+        "variational Bayesian least squares, linear (Ting et al.)",
+        VBLSRegressor,
+        width_rule=NO_KERNEL,
+        widths=None,
+    ),
+    Method("vbls-rvm", "the same on kernels", partial(VBLSRegressor, "rbf"), max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
     Method(
         "gp",

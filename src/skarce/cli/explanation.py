@@ -10,6 +10,7 @@ import pandas as pd
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
+from skarce.estimators import VBLSRegressor
 
 MOST_WIDTHS = 20  # listed
 
@@ -17,7 +18,9 @@ MOST_WIDTHS = 20  # listed
 def facts(model: SavedModel) -> dict[str, str]:
     """The model in a few lines."""
     regressor = model.regressor
-    criterion = "log evidence" if regressor.criterion_sense_ > 0 else "criterion (smaller is better)"
+    criterion = "criterion (smaller is better)"
+    if regressor.criterion_sense_ > 0:
+        criterion = "lower bound" if isinstance(regressor, VBLSRegressor) else "log evidence"
     remark = getattr(regressor._criterion(), "remark", "")
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",

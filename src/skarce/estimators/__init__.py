@@ -11,6 +11,8 @@ from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresReg
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.sparse import SparseRegressor
+from skarce.estimators.stepwise import StepwiseRegressor
+from skarce.estimators.vbls import VBLSRegressor
 
 __all__ = [
     "BackwardEliminationRegressor",
@@ -25,4 +27,6 @@ __all__ = [
     "RegularizedForwardRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "StepwiseRegressor",
+    "VBLSRegressor",
 ]

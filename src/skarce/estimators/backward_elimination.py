@@ -9,8 +9,8 @@ import numpy as np
 from skarce._typing import Floats
 from skarce._validation import check_budget, check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import Training
 from skarce.estimators.nested import NestedRegressor
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
 from skarce.nested_path import NestedPath
 from skarce.posterior import Outcome
@@ -97,7 +97,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     >>> model = BackwardEliminationRegressor(KernelBasis(gamma="evidence")).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    54 functions, 1.00 +- 0.11
+    53 functions, 1.00 +- 0.11
     >>> smaller = model.with_n_basis(7)
     >>> print(f"{len(smaller.active_)} functions, {smaller.predict([[1.5]])[0]:.2f}")
     7 functions, 0.99

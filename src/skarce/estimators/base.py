@@ -6,6 +6,7 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +27,9 @@ from skarce._typing import Floats, Indices
 from skarce._validation import validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
 from skarce.criteria import Criterion
-from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, StreamDesign
 from skarce.estimators.augmentation import Augmentation
+from skarce.estimators.streaming import Streaming, Training
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
@@ -39,12 +41,7 @@ PREDICT_ROWS = 16_384
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
-class Training(NamedTuple):
-    """Checked training data: inputs (or a foreign transformer's raw input), targets (n_rows, n_outputs), weights."""
-
-    X: Any
-    targets: Floats
-    weights: Floats | None
+Search = Callable[[Any, Moments, Journal], Found]
 
 
 class Prepared(NamedTuple):
@@ -58,7 +55,7 @@ class Prepared(NamedTuple):
     seen: dict[str, Any]
 
 
-class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
+class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     """Base of the regressors that select functions by moments. Subclasses say which criterion and which search."""
 
     basis: Any
@@ -108,7 +105,10 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         self._check_limits()
         self._criterion()
         with blas_threads(1):
-            return self._fit_on(self._prepare(X, y, sample_weight), started)
+            prepared = self._prepare(X, y, sample_weight)
+            self._fit_on(prepared, started)
+            self._stream = self._stream_after(prepared.candidates, prepared.design, prepared.moments)
+        return self
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict the target, and how far a new observation may be from it.
@@ -184,6 +184,9 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
         return self
 
+    def _fit_stream(self, stream: StreamDesign, one_output: bool, rows: Training, started: float) -> None:
+        self._fit_on(Prepared(stream.candidates, stream, stream.moments(), one_output, rows, {}), started)
+
     def _check_limits(self) -> None:
         for name, least in (("tol", 0.0), ("max_time", 0.0)):
             value = getattr(self, name)
@@ -195,15 +198,23 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
     def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
+        rows, one_output, basis = self._checked_rows(X, y, sample_weight)
+        targets = rows.targets[:, 0] if one_output else rows.targets
+        candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning(rows))
+        design = InMemoryDesign(candidates, *rows, fit_intercept=self.fit_intercept)
+        return candidates, design, one_output, rows
+
+    def _checked_rows(self, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> tuple[Training, bool, Any]:
+        """Rows that can be used, whether y has one dimension, and the basis, not yet fitted."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
             )
         basis = self._seeded_basis()
         if _takes_arrays(basis):
-            X, y = validated(self, X, y)
+            X, y = validated(self, X, y, reset=is_first)
         else:
-            validate_data(self, X, skip_check_array=True)
+            validate_data(self, X, skip_check_array=True, reset=is_first)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
@@ -213,11 +224,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             if not weights.sum() > 0.0:
                 raise ValueError("sample_weight must not be zero for every row.")
             _warn_of_small_weights(weights)
-        targets = y[:, None] if y.ndim == 1 else y
-        rows = Training(X, targets, weights)
-        candidates = fit_basis(basis, X, y, weights, **self._learning(rows))
-        design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
-        return candidates, design, y.ndim == 1, rows
+        return Training(X, y[:, None] if y.ndim == 1 else y, weights), y.ndim == 1, basis
 
     def _streamed(self, blocks: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         if y is not None or sample_weight is not None:
@@ -257,7 +264,9 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         """A fixed seed when random_state is None: the same data give the same model."""
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solve(self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal) -> Posterior:
+    def _solve(
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
+    ) -> Posterior:
         """Search on a target scaled to unit variance (by a power of two, so exactly), and go back to user units."""
         varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
         if not varies or moments.n_samples <= 0.0:
@@ -266,7 +275,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             return posterior_of(criterion, moments, design, output, found, journal, 1.0)
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
-        found = self._search(scaled_criterion, scaled, journal)
+        found = (search or self._search)(scaled_criterion, scaled, journal)
         if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return self._posterior(scaled_criterion, scaled, design, output, found, journal, factor)
@@ -370,7 +379,7 @@ def _warn_of_small_weights(weights: Floats) -> None:
             f"sample weights are counts, and these say that {n_rows} rows are worth {total:.3g} observations. If they are meant as "
             "relative, multiply them by the number of rows over their sum.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from skarce._validation import check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import MomentRegressor, Training
+from skarce.estimators.base import MomentRegressor
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
 from skarce.searches import Found, Journal
 from skarce.solvers.all_candidates import GivenWeightVariance, run_all_candidates
