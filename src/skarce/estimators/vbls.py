@@ -82,7 +82,7 @@ class VBLSRegressor(MomentRegressor):
     max_iter : int, default=10000
         Solutions, or sweeps, at most; a fit that ends there warns.
     max_active : int, default=None
-        Candidates at most; of more, the strongest.
+        Candidates at most; of more, the strongest. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning.
     moments : {"auto", "whole", "columns"}, default="auto"
