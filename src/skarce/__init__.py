@@ -10,6 +10,7 @@ from skarce.estimators import (
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
+    RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     SparseRegressor,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "OrthogonalLeastSquaresRegressor",
     "Outcome",
     "RegularizedForwardRegressor",
+    "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "__version__",

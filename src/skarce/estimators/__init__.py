@@ -6,6 +6,7 @@ from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
+from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
 from skarce.estimators.sparse import SparseRegressor
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "RegularizedForwardRegressor",
+    "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
 ]
