@@ -87,10 +87,10 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         The latent functions are uncertain, and the more so the nearer to one half: each probability is the mean over the
         posterior, E g(f). With more than two classes, the probabilities of each against the rest are divided by their sum.
         """
-        means, variances = self._latent(X)
-        each = expit(moderated_log_odds(means, variances))
-        if each.shape[1] == 1:
-            return np.column_stack([1.0 - each, each])
+        log_odds = self.decision_function(X)
+        if log_odds.ndim == 1:
+            return np.column_stack([expit(-log_odds), expit(log_odds)])
+        each = expit(log_odds)
         return each / each.sum(axis=1, keepdims=True)
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
@@ -100,18 +100,30 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array of shape (n_samples, n_features)
         return_std : bool, default=False
-            Also return the standard deviation s of the latent function, whose mean is ``log_odds * sqrt(1 + pi s**2 / 8)``.
+            Also return the standard deviation of the latent function, as `latent` gives it.
 
         Returns
         -------
         log_odds : array of shape (n_samples,) or (n_samples, n_classes)
         std : the same shape, only with ``return_std=True``
         """
-        means, variances = self._latent(X)
-        if means.shape[1] == 1:
-            means, variances = means[:, 0], variances[:, 0]
-        log_odds = moderated_log_odds(means, variances)
-        return (log_odds, np.sqrt(variances)) if return_std else log_odds
+        means, std = self.latent(X)
+        log_odds = moderated_log_odds(means, std**2)
+        return (log_odds, std) if return_std else log_odds
+
+    def latent(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the latent function, whose logistic function is the probability.
+
+        Returns
+        -------
+        mean, std : arrays of shape (n_samples,), or (n_samples, n_classes) where there are more than two classes
+        """
+        check_is_fitted(self, "posterior_")
+        X = self._checked_inputs(X)
+        with blas_threads(1):
+            means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
+        mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+        return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -193,16 +205,8 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 
-    def _latent(self, X: Any) -> tuple[Floats, Floats]:
-        """Mean and variance of each latent function, shapes (n_samples, n_functions)."""
-        check_is_fitted(self, "posterior_")
-        X = self._checked_inputs(X)
-        with blas_threads(1):
-            parts = [self._latent_of(self._phi(part)) for part in self._parts(X)]
-        means, variances = zip(*parts, strict=True)
-        return np.concatenate(means), np.concatenate(variances)
-
     def _latent_of(self, phi: Floats) -> tuple[Floats, Floats]:
+        """Mean and variance of each latent function, shapes (n_samples, n_functions)."""
         posteriors: Any = [self.posterior_] if isinstance(self.posterior_, LatentPosterior) else self.posterior_
         pairs = [(p, phi[:, place]) for p, place in zip(posteriors, self._places, strict=True)]
         return np.stack([p.predict(own) for p, own in pairs], axis=1), np.stack([p.variance(own) for p, own in pairs], axis=1)
