@@ -128,3 +128,9 @@ def laplace_log_evidence(phi, t, weights, precisions, *, intercept=False):
         phi, precisions = np.column_stack([np.ones(len(t)), phi]), np.concatenate([[0.01], precisions])
     _, log_posterior, hessian = logistic_mode(phi, t, weights, precisions)
     return log_posterior + 0.5 * np.log(precisions).sum() - 0.5 * np.linalg.slogdet(hessian)[1]
+
+
+def laplace_score(phi, t, weights, precisions, *, intercept=False):
+    """The same less mean(phi^2) / (2 tau^2 alpha) of every function, tau = 10."""
+    penalties = (weights @ phi**2) / weights.sum() / (200.0 * precisions)
+    return laplace_log_evidence(phi, t, weights, precisions, intercept=intercept) - penalties.sum()

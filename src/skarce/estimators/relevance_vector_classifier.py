@@ -68,7 +68,8 @@ class RelevanceVectorClassifier(LatentClassifier):
     basis_ : transformer
         The active functions only.
     criterion_ : float
-        The log evidence by the Laplace approximation, summed over classes.
+        The log evidence by the Laplace approximation, less a weak penalty of prior variances beyond what log odds are believed
+        to reach (a scale of 10), summed over classes.
     criterion_sense_ : int
         1: larger is better.
     outcome_ : Outcome
@@ -157,7 +158,7 @@ def _posterior(model: Laplace, outcome: Outcome, journal: Journal) -> LatentPost
         model.weights,
         model.factor @ model.factor.T,
         model.precisions,
-        criterion=model.evidence,
+        criterion=model.score,
         outcome=outcome,
         trace=journal.trace(),
         n_iter=journal.n_steps,

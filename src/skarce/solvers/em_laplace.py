@@ -28,7 +28,7 @@ def check_memory(evaluation: Evaluation) -> None:
 
 
 def run_em(evaluation: Evaluation, labels: Labels, journal: Journal, *, fit_intercept: bool) -> tuple[Laplace, Outcome | None]:
-    """Re-estimate alpha = gamma / w^2 and prune until the evidence settles; the model, and the limit that stopped it or None."""
+    """Re-estimate alpha = gamma / w^2 and prune until the score settles; the model, and the limit that stopped it or None."""
     empty = Laplace.empty(labels, fit_intercept=fit_intercept)
     columns = evaluation.columns(np.arange(evaluation.n_candidates))
     energies = labels.weights @ columns**2
@@ -39,15 +39,18 @@ def run_em(evaluation: Evaluation, labels: Labels, journal: Journal, *, fit_inte
         limit = journal.exhausted()
         if limit is not None:
             return model, limit
-        before = model.evidence
+        before = model.score
         with np.errstate(divide="ignore", over="ignore"):
-            updated = np.maximum(model.well_determined, 1e-300) / model.weights[model.learned] ** 2
+            # Where the gradient vanishes: gamma + 2 r / alpha = alpha w^2, r the rate of the penalty.
+            squared = model.weights[model.learned] ** 2
+            determined = np.maximum(model.well_determined, 1e-300)
+            updated = (determined + np.sqrt(determined**2 + 8.0 * model.penalty_rates * squared)) / (2.0 * squared)
         largest = 0.25 * model.energies[model.learned]
         pruned = np.flatnonzero(~(updated < PRUNED * largest))
         model = model.without(pruned) if len(pruned) else model
         kept = np.maximum(np.delete(updated, pruned), PRECISION_RANGE[0] * np.delete(largest, pruned))
         model = model.at(kept)
-        journal.note("em", -1, model.evidence, len(model))
-        if not len(pruned) and abs(model.evidence - before) < 0.1 * journal.limits.tol:
+        journal.note("em", -1, model.score, len(model))
+        if not len(pruned) and abs(model.score - before) < 0.1 * journal.limits.tol:
             break
     return model, None

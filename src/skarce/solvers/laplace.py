@@ -12,6 +12,12 @@ The mode moves with the precisions and B with the mode, so the gradient has a te
 .. math:: \frac{\partial\log p(t)}{\partial\log\alpha_j} = \tfrac12\left(1 - \alpha_jH^{-1}_{jj} - \alpha_jw_j(w_j - u_j)\right).
 
 (Tipping 2001, section 3, for the approximation; Rasmussen and Williams 2006, section 5.5.1, for such a term.)
+
+Where classes are separable the evidence goes on growing, ever more slowly, with the size of the weights, while the mode becomes a
+poor picture of the posterior. So log odds have a scale, :math:`\tau = 10`: the constant is :math:`N(0, \tau^2)`, and the prior variance
+that a function gives the latent function, :math:`e_j/\alpha_j` with the mean :math:`e_j` of :math:`\varphi_j^2` over the rows, is
+exponentially distributed with mean :math:`2\tau^2`. What is maximised is the *score*: log evidence less
+:math:`\sum_je_j/(2\tau^2\alpha_j)`.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ from skarce.likelihoods import Labels
 MODE = 1e-16  # Newton has arrived when a step promises no more than this
 NEAR_MODE = 1e-8  # below this share of the objective rounding hides what a step does, and full steps need no proof
 NEWTON_STEPS, HALVINGS = 200, 40
-INTERCEPT_PRECISION = 0.01  # the constant is N(0, 10^2): a flat prior would reward ever larger weights where classes are separable
+SCALE = 10.0  # of log odds, tau
 
 
 class Laplace:
@@ -46,6 +52,7 @@ class Laplace:
     residual, curvature, third : derivatives of the log likelihood by f there, see `Labels.slopes`
     factor : lower Cholesky factor of H
     evidence : the approximation of log p(t)
+    score : the same less the penalty of the precisions
     """
 
     def __init__(
@@ -58,13 +65,14 @@ class Laplace:
         self.latent = columns @ start
         self._find_mode()
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
+        self.score = self.evidence - float(self.penalties.sum())
 
     @staticmethod
     def empty(labels: Labels, *, fit_intercept: bool) -> Laplace:
         """The model without candidates."""
         columns = np.ones((len(labels), int(fit_intercept)))
         return Laplace(
-            labels, columns, np.full(columns.shape[1], INTERCEPT_PRECISION), np.empty(0, dtype=np.intp), np.zeros(columns.shape[1])
+            labels, columns, np.full(columns.shape[1], 1.0 / SCALE**2), np.empty(0, dtype=np.intp), np.zeros(columns.shape[1])
         )
 
     def __len__(self) -> int:
@@ -126,15 +134,25 @@ class Laplace:
         """u = H^-1 Phi'(rho o h)."""
         return self.covariance @ (self.columns.T @ self.third_order)
 
+    @cached_property
+    def penalties(self) -> Floats:
+        """e / (2 tau^2 alpha) of the learned precisions."""
+        return self.penalty_rates / self.precisions[self.learned]
+
+    @property
+    def penalty_rates(self) -> Floats:
+        """e / (2 tau^2) of the learned functions."""
+        return penalty_rates(self.labels, self.energies[self.learned])
+
     @property
     def gradient(self) -> Floats:
-        """Of the evidence by the logarithms of the learned precisions."""
+        """Of the score by the logarithms of the learned precisions."""
         a, w, u = self.precisions[self.learned], self.weights[self.learned], self.pull[self.learned]
-        return 0.5 * (1.0 - a * self.covariance.diagonal()[self.learned] - a * w * (w - u))
+        return 0.5 * (1.0 - a * self.covariance.diagonal()[self.learned] - a * w * (w - u)) + self.penalties
 
     @property
     def negative_hessian(self) -> Floats:
-        """Of the evidence by the same, with B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2.
+        """Of the score by the same, with B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2 + penalties.
 
         s = alpha w^2, q = alpha diag H^-1, v = alpha w.
         """
@@ -145,9 +163,9 @@ class Laplace:
 
     @property
     def stiffness(self) -> Floats:
-        """(s + q)/2: the part of the Hessian that each precision has to itself."""
+        """(s + q)/2 + penalty: the part of the Hessian that each precision has to itself."""
         a, w = self.precisions[self.learned], self.weights[self.learned]
-        return 0.5 * (a * w**2 + a * self.covariance.diagonal()[self.learned])
+        return 0.5 * (a * w**2 + a * self.covariance.diagonal()[self.learned]) + self.penalties
 
     @property
     def well_determined(self) -> Floats:
@@ -194,6 +212,11 @@ class Laplace:
         matrix = weighted_gram(self.columns, self.curvature)
         matrix.flat[:: len(matrix) + 1] += self.precisions
         return matrix
+
+
+def penalty_rates(labels: Labels, energies: Floats) -> Floats:
+    """e / (2 tau^2) of functions with these sums of c phi^2."""
+    return energies / (2.0 * SCALE**2 * labels.weights.sum())
 
 
 def _energies(labels: Labels, columns: Floats) -> Floats:

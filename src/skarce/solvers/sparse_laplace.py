@@ -1,7 +1,7 @@
-"""Sparse Bayesian classification: which functions are in, and with which precisions, by the Laplace evidence.
+"""Sparse Bayesian classification: which functions are in, and with which precisions, by the Laplace evidence (`laplace.Laplace.score`).
 
 B changes whenever the mode moves, so no Gram matrix of the candidates serves for long. The search therefore works on a pool of
-candidates whose columns it holds: additions in greedy batches on the problem with B held, checked at the new mode by the evidence
+candidates whose columns it holds: additions in greedy batches on the problem with B held, checked at the new mode by the score
 itself; joint second-order steps for all precisions; removals. Only when the pool has nothing more to give are all candidates
 scanned, in one pass over the kernel for all classes together, and the strongest violators make the next pool.
 """
@@ -72,7 +72,7 @@ class SparseLaplace:
     # On a pool -------------------------------------------------------------------------------------------------------------
 
     def _climb(self, model: Laplace, pool: Pool, journal: Journal) -> tuple[Laplace, Outcome]:
-        """Raise the evidence until no candidate of the pool gains more than the tolerance."""
+        """Raise the score until no candidate of the pool gains more than the tolerance."""
         tol, is_tight = journal.limits.tol, False
         refused: set[int] = set()
         while True:
@@ -88,7 +88,7 @@ class SparseLaplace:
             if larger is not None and batch is not None:
                 added, refused, is_tight = len(larger) - len(model), set(), False
                 model = larger
-                journal.note("add", int(batch.candidates[0]) if added == 1 else -1, model.evidence, len(model))
+                journal.note("add", int(batch.candidates[0]) if added == 1 else -1, model.score, len(model))
                 model = self._settled(model, max(self.looseness * batch.first_gain, 0.1 * tol), self.max_loose_steps, journal)[0]
                 continue
             if is_tight:
@@ -115,7 +115,7 @@ class SparseLaplace:
             if gains[place] <= max(tol, self.batch_end * first_gain):
                 break
             first_gain = first_gain or float(gains[place])
-            precision = found.precision(place)
+            precision = float(found.precisions()[place])
             # psi = C^-1 phi, where C^-1 loses psi_k psi_k' / (alpha_k + S_k) with every function k that came before.
             column = pool.columns[:, place]
             psi = model.curvature * column - weighted @ (model.covariance @ (weighted.T @ column))
@@ -134,12 +134,12 @@ class SparseLaplace:
 
     @staticmethod
     def _accepted(model: Laplace, pool: Pool, batch: Batch, least_gain: float) -> Laplace | None:
-        """The model with the batch, or with the first half of it and so on, whichever raises the evidence; None if none does."""
+        """The model with the batch, or with the first half of it and so on, whichever raises the score; None if none does."""
         n = len(batch.places)
         while n:
             try:
                 larger = model.with_added(pool.columns[:, batch.places[:n]], batch.precisions[:n], batch.candidates[:n])
-                if larger.evidence > model.evidence + least_gain:
+                if larger.score > model.score + least_gain:
                     return larger
             except NotPositiveDefiniteError:
                 pass  # nearly dependent functions came together
@@ -150,7 +150,7 @@ class SparseLaplace:
     def _settled(model: Laplace, tolerance: float, max_steps: int, journal: Journal) -> tuple[Laplace, bool]:
         settled, converged = settle(model, tolerance, max_steps)
         if settled is not model:
-            journal.note("joint" if len(settled) == len(model) else "prune", -1, settled.evidence, len(settled))
+            journal.note("joint" if len(settled) == len(model) else "prune", -1, settled.score, len(settled))
         return settled, converged
 
     # Among all candidates --------------------------------------------------------------------------------------------------
