@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
 from benchmarks.timing import cpu_seconds
-from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
+from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
 from skarce.registry import count_functions
 
 N_STARTS = 3
@@ -65,6 +65,7 @@ OF_PROCESS = KernelBasis(gamma="ard", width_params={"covariance": "kernel"})
 
 METHODS: dict[str, Callable[[], Any]] = {
     RIVAL: gaussian_process,
+    "EvidenceRegressor, ProcessBasis": lambda: EvidenceRegressor(ProcessBasis(gamma="ard")),
     "EvidenceRegressor": lambda: EvidenceRegressor(KernelBasis(gamma="ard")),
     "RelevanceVectorRegressor": lambda: RelevanceVectorRegressor(KernelBasis(gamma="ard")),
     "FastGCVRegressor": lambda: FastGCVRegressor(KernelBasis(gamma="ard")),

@@ -190,3 +190,17 @@ def test_learned_widths_make_it_the_better_model():
     each, one = (EvidenceRegressor(KernelBasis(gamma=rule)).fit(X, y) for rule in ("ard", "evidence"))
     assert np.mean((each.predict(X_test) - y_test) ** 2) < 0.4
     assert each.criterion_ > one.criterion_ + 100
+
+
+@pytest.mark.parametrize("seed", [4, 21])
+def test_directions_that_are_rounding_do_not_count(seed):
+    """Wide kernels have eigenvalues of 1e-17 beside 1e4: what their directions seem to explain was taken for signal."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 260))
+    X, gamma = rng.uniform(-1, 1, (n, 4)), np.exp(rng.uniform(-9, 0, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + rng.normal(0, 0.3, n)
+    model = EvidenceRegressor(KernelBasis(gamma=gamma), fit_intercept=False).fit(X, y)
+    phi = KernelBasis(gamma=gamma).fit_transform(X)
+    ridges = np.geomspace(1e-6, 1e4, 100)
+    best = max(profiled_log_evidence(phi, y, np.full(n, ridge)) for ridge in ridges)
+    np.testing.assert_allclose(model.criterion_, best, atol=0.1)

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -13,20 +16,24 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 from skarce._parallel import _here, n_cores
+from skarce.cli.reproducing import ProgressLines
 from skarce.datasets import DataNotFoundError, friedman2
 from skarce.reproduce import fgcv, pictures, report, tables
 from skarce.reproduce.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
 from skarce.reproduce.findings import findings, verdict_counts
 from skarce.reproduce.gaussian_process import LeanGaussianProcess
+from skarce.reproduce.measures import nmse
+from skarce.reproduce.pair_tests import signed_rank_test
+from skarce.reproduce.pairs import Comparison, Verdict, comparisons, verdict
 from skarce.reproduce.paper import Claim, Contender, Experiment, Paper, random_rows, scaled
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
 from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, settings_digest
-from skarce.reproduce.signed_rank import Comparison, Verdict, comparisons, signed_rank_test, verdict
-from skarce.reproduce.units import Record, Unit, best_width, nmse, run_unit
+from skarce.reproduce.runner import Options, Run, _deaf_children, settings_digest
+from skarce.reproduce.summary_table import summary_table
+from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
 from tests.test_cli import assert_one_line, run
 
-FIXED = ("experiment", "repeat", "method", "settings", "tuned", "gamma", "error", "n_functions")
+FIXED = ("experiment", "repeat", "method", "settings", "tuned", "choice", "error", "n_functions")
 
 
 def linear_data(rng):
@@ -112,17 +119,17 @@ def test_nmse_is_one_for_the_mean_and_zero_for_the_truth():
 def test_the_width_is_that_of_a_grid_search_on_the_same_folds():
     fold = TINY.experiments[0].split(0, 0)
     folds = KFold(5, shuffle=True, random_state=7)
-    search = GridSearchCV(Ridge(), {"alpha": RIDGE.widths}, cv=folds, scoring="neg_mean_squared_error").fit(*fold[:2])
-    assert best_width(RIDGE, *fold[:2], 7) == search.best_params_["alpha"]
+    search = GridSearchCV(Ridge(), {"alpha": RIDGE.choices}, cv=folds, scoring="neg_mean_squared_error").fit(*fold[:2])
+    assert best_choice(Maker(RIDGE), *fold[:2], 7) == search.best_params_["alpha"]
 
 
 def test_a_unit_tunes_unless_a_width_is_given():
     fold = TINY.experiments[0].split(0, 0)
-    tuned = run_unit(Unit("one", 0, "ridge", "s"), RIDGE, fold, 7)
-    reused = run_unit(Unit("one", 0, "ridge", "s", gamma=0.1), RIDGE, fold, 7)
-    assert (tuned.tuned, tuned.gamma) == (True, best_width(RIDGE, *fold[:2], 7))
+    tuned = run_unit(Unit("one", 0, "ridge", "s"), RIDGE, Work(fold, 7))
+    reused = run_unit(Unit("one", 0, "ridge", "s", choice=0.1), RIDGE, Work(fold, 7))
+    assert (tuned.tuned, tuned.choice) == (True, best_choice(Maker(RIDGE), *fold[:2], 7))
     assert tuned.tuning_seconds > 0.0
-    assert (reused.tuned, reused.gamma, reused.tuning_seconds) == (False, 0.1, 0.0)
+    assert (reused.tuned, reused.choice, reused.tuning_seconds) == (False, 0.1, 0.0)
     expected = Ridge(alpha=0.1).fit(*fold[:2]).predict(fold.X_test)
     np.testing.assert_allclose(reused.error, nmse(fold.y_test, expected))
     assert reused.n_functions == 5
@@ -138,9 +145,9 @@ def test_a_failure_and_warnings_are_part_of_the_record():
         raise ZeroDivisionError("by nothing")
 
     fold = TINY.experiments[0].split(0, 0)
-    failed = run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=broken), fold, 7)
+    failed = run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=broken), Work(fold, 7))
     assert (failed.error, failed.failure) == (None, "ZeroDivisionError: by nothing")
-    warned = run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=lambda gamma: Steep()), fold, 7)
+    warned = run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=lambda gamma: Steep()), Work(fold, 7))
     assert warned.warnings == ("steep",)
     assert warned.failure is None
 
@@ -153,7 +160,7 @@ def test_fits_see_one_thread():
             seen.append(_here.is_worker)
             return super().fit(X, y)
 
-    run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=lambda gamma: Looking()), TINY.experiments[0].split(0, 0), 7)
+    run_unit(Unit("one", 0, "plain", "s"), replace(PLAIN, make=lambda gamma: Looking()), Work(TINY.experiments[0].split(0, 0), 7))
     assert set(seen) == {True}
     assert not getattr(_here, "is_worker", False)
     assert n_cores() >= 1
@@ -206,11 +213,11 @@ def test_nothing_is_done_twice(tmp_path):
 def test_another_seed_or_grid_is_another_result(tmp_path):
     finished(tmp_path)
     assert len(finished(tmp_path, seed=1).records()) == 12
-    finer = replace(TINY, contenders=(replace(RIDGE, widths=(0.5, 5.0)), PLAIN))
+    finer = replace(TINY, contenders=(replace(RIDGE, choices=(0.5, 5.0)), PLAIN))
     made = finished(tmp_path, paper=finer)
-    assert {r.gamma for r in made.records() if r.method == "ridge"} <= {0.5, 5.0}
+    assert {r.choice for r in made.records() if r.method == "ridge"} <= {0.5, 5.0}
     assert len(made.store.path.read_bytes().splitlines()) == 12 + 12 + 6
-    assert settings_digest(RIDGE, 0) != settings_digest(RIDGE, 1)
+    assert settings_digest(RIDGE, 0, TINY) != settings_digest(RIDGE, 1, TINY)
 
 
 def test_processes_give_the_same_results_as_one(tmp_path):
@@ -223,10 +230,10 @@ def test_widths_are_reused_as_the_median_of_those_found(tmp_path, monkeypatch):
     monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
     made = finished(tmp_path)
     ridge = {(r.experiment, r.repeat): r for r in made.records() if r.method == "ridge"}
-    found = sorted(ridge["one", repeat].gamma for repeat in range(3))
+    found = sorted(ridge["one", repeat].choice for repeat in range(3))
     assert [ridge["one", repeat].tuned for repeat in range(4)] == [True, True, True, False]
-    assert ridge["one", 3].gamma == found[1]
-    assert ridge["two", 1].gamma == ridge["two", 0].gamma
+    assert ridge["one", 3].choice == found[1]
+    assert ridge["two", 1].choice == ridge["two", 0].choice
     assert all(r.tuned for r in made.records() if r.method == "plain")
 
 
@@ -400,7 +407,7 @@ def test_verdicts(better, ours, expected):
 def ten():
     """Ten repeats in which ridge is better and takes twice the time."""
     rng = np.random.default_rng(0)
-    ridge = [record(i, "ridge", 0.1 + 0.01 * rng.random(), gamma=0.1, fit_seconds=0.2, tuned=i < 4) for i in range(10)]
+    ridge = [record(i, "ridge", 0.1 + 0.01 * rng.random(), choice=0.1, fit_seconds=0.2, tuned=i < 4) for i in range(10)]
     return ridge + [record(i, "plain", 0.2 + 0.3 * rng.random(), n_functions=9) for i in range(10)]
 
 
@@ -416,7 +423,7 @@ def test_summaries_are_those_of_numpy(ten):
 def test_a_method_without_results_has_a_row_that_says_so(ten):
     broken = [replace(r, error=None, failure="no") for r in ten if r.method == "plain"]
     (finding,) = findings(TINY, [*ten[:10], *broken])
-    rows = tables.summary_rows(finding)
+    _, rows = summary_table(finding)
     assert rows[1] == ["PLAIN", *["-"] * 7, "0", "0", "10 failed"]
     assert verdict_counts([finding]) == {Verdict.TOO_FEW: 1}
 
@@ -446,7 +453,7 @@ def test_the_page_says_what_was_run_and_which_claims_hold(ten):
 
 def test_the_least_median_is_marked(ten):
     (finding,) = findings(TINY, ten)
-    marked = [row[1].endswith("*") for row in tables.summary_rows(finding)]
+    marked = [row[1].endswith("*") for row in summary_table(finding)[1]]
     assert marked == [True, False]
 
 
@@ -463,7 +470,7 @@ def test_results_hold_every_record_the_settings_and_the_printed_numbers(tmp_path
     content = json.loads(report.results_json(made, made.records(), quick=False))
     assert [Record(**{**r, "warnings": tuple(r["warnings"])}) for r in content["records"]] == made.records()
     assert content["settings"]["plan"]["one"] == {"n_repeats": 4, "n_tuned": 4}
-    assert content["settings"]["widths"]["ridge"] == list(RIDGE.widths)
+    assert content["settings"]["choices"]["ridge"] == list(RIDGE.choices)
     assert content["printed"]["p_values"]["one"][0]["p_value"] == 0.01
     assert content["machine"]["cores"] >= 1
 
@@ -487,7 +494,7 @@ def test_every_paper_is_whole(name, quick):
 def test_the_fast_gcv_paper_has_its_printed_sizes():
     paper = fgcv.paper()
     assert {e.name: e.n_repeats for e in paper.experiments} == {"friedman2": 100, "friedman3": 100, "boston": 100, "abalone": 10}
-    assert len(paper.contenders[0].widths) == 9
+    assert len(paper.contenders[0].choices) == 9
     split = paper.experiments[0].split(0, 0)
     assert (split.X_train.shape, split.X_test.shape) == ((200, 4), (1000, 4))
 
@@ -572,6 +579,23 @@ def test_an_interrupt_says_how_to_go_on_and_keeps_what_there_is(tiny, monkeypatc
     # An older rich ends its progress bar with an empty line.
     assert result.stderr.lstrip() == "Interrupted; 1 results are in out. The same command goes on from there.\n"
     assert sorted(os.listdir("out")) == ["records.jsonl", "results.json", "tables.md"]
+
+
+def test_processes_of_a_run_do_not_hear_an_interrupt():
+    before = signal.getsignal(signal.SIGINT)
+    ask = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"]
+    with _deaf_children():
+        assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "True\n"
+    assert signal.getsignal(signal.SIGINT) is before
+    assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_log_is_told_now_and_then_how_far_a_run_is():
+    times, said = iter([0.0, 10.0, 31.0, 32.0, 70.0]), []
+    progress = ProgressLines(said.append, every=30.0, clock=lambda: next(times))
+    for done in (1, 2, 3, 4):
+        progress(done, 9)
+    assert said == ["2 of 9 results after 0.5 minutes", "4 of 9 results after 1.2 minutes"]
 
 
 def test_failures_are_counted_and_end_in_exit_code_1(tiny, monkeypatch):

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from skarce.basis import KernelBasis
+from skarce.basis import KernelBasis, ProcessBasis
 from skarce.estimators import (
     EvidenceRegressor,
     EvidenceSearchRegressor,
@@ -25,6 +25,7 @@ __all__ = [
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "Outcome",
+    "ProcessBasis",
     "RegularizedForwardRegressor",
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",

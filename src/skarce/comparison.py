@@ -69,6 +69,7 @@ class MethodResult:
             "name": method.name,
             "title": method.title,
             "is_rival": method.is_rival,
+            "widths": method.width_rule,
             "error": self.error,
             "warnings": self.warnings,
             "folds": [asdict(score) for score in self.scores],
@@ -119,15 +120,15 @@ def _run_fold(result: MethodResult, fold: Fold) -> None:
         if result.method.is_rival:
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            result.scores.append(_score(result.method.make(), fold))
+            result.scores.append(_score(result.method, fold))
         except Exception as error:
             result.error = f"{type(error).__name__}: {error}"
     result.warnings += [str(warning.message) for warning in caught]
 
 
-def _score(model: Any, fold: Fold) -> Score:
+def _score(method: Method, fold: Fold) -> Score:
     started = time.perf_counter()
-    model.fit(fold.X_train, fold.y_train)
+    model = method.fit(fold.X_train, fold.y_train)
     fitted = time.perf_counter()
     predicted = model.predict(fold.X_test)
     finished = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LassoCV, RidgeCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
@@ -25,6 +26,9 @@ from skarce.estimators import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
 )
+from skarce.width_rules import NO_KERNEL, Widths, by_parameter
+
+OF_OUR_KERNELS = by_parameter("basis__gamma")
 
 
 class UnknownMethodError(ValueError):
@@ -33,21 +37,57 @@ class UnknownMethodError(ValueError):
 
 @dataclass(frozen=True)
 class Method:
-    """A way to fit a table: `make()` gives a fresh, unfitted regressor for scaled inputs and targets in user units."""
+    """A way to fit a table: `make()` gives a fresh, unfitted regressor for scaled inputs and targets in user units.
+
+    By itself it chooses kernel widths by `width_rule`; `widths` says by which others it could (None: by no other), and
+    `with_widths` is the method that follows one of these.
+    """
 
     name: str
     title: str
     make: Callable[[], Any]
     is_rival: bool = False
     max_rows: int | None = None  # above, it takes minutes and gigabytes, so it runs only when it is named
+    width_rule: str = "scale"
+    widths: Widths | None = OF_OUR_KERNELS
+    is_as_made: bool = True  # whether the width rule is what `make` does by itself
+
+    def with_widths(self, rule: str) -> Method:
+        """The same method with kernel widths by another rule, or by the nearest one that it can follow."""
+        return self if self.widths is None else replace(self, width_rule=self.widths.nearest(rule), is_as_made=False)
+
+    def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
+        """A fitted regressor, its kernel widths chosen by the rule."""
+        model = self.make().set_params(**parameters)
+        if self.widths is not None and not self.is_as_made:
+            model = self.widths.prepare(model, self.width_rule, X)
+        fitted = model.fit(X, y)
+        return fitted.best_estimator_ if isinstance(fitted, GridSearchCV) else fitted
 
 
 def _svr() -> Any:
     return TransformedTargetRegressor(SVR(), transformer=StandardScaler())
 
 
+def _ridge() -> Any:
+    return RidgeCV(alphas=np.logspace(-3, 3, 13))
+
+
 def _gaussian_process() -> Any:
-    return GaussianProcessRegressor(kernel=1.0 * RBF() + WhiteKernel(), normalize_y=True)
+    return GaussianProcessRegressor(kernel=_noisy_rbf(1.0), normalize_y=True)
+
+
+def _noisy_rbf(length_scales: Any) -> Any:
+    return 1.0 * RBF(length_scales) + WhiteKernel()
+
+
+def _with_length_scales(model: Any, rule: str, X: Any) -> Any:
+    """A Gaussian process always learns: one length scale, or one per input."""
+    return model.set_params(kernel=_noisy_rbf(np.ones(X.shape[1]) if rule == "ard" else 1.0))
+
+
+OF_SVR = by_parameter("regressor__gamma", ("scale", "cv"))
+OF_GAUSSIAN_PROCESS = Widths(("ard", "evidence"), _with_length_scales)
 
 
 _ALL = (
@@ -62,10 +102,18 @@ _ALL = (
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
-    Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True),
-    Method("gp", "Gaussian process, RBF and noise", _gaussian_process, is_rival=True, max_rows=3000),
-    Method("ridge", "ridge regression, cross-validated", lambda: RidgeCV(alphas=np.logspace(-3, 3, 13)), is_rival=True),
-    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True),
+    Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
+    Method(
+        "gp",
+        "Gaussian process, RBF and noise",
+        _gaussian_process,
+        is_rival=True,
+        max_rows=3000,
+        width_rule="evidence",
+        widths=OF_GAUSSIAN_PROCESS,
+    ),
+    Method("ridge", "ridge regression, cross-validated", _ridge, is_rival=True, width_rule=NO_KERNEL, widths=None),
+    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True, width_rule=NO_KERNEL, widths=None),
 )
 METHODS = {method.name: method for method in _ALL}
 

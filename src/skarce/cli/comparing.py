@@ -19,8 +19,11 @@ from skarce.comparison import MethodResult
 from skarce.comparison import compare as cross_validate
 from skarce.registry import METHODS, Method, find_methods
 from skarce.tables import TableError, TrainingData, diabetes_table, make_preprocessing, read_table, training_data
+from skarce.width_rules import WIDTH_RULES
 
-KNOWN = "".join(f"  {method.name:<7} {method.title}\n" for method in METHODS.values())
+LONGEST = max(map(len, METHODS))
+KNOWN = "".join(f"  {method.name:<{LONGEST}} {method.title}\n" for method in METHODS.values())
+RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table, all on the same folds.
 
 DATA is a CSV or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts one-hot encoded
@@ -30,10 +33,16 @@ median times to fit and to predict a fold, and the share of test targets inside 
 \b
 Methods:
 {KNOWN}
+Kernel widths are chosen within each fold by the rule that --widths names, and the time for it counts. A method that cannot follow
+the rule takes the nearest one it can, which the table notes: svr is cross-validated in place of learning, and gp always learns.
+
+\b
+{RULES}
 \b
 Examples:
   skarce compare
   skarce compare houses.csv --target price
+  skarce compare houses.csv --target price --widths ard
   skarce compare houses.csv --target price --methods frvm,svr --cv 10 --repeats 3 --json result.json
 """
 
@@ -42,22 +51,33 @@ Examples:
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict; needed with DATA.")
 @click.option("--methods", help="Names with commas between them.  [default: all that suit the number of rows]")
+@click.option(
+    "--widths", type=click.Choice(list(WIDTH_RULES)), help="How kernel widths are chosen.  [default: as each method has it]"
+)
 @click.option("--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="How often to split anew.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the numbers of every fold to this file.")
 def compare(
-    data: Path | None, target: str | None, methods: str | None, cv: int, repeats: int, seed: int, json_path: Path | None
+    data: Path | None,
+    target: str | None,
+    methods: str | None,
+    widths: str | None,
+    cv: int,
+    repeats: int,
+    seed: int,
+    json_path: Path | None,
 ) -> None:
     named = None if methods is None else find_methods(methods.split(","))
     if json_path is not None:
         check_output(json_path, *([data] if data else []))
     name, training = _load(data, target, cv)
-    chosen = _suitable(len(training.y)) if named is None else named
+    suitable = _suitable(len(training.y)) if named is None else named
+    chosen = suitable if widths is None else [method.with_widths(widths) for method in suitable]
     splitter = RepeatedKFold(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
         results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
-    settings = _settings(name, training, cv=cv, repeats=repeats, seed=seed)
+    settings = _settings(name, training, widths=widths, cv=cv, repeats=repeats, seed=seed)
     show(comparison_table(results, settings), *warning_lines(results))
     if json_path is not None:
         _write_json(json_path, settings, results)
@@ -87,7 +107,7 @@ def _suitable(n_rows: int) -> list[Method]:
     return [method for method in METHODS.values() if method.name not in too_large]
 
 
-def _settings(name: str, training: TrainingData, **options: int) -> dict[str, Any]:
+def _settings(name: str, training: TrainingData, **options: int | str | None) -> dict[str, Any]:
     return {"data": name, "n_rows": len(training.y), "n_inputs": len(training.kinds), **options}
 
 

@@ -19,11 +19,25 @@ def facts(model: SavedModel) -> dict[str, str]:
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
+        **_kernel_width(model),
         "noise": f"{np.sqrt(regressor.noise_variance_):.6g} (standard deviation, in units of {model.target})",
         "intercept": f"{regressor.intercept_:.6g}",
         criterion: f"{regressor.criterion_:.6g}",
         "outcome": regressor.outcome_.value,
     }
+
+
+def _kernel_width(model: SavedModel) -> dict[str, str]:
+    """gamma on the scaled inputs and the rule behind it; where each input has its own, the narrowest first, which matters most."""
+    basis, asked = model.regressor.basis_, model.regressor.basis
+    if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
+        return {}
+    rule = asked.gamma if isinstance(asked, KernelBasis) else "scale"
+    origin = f"by {rule!r}, on scaled inputs" if isinstance(rule, str) else "on scaled inputs"
+    if np.ndim(basis.gamma_) == 0:
+        return {"kernel": f"{basis.kernel}, gamma {basis.gamma_:.4g} ({origin})"}
+    listed = [f"{_input_names(model)[place]} {basis.gamma_[place]:.3g}" for place in np.argsort(-basis.gamma_, kind="stable")]
+    return {"kernel": f"{basis.kernel}, one gamma per input ({origin}): {', '.join(listed)}"}
 
 
 def active_functions(model: SavedModel) -> Any:
@@ -51,8 +65,12 @@ def _places(model: SavedModel) -> Any:
     preprocessing, basis = model.pipeline[:-1], model.regressor.basis_
     if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
         return original_inputs(preprocessing[-1], basis.centers_)[list(model.columns)]
-    inputs = [name.partition("__")[2] for name in preprocessing.get_feature_names_out()]
-    return pd.DataFrame({"function": basis.get_feature_names_out(inputs)})
+    return pd.DataFrame({"function": basis.get_feature_names_out(_input_names(model))})
+
+
+def _input_names(model: SavedModel) -> list[str]:
+    """The inputs as the regressor sees them: texts one-hot encoded."""
+    return [name.partition("__")[2] for name in model.pipeline[:-1].get_feature_names_out()]
 
 
 def original_inputs(preprocessing: Any, rows: Floats) -> Any:

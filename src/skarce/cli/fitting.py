@@ -17,6 +17,7 @@ from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
 from skarce.registry import Method, find_own_method, own_names
 from skarce.tables import TableError, TrainingData, make_preprocessing, read_table, training_data
+from skarce.width_rules import WIDTH_RULES
 
 
 @click.command()
@@ -25,9 +26,19 @@ from skarce.tables import TableError, TrainingData, make_preprocessing, read_tab
 @click.option("--method", default="frvm", show_default=True, help=f"One of {', '.join(own_names())}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
 @click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
+@click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, in place of --gamma.")
 @click.option("--centers", type=click.IntRange(min=1), help="Landmarks as candidates, for many rows.  [default: all rows]")
 @click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds; the best model so far is then saved.")
-def fit(data: Path, target: str, method: str, out: Path, gamma: float | None, centers: int | None, max_time: float | None) -> None:
+def fit(
+    data: Path,
+    target: str,
+    method: str,
+    out: Path,
+    gamma: float | None,
+    widths: str | None,
+    centers: int | None,
+    max_time: float | None,
+) -> None:
     """Fit a model to a table and save it.
 
     DATA is a CSV or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded, and both steps
@@ -38,8 +49,12 @@ def fit(data: Path, target: str, method: str, out: Path, gamma: float | None, ce
       skarce fit houses.csv --target price
       skarce fit houses.parquet --target price --method rvm --out houses.skops
       skarce fit many.csv --target y --centers 500 --max-time 60
+      skarce fit houses.csv --target price --widths ard          one width per input, learned
+      skarce fit houses.csv --target price --widths cv           the best of nine by cross validation, 46 fits
     """
-    chosen = find_own_method(method)
+    if gamma is not None and widths is not None:
+        raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both say what the kernel width is; give one of them.")
+    chosen = find_own_method(method) if widths is None else find_own_method(method).with_widths(widths)
     check_output(out, data)
     training = training_data(read_table(data), target)
     for note in training.notes:
@@ -54,13 +69,14 @@ def fit(data: Path, target: str, method: str, out: Path, gamma: float | None, ce
 
 def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> Pipeline:
     """The fitted pipeline. What stopped a fit early is printed as its outcome, so the warning is not repeated."""
-    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", method.make().set_params(**options))])
+    preprocessing = make_preprocessing(training.kinds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            return pipeline.fit(training.X, training.y)
+            model = method.fit(preprocessing.fit_transform(training.X), training.y, **options)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise TableError(f"{method.name} cannot be fitted to this table: {' '.join(str(error).split())}") from None
+    return Pipeline([("preprocessing", preprocessing), ("model", model)])
 
 
 def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:

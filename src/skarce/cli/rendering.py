@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skarce.comparison import MethodResult
+from skarce.width_rules import NO_KERNEL
 
 PLAIN_WIDTH = 100  # where there is no terminal to ask
 MOST_INPUT_COLUMNS = 6  # centres with more inputs are written into one column
@@ -21,9 +22,9 @@ MOST_FIXED = (-4, 6)  # powers of ten between which numbers are written without 
 
 
 def show(*results: Table | str) -> None:
-    """Print tables and lines to standard output."""
+    """Print tables and lines to standard output; lines, and tables that are made of lines, are not broken."""
     for result in results:
-        _console(stderr=False).print(result)
+        _console(stderr=False).print(result, soft_wrap=isinstance(result, str))
 
 
 def messages() -> Console:
@@ -41,17 +42,19 @@ def _console(stderr: bool) -> Console:
 def comparison_table(results: list[MethodResult], settings: dict[str, Any]) -> Table:
     """One row per method, in the order given; the first is the best."""
     title = "{data}: {n_rows} rows, {n_inputs} inputs, {cv} folds".format(**settings)
-    table = _table(f"{title}, {settings['repeats']} times" if settings["repeats"] > 1 else title)
+    title += f", {settings['repeats']} times" if settings["repeats"] > 1 else ""
+    widths = settings.get("widths")
+    table = _table(f"{title}, kernel widths: {widths}" if widths else title)
     table.caption = "times: median over folds; coverage: share of targets in the 95 % interval"
     table.add_column("method", no_wrap=True, min_width=6)
     for heading in ("RMSE", "R2", "functions", "fit", "predict", "coverage"):
         table.add_column(heading, justify="right", no_wrap=True)
-    has_notes = any(_note(result) for result in results)
+    has_notes = any(_note(result, widths) for result in results)
     if has_notes:
         table.add_column("note", overflow="fold")
     spec = _error_format([result.mean("rmse") for result in results if result.error is None])
     for place, result in enumerate(results):
-        cells = _comparison_row(result, spec) + [_note(result)] * has_notes
+        cells = _comparison_row(result, spec) + [_note(result, widths)] * has_notes
         table.add_row(*cells, style="bold green" if place == 0 and result.error is None else None)
     return table
 
@@ -71,11 +74,14 @@ def _comparison_row(result: MethodResult, spec: str) -> list[str]:
     ]
 
 
-def _note(result: MethodResult) -> str:
+def _note(result: MethodResult, widths: str | None) -> str:
+    """What went wrong, and by which rule kernel widths were chosen where not by the one that was asked for."""
     if result.error is not None:
         short = " ".join(result.error.split())
         return "failed: " + (short if len(short) <= LONGEST_NOTE else short[:LONGEST_NOTE] + "...")
-    return _count(result.warnings, "warning") if result.warnings else ""
+    rule = result.method.width_rule
+    other = [f"widths: {rule}"] if widths and rule not in (widths, NO_KERNEL) else []
+    return ", ".join(other + ([_count(result.warnings, "warning")] if result.warnings else []))
 
 
 def warning_lines(results: list[MethodResult]) -> list[str]:

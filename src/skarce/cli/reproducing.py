@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +14,13 @@ from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
 from skarce.reproduce import pictures, report, tables
 from skarce.reproduce.findings import Finding, findings
+from skarce.reproduce.paper import Paper
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
 from skarce.reproduce.records import Store
 from skarce.reproduce.runner import Options, Run
+from skarce.reproduce.summary_table import summary_table
 
 RECORDS = "records.jsonl"
-SHOWN = ("method", "NMSE median", "quartiles", "functions", "fit", "fit ratio", "note")  # what fits on a screen
 KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
@@ -32,13 +34,14 @@ Papers:
 Examples:
   skarce reproduce fgcv --quick
   skarce reproduce fgcv --budget 120
+  skarce reproduce ssge --only kin8nm-64,kin8nm-1024
   skarce reproduce fgcv --only friedman2,friedman3 --repeats 20 --out friedman
 """
 
 
 @click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
 @click.argument("paper", required=False)
-@click.option("--quick", is_flag=True, help="A taste: few repeats and fewer kernel widths, in two minutes.")
+@click.option("--quick", is_flag=True, help="A taste: few repeats, sizes and kernel widths, in two minutes.")
 @click.option("--only", "names", help="Experiments with commas between them.  [default: all]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
 @click.option(
@@ -116,7 +119,7 @@ def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
     _write_text(folder / "results.json", report.results_json(run, records, quick))
     _write_text(folder / "tables.md", tables.markdown(run.paper, found, report.facts(run, quick), drawn))
     if draw:
-        _show(found)
+        _show(run.paper, found)
         messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
 
 
@@ -132,10 +135,12 @@ def _write_text(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-def _show(found: Sequence[Finding]) -> None:
-    for finding in found:
+def _show(paper: Paper, found: Sequence[Finding]) -> None:
+    for part in paper.overview(found) if paper.overview else ():
+        show(part, "")
+    for finding in found if paper.in_detail else ():
         title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
-        show(text_table(title, *tables.summary_table(finding, SHOWN)))
+        show(text_table(title, *summary_table(finding, on_screen=True)))
     counts = tables.verdict_line(found)
     if counts:
         show(counts)
@@ -143,8 +148,25 @@ def _show(found: Sequence[Finding]) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, where that is a terminal; the function it gives is told what is done, and of how much."""
+    """On standard error a bar, or lines where that is no terminal; the function it gives is told what is done, of how much."""
+    if not messages().is_terminal:
+        yield ProgressLines(messages().print)
+        return
     columns = (TextColumn("results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), disable=not messages().is_terminal, transient=True) as progress:
+    with Progress(*columns, console=messages(), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+class ProgressLines:
+    """Says now and then how far a run is, for a log file: not before `every` seconds have passed since it last did."""
+
+    def __init__(self, say: Callable[[str], object], every: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._say, self._every, self._clock = say, every, clock
+        self._started = self._said = clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if now - self._said >= self._every:
+            self._said = now
+            self._say(f"{done} of {total} results after {(now - self._started) / 60.0:.1f} minutes")

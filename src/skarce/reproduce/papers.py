@@ -10,6 +10,7 @@ from skarce.reproduce.paper import Experiment, Paper
 
 PAPERS = {
     "fgcv": "fast generalized cross validation (Sundararajan, Shevade and Keerthi)",
+    "ssge": "search strategies guided by the evidence (Barrio, Romero and Belanche)",
 }
 
 

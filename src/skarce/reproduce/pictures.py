@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from skarce.reproduce.findings import findings
 from skarce.reproduce.paper import Experiment, Paper
 from skarce.reproduce.units import Record
 
-SIZE, DPI = (8.0, 3.4), 100
+WIDTH_PER_METHOD, LEAST_WIDTH, HEIGHT, DPI = 1.5, 8.0, 3.4, 100
 WIDE_SPAN = 8.0  # from this ratio of largest to least on, the axis is logarithmic
 NARROW_SPAN = 1.5  # up to this ratio, it does not start at zero
 FILL, LINE, MEDIAN = "#cfe0ee", "#33566f", "#c8501e"
@@ -24,9 +25,9 @@ def can_draw() -> bool:
 
 
 def draw_all(paper: Paper, records: Sequence[Record], folder: Path) -> list[str]:
-    """Write ``<experiment>.png`` for every experiment with results; the names of the files."""
-    names = []
-    for experiment in paper.experiments:
+    """Write the paper's own pictures, and ``<experiment>.png`` for every experiment with results; the names of the files."""
+    names = [name for draw in paper.pictures for name in draw(findings(paper, records), folder)]
+    for experiment in paper.experiments if paper.in_detail else ():
         own = [record for record in records if record.experiment == experiment.name and record.error is not None]
         if own:
             _draw(paper, experiment, own, folder / f"{experiment.name}.png")
@@ -38,10 +39,11 @@ def _draw(paper: Paper, experiment: Experiment, records: Sequence[Record], path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=SIZE, dpi=DPI, layout="constrained")
+    width = max(LEAST_WIDTH, WIDTH_PER_METHOD * len(paper.contenders))
+    figure = Figure(figsize=(width, HEIGHT), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    _boxes(left, paper, records, "error", "test NMSE")
+    _boxes(left, paper, records, "error", f"test {paper.measure.name}")
     _boxes(right, paper, records, "n_functions", "basis functions")
     n_repeats = len({record.repeat for record in records})
     figure.suptitle(f"{experiment.title}: {n_repeats} repeat{'s' if n_repeats > 1 else ''}", fontsize=12)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from skarce.reproduce.units import Record, Unit
 
@@ -43,11 +44,11 @@ class Store:
         return self.records.get(((unit.experiment, unit.repeat, unit.method), unit.settings))
 
     def answers(self, unit: Unit) -> bool:
-        """Whether there is a result for this unit: tuned on its own split, or with the very width that the unit is to use."""
+        """Whether there is a result for this unit: tuned on its own split, or with the very choice that the unit is to use."""
         record = self.find(unit)
         if record is None or record.failure is not None:  # what failed is tried again
             return False
-        return record.tuned or (unit.gamma is not None and record.gamma == unit.gamma)
+        return record.tuned or (unit.choice is not None and record.choice == unit.choice)
 
     def _keep(self, records: Iterable[Record]) -> None:
         self.records |= {(record.key, record.settings): record for record in records}
@@ -57,7 +58,12 @@ def _parsed(lines: Iterable[str]) -> Iterable[Record]:
     """The records of all lines that hold one."""
     for line in lines:
         try:
-            content = json.loads(line)
-            yield Record(**{**content, "warnings": tuple(content["warnings"])})
-        except (ValueError, TypeError, KeyError):
+            yield record_of(json.loads(line))
+        except (ValueError, TypeError, AttributeError):
             continue
+
+
+def record_of(content: Mapping[str, Any]) -> Record:
+    """A record from what JSON makes of it, lists for tuples."""
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    return Record(**values)

@@ -16,6 +16,7 @@ from joblib import cpu_count
 from skarce import __version__
 from skarce.reproduce.paper import Paper
 from skarce.reproduce.runner import Run
+from skarce.reproduce.summary_table import choice_text
 from skarce.reproduce.units import Record
 
 
@@ -39,7 +40,7 @@ def settings(run: Run, quick: bool) -> dict[str, Any]:
         "quick": quick,
         "seed": run.options.seed,
         "budget_minutes": run.options.budget_seconds / 60.0,
-        "widths": {contender.name: contender.widths for contender in run.paper.contenders},
+        "choices": {contender.name: contender.choices for contender in run.paper.contenders},
         "plan": {name: asdict(share) for name, share in run.plan.items()},
     }
 
@@ -53,8 +54,14 @@ def facts(run: Run, quick: bool) -> dict[str, str]:
         "run": f"quick (few repeats, fewer widths), {cut}" if quick else cut,
         "machine": f"{here['processor']}, {here['cores']} cores, {here['system']}",
         "versions": versions,
-        "widths tried": ", ".join(f"{width:g}" for width in max((c.widths for c in run.paper.contenders), key=len)),
-    }
+    } | _tried(run.paper)
+
+
+def _tried(paper: Paper) -> dict[str, str]:
+    """The longest list of choices; widths where nothing else is said."""
+    choices = max((contender.choices for contender in paper.contenders), key=len)
+    heading = "widths" if paper.choice_heading == "gamma" else paper.choice_heading
+    return {f"{heading} tried": ", ".join(map(choice_text, choices))} if choices else {}
 
 
 def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:
@@ -80,4 +87,5 @@ def printed(paper: Paper) -> dict[str, Any]:
         "baseline": paper.baseline,
         "time_ratios": dict(paper.time_ratios),
         "more_functions": paper.more_functions,
+        "numbers": {name: {m: asdict(numbers) for m, numbers in own.items()} for name, own in paper.printed.items()},
     }

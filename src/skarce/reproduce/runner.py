@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import Any
@@ -14,9 +18,9 @@ from joblib import Parallel, cpu_count, delayed
 
 from skarce import __version__
 from skarce.reproduce.budget import Plan, affordable_plan, full_plan, measured_costs
-from skarce.reproduce.paper import Contender, Experiment, Paper
+from skarce.reproduce.paper import Choice, Contender, Experiment, Paper
 from skarce.reproduce.records import Store
-from skarce.reproduce.units import N_FOLDS, Record, Unit, run_unit
+from skarce.reproduce.units import N_FOLDS, Record, Unit, Work, run_units
 
 Progress = Callable[[int, int], None]
 
@@ -34,8 +38,8 @@ class Options:
 class Run:
     """One run of a paper: what is already in the store is not computed again.
 
-    The first repeat of every experiment shows what a repeat costs; then come the repeats on which widths are looked for, and then
-    those that reuse the median of the widths found. Experiments take turns, so that all have results whenever the run ends.
+    The first repeat of every experiment shows what a repeat costs; then come the repeats on which choices are looked for, and then
+    those that reuse the median of the choices found. Experiments take turns, so that all have results whenever the run ends.
     Only the experiments `chosen` are run; results of others that are in the store belong to the records all the same.
     """
 
@@ -54,7 +58,7 @@ class Run:
         self._tried: set[Unit] = set()  # what fails is tried again by the next run, not by this one
         self._contenders = {contender.name: contender for contender in paper.contenders}
         self._experiments = {experiment.name: experiment for experiment in paper.experiments}
-        self._digests = {contender.name: settings_digest(contender, options.seed) for contender in paper.contenders}
+        self._digests = {contender.name: settings_digest(contender, options.seed, paper) for contender in paper.contenders}
         self.wanted = full_plan({e.name: options.repeats or paper.repeats.get(e.name, e.n_repeats) for e in paper.experiments})
         self.plan = {name: share for name, share in self.wanted.items() if chosen is None or name in chosen}
 
@@ -69,7 +73,7 @@ class Run:
 
     def records(self) -> list[Record]:
         """All results under these settings, also those beyond what the budget would allow, in a fixed order."""
-        units = map(self._with_reused_width, self._units(self.wanted, tuned=True))
+        units = map(self._with_reused_choice, self._units(self.wanted, tuned=True))
         found = [record for unit in units if (record := self.store.find(unit)) and (record.failure or self.store.answers(unit))]
         return sorted(found, key=lambda record: (list(self._experiments).index(record.experiment), record.repeat))
 
@@ -86,17 +90,17 @@ class Run:
             for repeat in (range(share.n_tuned) if tuned else range(share.n_tuned, share.n_repeats))
         ]
         units = [self._unit(name, repeat, method) for _, name, repeat in sorted(repeats) for method in self._contenders]
-        return units if tuned else [self._with_reused_width(unit) for unit in units]
+        return units if tuned else [self._with_reused_choice(unit) for unit in units]
 
     def _unit(self, experiment: str, repeat: int, method: str) -> Unit:
         return Unit(experiment, repeat, method, self._digests[method])
 
-    def _with_reused_width(self, unit: Unit) -> Unit:
-        """The unit with the median of all widths found so far for its method; as it is where there are none to find."""
+    def _with_reused_choice(self, unit: Unit) -> Unit:
+        """The unit with the median of all choices found so far for its method; as it is where there are none to find."""
         repeats = range(self.wanted[unit.experiment].n_repeats)
         found = [self.store.find(self._unit(unit.experiment, repeat, unit.method)) for repeat in repeats]
-        widths = [record.gamma for record in found if record and record.tuned and record.gamma is not None]
-        return replace(unit, gamma=median_low(widths)) if widths else unit
+        choices = [record.choice for record in found if record and record.tuned and record.choice is not None]
+        return replace(unit, choice=median_choice(choices)) if choices else unit
 
     def _work(self, units: Sequence[Unit], deadline: float | None, on_progress: Progress) -> None:
         """Run what is missing of these units, and store each result as it arrives. After the deadline nothing is begun."""
@@ -107,19 +111,40 @@ class Run:
         if not missing:
             return
         parallel = Parallel(n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-        for place, record in enumerate(parallel(self._tasks(missing, deadline)), start=1):
+        with _deaf_children():
+            results = parallel(self._tasks(missing, deadline))  # starts the processes
+        for record in itertools.chain.from_iterable(results):
             self.store.add(record)
-            on_progress(min(done + place, total), total)
+            done += 1
+            on_progress(min(done, total), total)
 
     def _tasks(self, units: Iterable[Unit], deadline: float | None) -> Iterator[Any]:
-        for unit in units:
+        for together in self._in_line(units):
             if deadline is not None and self._clock() > deadline:
                 return
-            experiment = self._experiments[unit.experiment]
-            fold = experiment.split(unit.repeat, self.options.seed)
-            yield delayed(run_unit)(
-                unit, self._contenders[unit.method], fold, _fold_seed(experiment, unit.repeat, self.options.seed)
-            )
+            contenders = {unit.method: self._contenders[unit.method] for unit in together}
+            first = together[0]
+            yield delayed(run_units)(together, contenders, self._work_on(first), self._learned_before(first))
+
+    def _in_line(self, units: Iterable[Unit]) -> list[list[Unit]]:
+        """Units that must run one after the other: a method first, and those that follow it on the same repeat."""
+        lines: dict[tuple[str, int, str], list[Unit]] = {}
+        for unit in units:
+            leader = self._contenders[unit.method].follows or unit.method
+            line = lines.setdefault((unit.experiment, unit.repeat, leader), [])
+            line.insert(0 if unit.method == leader else len(line), unit)
+        return list(lines.values())
+
+    def _work_on(self, unit: Unit) -> Work:
+        experiment, seed = self._experiments[unit.experiment], self.options.seed
+        fold = experiment.split(unit.repeat, seed, self.paper.input_range)
+        fold_seed = _fold_seed(experiment, unit.repeat, seed)
+        return Work(fold, fold_seed, self.paper.measure, self.paper.target_range)
+
+    def _learned_before(self, unit: Unit) -> dict[str, tuple[float, ...]]:
+        """What is in the store of what methods have learned on the repeat of this unit."""
+        found = {name: self.store.find(self._unit(unit.experiment, unit.repeat, name)) for name in self._contenders}
+        return {name: record.learned for name, record in found.items() if record and record.learned is not None}
 
     def _progress(self) -> tuple[int, int]:
         units = [
@@ -128,13 +153,36 @@ class Run:
         return sum(self.store.find(unit) is not None for unit in units), len(units)
 
 
-def settings_digest(contender: Contender, seed: int) -> str:
-    """A short name for all that decides a result besides the experiment, the repeat and the width."""
-    estimator = repr(contender.make(contender.widths[0] if contender.widths else None))
-    content = [__version__, seed, N_FOLDS, contender.name, contender.widths, estimator]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear Ctrl-C: this one does, and ends them without a word from each."""
+    if threading.current_thread() is not threading.main_thread():  # which alone may set handlers
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def settings_digest(contender: Contender, seed: int, paper: Paper) -> str:
+    """A short name for all that decides a result besides the experiment, the repeat and the choice."""
+    given = () if contender.follows is None else ((1.0,),)
+    estimator = repr(contender.make(contender.choices[0] if contender.choices else None, *given))
+    judged = [paper.measure.name, paper.input_range, paper.target_range]
+    content = [__version__, seed, N_FOLDS, contender.name, contender.choices, estimator, *judged, sorted(contender.extras)]
+    leaders = [settings_digest(leader, seed, paper) for leader in paper.contenders if leader.name == contender.follows]
+    return hashlib.sha256(json.dumps([content, leaders]).encode()).hexdigest()[:12]
+
+
+def median_choice(choices: Sequence[Choice]) -> Choice:
+    """The lower median, in each part of its own where a choice has several: one of the values that were tried."""
+    if any(isinstance(choice, tuple) for choice in choices):
+        return tuple(median_low(values) for values in zip(*choices, strict=True))  # type: ignore[arg-type]
+    return median_low(choices)  # type: ignore[type-var]
 
 
 def _fold_seed(experiment: Experiment, repeat: int, seed: int) -> int:
-    """Seeds the folds on which widths are compared: the same for all methods."""
+    """Seeds the folds on which choices are compared: the same for all methods."""
     return int(experiment.rng(repeat, seed).integers(2**31))

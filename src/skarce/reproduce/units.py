@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import KFold, cross_val_score
+from sklearn.preprocessing import MinMaxScaler
 
 from skarce._parallel import one_thread
 from skarce._typing import Floats
 from skarce.comparison import Fold
 from skarce.registry import count_functions
-from skarce.reproduce.paper import Contender
+from skarce.reproduce.measures import NMSE, Measure
+from skarce.reproduce.paper import Choice, Contender, Span
 
 N_FOLDS = 5
 QUICK_FIT = 0.1  # seconds; a fit that takes less is timed as the best of several
@@ -25,13 +28,13 @@ FITS_TIMED = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """One method on one repeat. `gamma` is the width to use; None says that the method looks for it."""
+    """One method on one repeat. `choice` is what to use of the contender's choices; None says that it looks for it."""
 
     experiment: str
     repeat: int
     method: str
     settings: str  # a digest: what was computed under other settings is another result
-    gamma: float | None = None
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,13 @@ class Record:
     method: str
     settings: str
     tuned: bool
-    gamma: float | None = None
+    choice: Choice | None = None
     error: float | None = None
     n_functions: int | None = None
     tuning_seconds: float = 0.0
     fit_seconds: float | None = None
+    extras: Mapping[str, float] = field(default_factory=dict)
+    learned: tuple[float, ...] | None = None
     seconds: float = 0.0  # wall time of all of it
     warnings: tuple[str, ...] = ()
     failure: str | None = None
@@ -57,57 +62,106 @@ class Record:
         return self.experiment, self.repeat, self.method
 
 
-def nmse(targets: Floats, predicted: Floats) -> float:
-    """Mean squared error over the variance of the test targets."""
-    return float(np.mean((targets - predicted) ** 2) / np.var(targets))
+@dataclass(frozen=True)
+class Work:
+    """One split, and how the methods on it are judged: what all units of one repeat share.
+
+    `fold_seed` seeds the folds on which choices are compared.
+    """
+
+    fold: Fold
+    fold_seed: int
+    measure: Measure = NMSE
+    target_range: Span | None = None
 
 
-def run_unit(unit: Unit, contender: Contender, fold: Fold, fold_seed: int) -> Record:
-    """Tune where no width is given, fit, and judge on the test rows; an exception is part of the record."""
+def run_units(
+    units: Sequence[Unit], contenders: Mapping[str, Contender], work: Work, learned: Mapping[str, tuple[float, ...]]
+) -> list[Record]:
+    """Run units of one repeat in this order; `learned` is what earlier ones have learned, and later ones are given."""
+    known, records = dict(learned), []
+    for unit in units:
+        record = run_unit(unit, contenders[unit.method], work, known.get(contenders[unit.method].follows or ""))
+        if record.learned is not None:
+            known[unit.method] = record.learned
+        records.append(record)
+    return records
+
+
+def run_unit(unit: Unit, contender: Contender, work: Work, given: tuple[float, ...] | None = None) -> Record:
+    """Tune where no choice is given, fit, and judge on the test rows; an exception is part of the record."""
     started = time.perf_counter()
-    record = Record(unit.experiment, unit.repeat, unit.method, unit.settings, tuned=unit.gamma is None, gamma=unit.gamma)
+    record = Record(unit.experiment, unit.repeat, unit.method, unit.settings, tuned=unit.choice is None, choice=unit.choice)
     with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            record = _fitted(_tuned(record, contender, fold, fold_seed), contender, fold)
+            maker = Maker(contender, work.target_range, given)
+            record = _fitted(_tuned(record, maker, work), maker, work)
         except Exception as error:
             record = replace(record, failure=f"{type(error).__name__}: {error}")
     said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     return replace(record, warnings=said, seconds=time.perf_counter() - started)
 
 
-def best_width(contender: Contender, X: Floats, y: Floats, fold_seed: int) -> float:
-    """The width with the least error over five folds of the training rows, the same folds for every method and width."""
+@dataclass(frozen=True)
+class Maker:
+    """Makes the estimators of a contender on one split: with what it is given to start from, and for targets in user units."""
+
+    contender: Contender
+    target_range: Span | None = None
+    given: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.contender.follows is not None and self.given is None:
+            raise LookupError(f"{self.contender.follows} has learned nothing that {self.contender.name} could start from")
+
+    def __call__(self, choice: Choice | None) -> Any:
+        given = () if self.contender.follows is None else (self.given,)
+        model = self.contender.make(choice, *given)
+        if self.target_range is None:
+            return model
+        return TransformedTargetRegressor(model, transformer=MinMaxScaler(self.target_range))
+
+
+def best_choice(make: Maker, X: Floats, y: Floats, fold_seed: int) -> Choice:
+    """The choice with the least error over five folds of the training rows, the same folds for every method and choice."""
     folds = KFold(N_FOLDS, shuffle=True, random_state=fold_seed)
-    scores = [
-        cross_val_score(contender.make(width), X, y, cv=folds, scoring="neg_mean_squared_error").mean()
-        for width in contender.widths
-    ]
-    return contender.widths[int(np.nanargmax(scores))]
+    choices = make.contender.choices
+    scores = [cross_val_score(make(choice), X, y, cv=folds, scoring="neg_mean_squared_error").mean() for choice in choices]
+    return choices[int(np.nanargmax(scores))]
 
 
-def _tuned(record: Record, contender: Contender, fold: Fold, fold_seed: int) -> Record:
-    if not record.tuned or not contender.widths:
+def _tuned(record: Record, make: Maker, work: Work) -> Record:
+    if not record.tuned or not make.contender.choices:
         return record
     with _cpu_time() as spent:
-        gamma = best_width(contender, fold.X_train, fold.y_train, fold_seed)
-    return replace(record, gamma=gamma, tuning_seconds=spent[0])
+        choice = best_choice(make, work.fold.X_train, work.fold.y_train, work.fold_seed)
+    return replace(record, choice=choice, tuning_seconds=spent[0])
 
 
-def _fitted(record: Record, contender: Contender, fold: Fold) -> Record:
-    model, seconds = _timed_fit(contender, record.gamma, fold)
-    error = nmse(fold.y_test, model.predict(fold.X_test))
+def _fitted(record: Record, make: Maker, work: Work) -> Record:
+    model, seconds = _timed_fit(make, record.choice, work.fold)
+    error = work.measure.of(work.fold.y_test, model.predict(work.fold.X_test))
     if not np.isfinite(error):
         raise FloatingPointError("the test error is not finite")
-    return replace(record, error=error, n_functions=count_functions(model), fit_seconds=seconds)
+    inner = model.regressor_ if isinstance(model, TransformedTargetRegressor) and make.target_range is not None else model
+    learned = make.contender.learned
+    return replace(
+        record,
+        error=error,
+        n_functions=count_functions(model),
+        fit_seconds=seconds,
+        extras={name: float(number(inner)) for name, number in make.contender.extras.items()},
+        learned=None if learned is None else tuple(map(float, learned(inner))),
+    )
 
 
-def _timed_fit(contender: Contender, gamma: float | None, fold: Fold) -> tuple[Any, float]:
+def _timed_fit(make: Maker, choice: Choice | None, fold: Fold) -> tuple[Any, float]:
     """The model and its CPU time; quick fits are made several times, so that the first does not pay for warming up."""
     times: list[float] = []
     while not times or (times[0] < QUICK_FIT and len(times) < FITS_TIMED):
         with _cpu_time() as spent:
-            model = contender.make(gamma).fit(fold.X_train, fold.y_train)
+            model = make(choice).fit(fold.X_train, fold.y_train)
         times += spent
     return model, min(times)
 

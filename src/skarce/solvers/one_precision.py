@@ -53,7 +53,7 @@ class Directions:
         root = np.empty((rank, len(matrix)))
         root[:, pivots] = np.triu(factor[:rank])
         eigenvalues, vectors = np.linalg.eigh(root @ root.T)
-        kept = eigenvalues > 0.0
+        kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below, z^2/e would be rounding over rounding
         heights = factor.diagonal()[:rank] ** 2
         return cls(eigenvalues[kept], root, vectors[:, kept], pivots[:rank].astype(np.intp), heights)
 

@@ -1,21 +1,19 @@
-"""The Wilcoxon signed rank test for pairs of methods, and whether a paper's claims hold."""
+"""Methods in pairs on the same splits, and whether a paper's claims hold."""
 
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from scipy.stats import rankdata, wilcoxon
 
+from skarce.reproduce.pair_tests import SIGNED_RANK, PairTest
 from skarce.reproduce.paper import Claim, Pair
 from skarce.reproduce.units import Record
 
 LEVEL = 0.05
-LEAST_PAIRS = 6  # the least two-sided p-value of five pairs is 2 / 2**5
 
 
 @dataclass(frozen=True)
@@ -30,6 +28,11 @@ class Comparison:
     @property
     def is_significant(self) -> bool:
         return self.p_value is not None and self.p_value < LEVEL
+
+    @property
+    def worse(self) -> str | None:
+        """The other one, where one is better."""
+        return None if self.better is None else self.pair[self.better == self.pair[0]]
 
 
 class Verdict(Enum):
@@ -47,36 +50,22 @@ def errors_by_repeat(records: Iterable[Record], method: str) -> dict[int, float]
     return {record.repeat: record.error for record in records if record.method == method and record.error is not None}
 
 
-def comparisons(records: Sequence[Record], methods: Sequence[str]) -> dict[Pair, Comparison]:
+def comparisons(records: Sequence[Record], methods: Sequence[str], test: PairTest = SIGNED_RANK) -> dict[Pair, Comparison]:
     """Every pair of methods on the splits that both have done."""
     errors = {method: errors_by_repeat(records, method) for method in methods}
-    return {pair: _compared(pair, errors) for pair in itertools.combinations(methods, 2)}
+    return {pair: _compared(pair, errors, test) for pair in itertools.combinations(methods, 2)}
 
 
-def _compared(pair: Pair, errors: Mapping[str, Mapping[int, float]]) -> Comparison:
+def _compared(pair: Pair, errors: Mapping[str, Mapping[int, float]], test: PairTest) -> Comparison:
     first, second = (errors[method] for method in pair)
     shared = sorted(set(first) & set(second))
-    differences = np.array([first[repeat] - second[repeat] for repeat in shared])
-    p_value, sign = signed_rank_test(differences)
+    p_value, sign = test.of(np.array([first[repeat] - second[repeat] for repeat in shared]))
     return Comparison(pair, p_value, {-1: pair[0], 1: pair[1]}.get(sign), len(shared))
 
 
-def signed_rank_test(differences: np.typing.NDArray[np.float64]) -> tuple[float | None, int]:
-    """The two-sided p-value and the sign of the sum of signed ranks; differences of zero tell nothing."""
-    if not len(differences):
-        return None, 0
-    if not np.any(differences):
-        return 1.0, 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # few pairs or ties: the p-value is then the normal approximation
-        p_value = float(wilcoxon(differences).pvalue)
-    nonzero = differences[differences != 0.0]
-    return p_value, int(np.sign(np.sum(rankdata(np.abs(nonzero)) * np.sign(nonzero))))
-
-
-def verdict(claim: Claim, ours: Comparison | None) -> Verdict:
+def verdict(claim: Claim, ours: Comparison | None, least_pairs: int = SIGNED_RANK.least_pairs) -> Verdict:
     """What we found on a claim that the paper found significant."""
-    if ours is None or ours.n_pairs < LEAST_PAIRS:
+    if ours is None or ours.n_pairs < least_pairs:
         return Verdict.TOO_FEW
     if not ours.is_significant:
         return Verdict.NOT_SIGNIFICANT

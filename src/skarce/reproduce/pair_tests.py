@@ -1,0 +1,60 @@
+"""Tests for pairs of methods on the same splits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata, ttest_1samp, wilcoxon
+
+from skarce._typing import Floats
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """`of(differences)` gives the two-sided p-value (None where there is nothing to tell) and the sign of the differences.
+
+    With fewer than `least_pairs` no difference can be significant; `note` explains the test below the tables.
+    """
+
+    of: Callable[[Floats], tuple[float | None, int]]
+    least_pairs: int
+    note: str
+
+
+def signed_rank_test(differences: Floats) -> tuple[float | None, int]:
+    """The two-sided p-value and the sign of the sum of signed ranks; differences of zero tell nothing."""
+    if not len(differences):
+        return None, 0
+    if not np.any(differences):
+        return 1.0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few pairs or ties: the p-value is then the normal approximation
+        p_value = float(wilcoxon(differences).pvalue)
+    nonzero = differences[differences != 0.0]
+    return p_value, int(np.sign(np.sum(rankdata(np.abs(nonzero)) * np.sign(nonzero))))
+
+
+def paired_t_test(differences: Floats) -> tuple[float | None, int]:
+    """The two-sided p-value of a mean of zero, and the sign of the mean; one pair tells nothing."""
+    if len(differences) < 2:
+        return None, 0
+    sign = int(np.sign(differences.mean()))
+    if np.ptp(differences) == 0.0:  # no spread: equal methods, or one that is always worse by the same
+        return (0.0, sign) if sign else (1.0, 0)
+    return float(ttest_1samp(differences, 0.0).pvalue), sign
+
+
+SIGNED_RANK = PairTest(
+    signed_rank_test,
+    6,  # the least two-sided p-value of five pairs is 2 / 2**5
+    "p-values are of the two-sided Wilcoxon signed rank test over repeats; below 0.05 the better method is named. Fewer than six "
+    "pairs cannot be significant.",
+)
+T_TEST = PairTest(
+    paired_t_test,
+    2,
+    "p-values are of the two-sided paired t-test over repeats; below 0.05 the better method is named.",
+)
