@@ -31,6 +31,8 @@ from skarce import (
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
+    VBLSRegressor,
 )
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import RowBlocks
@@ -68,6 +70,16 @@ ESTIMATORS = [
     EvidenceSearchRegressor(search="oscillating", moments="columns"),
     EvidenceSearchRegressor(search="backward"),
     EvidenceSearchRegressor(search="best-action"),
+    VBLSRegressor(),
+    VBLSRegressor("rbf"),
+    VBLSRegressor(solver="em", max_iter=500),
+    VBLSRegressor(prior="shared"),
+    VBLSRegressor("rbf", prior="shared", solver="em", fit_intercept=False),
+    VBLSRegressor(prior="shared", factorized=True, moments="whole"),
+    VBLSRegressor(prior="none", posterior="student-t"),
+    VBLSRegressor(significance="bound", fit_intercept=False),
+    VBLSRegressor(noise="student-t"),
+    StepwiseRegressor(),
 ]
 
 
@@ -118,6 +130,8 @@ EVERY_METHOD = {
     "ssge-oscillating": partial(EvidenceSearchRegressor, search="oscillating"),
     "ssge, backward": partial(EvidenceSearchRegressor, search="backward"),
     "ssge, best action": partial(EvidenceSearchRegressor, search="best-action"),
+    "vbls-rvm": lambda basis="rbf", **parameters: VBLSRegressor(basis, **parameters),
+    "vbls-rvm, deletion": lambda basis="rbf", **parameters: VBLSRegressor(basis, significance="bound", **parameters),
 }
 
 

@@ -13,6 +13,8 @@ from skarce.estimators import (
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     SparseRegressor,
+    StepwiseRegressor,
+    VBLSRegressor,
 )
 from skarce.posterior import Outcome
 
@@ -30,5 +32,7 @@ __all__ = [
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "StepwiseRegressor",
+    "VBLSRegressor",
     "__version__",
 ]

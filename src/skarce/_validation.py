@@ -8,18 +8,18 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 
-def validated(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, Any]:
     """scikit-learn's `validate_data` for X and y, without its price where there is nothing to convert or to complain about.
 
     On a few hundred rows the general check takes a good part of a fit. Plain arrays of doubles that are finite and of matching
     shapes need none of it; everything else, and every error, is left to scikit-learn.
     """
-    if _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1 and X.shape[1] > 0:
+    if reset and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1 and X.shape[1] > 0:
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return X, y
-    return validate_data(estimator, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
+    return validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
 
 
 def _is_plain(values: Any, n_dimensions: int) -> bool:

@@ -38,6 +38,7 @@ class Outcome(Enum):
         "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
         "bound of the method."
     )
+    FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 
     def __str__(self) -> str:

@@ -19,7 +19,8 @@ from skarce.searches.journal import Found, Journal
 class Design(Protocol):
     """What is left to ask of a design once a set is chosen."""
 
-    n_samples: float
+    @property
+    def n_samples(self) -> float: ...
 
     def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]: ...
 

@@ -25,6 +25,7 @@ from skarce.estimators import (
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
+    VBLSRegressor,
 )
 from skarce.width_rules import NO_KERNEL, Widths, by_parameter
 
@@ -102,6 +103,14 @@ _ALL = (
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
+    Method(
+        "vbls",
+        "variational Bayesian least squares, linear (Ting et al.)",
+        VBLSRegressor,
+        width_rule=NO_KERNEL,
+        widths=None,
+    ),
+    Method("vbls-rvm", "the same on kernels", partial(VBLSRegressor, "rbf"), max_rows=3000),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
     Method(
         "gp",

@@ -10,12 +10,15 @@ import pandas as pd
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
+from skarce.estimators import VBLSRegressor
 
 
 def facts(model: SavedModel) -> dict[str, str]:
     """The model in a few lines."""
     regressor = model.regressor
-    criterion = "log evidence" if regressor.criterion_sense_ > 0 else "criterion (smaller is better)"
+    criterion = "criterion (smaller is better)"
+    if regressor.criterion_sense_ > 0:
+        criterion = "lower bound" if isinstance(regressor, VBLSRegressor) else "log evidence"
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",

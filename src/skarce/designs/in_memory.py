@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,25 @@ class InMemoryDesign(Centred):
         else:
             moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
         return moments
+
+    def reweighted(self, output: int, factors: Floats, kind: str = "auto") -> tuple[InMemoryDesign, Moments]:
+        """One output with each row's weight times its factor, which says how precise it is: the number of observations stays."""
+        other = copy(self)
+        weights = factors if self._block.weights is None else factors * self._block.weights
+        other._block = Block(self._block.evaluation, self._block.targets[:, [output]], weights)
+        other.n_samples = float(weights.sum())
+        (moments,) = other.moments(kind)
+        other.n_samples = self.n_samples
+        return other, replace(moments, n_samples=self.n_samples - self._fit_intercept)
+
+    def rows_of(self, indices: Indices) -> tuple[Floats, Floats]:
+        """Phi_A and the targets about the centre, without weights."""
+        return self._block.evaluation.columns(indices) - self.means(indices), self._block.targets - self.target_means
+
+    @property
+    def counts(self) -> Floats:
+        """The sample weight of each row."""
+        return self._block.row_weights
 
     def _read(self) -> tuple[Block]:
         return (self._block,)

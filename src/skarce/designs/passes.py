@@ -125,6 +125,26 @@ def _cross_products(block: Block, centre: Centre, rows: Indices, columns: Indice
     return sum(totals[1:], start=totals[0])
 
 
+def _product_of_block(block: Block, weights: Floats, at_mean: float) -> tuple[Floats, float]:
+    """Phi'W v and the sum of W v, for v = Phi w - at_mean."""
+    evaluation, workers = block.evaluation, n_cores()
+    parts = slices(evaluation.n_rows, max(16, BLOCK_BYTES // (8 * evaluation.n_candidates)))
+    sums, shifts = np.zeros((workers, evaluation.n_candidates)), np.zeros(workers)
+
+    def work(worker: int) -> None:
+        for part in parts[worker::workers]:
+            phi = np.empty((part.stop - part.start, evaluation.n_candidates))
+            evaluation.fill(part, slice(0, evaluation.n_candidates), phi)
+            values = phi @ weights - at_mean
+            if block.weights is not None:
+                values *= block.weights[part]
+            sums[worker] += values @ phi
+            shifts[worker] += values.sum()
+
+    for_each(work, range(workers), operations=4.0 * evaluation.n_rows * evaluation.n_candidates)
+    return sums.sum(axis=0), float(shifts.sum())
+
+
 class RowsOfBlocks:
     """Residual questions of one output, answered by a pass over the rows."""
 
@@ -159,6 +179,37 @@ class RowsOfBlocks:
         shrunk, penalty = factors.shrunk(inward), factors.shrunk(explained)
         leftover = sums[2] + np.einsum("ma,ma->m", shrunk, shrunk)
         return Remainders(sums[0], leftover, sums[1], sums[2], residual, float(penalty @ penalty), factors.lower)
+
+    def centred(self, indices: Indices) -> Floats:
+        """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
+        parts = [
+            self._weighted(block, block.evaluation.columns(indices) - self._centre.candidates[indices]) for block in self._read()
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def target(self) -> Floats:
+        """t, the same way."""
+        return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
+
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        """Phi_A'Phi_A w in one pass over the rows, a few at a time on all cores."""
+        means = self._centre.candidates[indices]
+        spread = np.zeros(len(self._centre.candidates))
+        spread[indices] = weights
+        total, shift = np.zeros(len(spread)), 0.0
+        for block in self._read():
+            sums, above = _product_of_block(block, spread, float(means @ weights))
+            total += sums
+            shift += above
+        return total[indices] - means * shift
+
+    @staticmethod
+    def _weighted(block: Block, values: Floats) -> Floats:
+        if block.weights is None:
+            return values
+        rows = block.weights > 0.0
+        root = np.sqrt(block.weights[rows])
+        return values[rows] * (root[:, None] if values.ndim == 2 else root)
 
     def _panels(self, block: Block, root: Floats, among: Indices) -> Iterable[tuple[slice, Floats]]:
         """Some candidates at a time, about their means and times the square roots of the weights."""

@@ -8,6 +8,8 @@ from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
 from skarce.estimators.sparse import SparseRegressor
+from skarce.estimators.stepwise import StepwiseRegressor
+from skarce.estimators.vbls import VBLSRegressor
 
 __all__ = [
     "EvidenceRegressor",
@@ -19,4 +21,6 @@ __all__ = [
     "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
+    "StepwiseRegressor",
+    "VBLSRegressor",
 ]

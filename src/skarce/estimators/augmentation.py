@@ -48,6 +48,14 @@ class Augmentation:
         kept = weights[rows]
         return X[rows], kept * (weights.sum() / kept.sum())
 
+    @staticmethod
+    def joined(kept: tuple[Floats, Floats] | None, rows: Any, forgetting: float) -> Any:
+        """Rows of a stream: those kept so far, which count `forgetting` times as much, and a new batch."""
+        if kept is None:
+            return rows
+        weights = np.ones(len(rows.X)) if rows.weights is None else rows.weights
+        return rows._replace(X=np.vstack([kept[0], rows.X]), weights=np.concatenate([forgetting * kept[1], weights]))
+
     def extra_variance(self, posterior: Posterior, basis: KernelBasis, X: Floats, phi: Floats) -> Floats:
         """What one more function at each row of X adds to the predictive variance there."""
         n_active = len(posterior.active)

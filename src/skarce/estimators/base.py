@@ -6,7 +6,8 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -28,6 +29,7 @@ from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
 from skarce.estimators.augmentation import Augmentation
+from skarce.estimators.streaming import Streaming, Training
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import TRACE, Outcome, Posterior
@@ -39,15 +41,10 @@ PREDICT_ROWS = 16_384
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
-class Training(NamedTuple):
-    """Checked training data: inputs (or a foreign transformer's raw input), targets (n_rows, n_outputs), weights."""
-
-    X: Any
-    targets: Floats
-    weights: Floats | None
+Search = Callable[[Any, Moments, Journal], Found]
 
 
-class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
+class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     """Base of the regressors that select functions by moments. Subclasses say which criterion and which search."""
 
     basis: Any
@@ -87,21 +84,27 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         -------
         self
         """
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
-        self._check_limits()
-        limits = Limits(self.tol, self.max_iter, self.max_active, deadline)
-        criterion = self._criterion()
+        limits, criterion = self._limits(), self._criterion()
         read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
         with blas_threads(1):
             candidates, design, one_output, rows = read(X, y, sample_weight)
-            posteriors = [
-                self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
-                for output, moments in enumerate(design.moments(self.moments, self._columns_one_by_one()))
-            ]
-            self._keep(posteriors, candidates, one_output, criterion, rows)
-        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
-            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
+            moments = self._select(criterion, limits, candidates, design, one_output, rows)
+            self._stream = self._stream_after(candidates, design, moments)
         return self
+
+    def _select(
+        self, criterion: Criterion, limits: Limits, candidates: Any, design: Design, one_output: bool, rows: Training
+    ) -> list[Moments]:
+        """Search for each output on its moments, and keep what was found."""
+        of_outputs = design.moments(self.moments, self._columns_one_by_one())
+        posteriors = [
+            self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
+            for output, moments in enumerate(of_outputs)
+        ]
+        self._keep(posteriors, candidates, one_output, criterion, rows)
+        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
+            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
+        return of_outputs
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict the target, and how far a new observation may be from it.
@@ -151,6 +154,11 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
+    def _limits(self) -> Limits:
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+        self._check_limits()
+        return Limits(self.tol, self.max_iter, self.max_active, deadline)
+
     def _check_limits(self) -> None:
         for name, least in (("tol", 0.0), ("max_time", 0.0)):
             value = getattr(self, name)
@@ -162,15 +170,23 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
     def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
+        rows, one_output, basis = self._checked_rows(X, y, sample_weight)
+        targets = rows.targets[:, 0] if one_output else rows.targets
+        candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning())
+        design = InMemoryDesign(candidates, *rows, fit_intercept=self.fit_intercept)
+        return candidates, design, one_output, rows
+
+    def _checked_rows(self, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> tuple[Training, bool, Any]:
+        """Rows that can be used, whether y has one dimension, and the basis, not yet fitted."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
             )
         basis = self._seeded_basis()
         if _takes_arrays(basis):
-            X, y = validated(self, X, y)
+            X, y = validated(self, X, y, reset=is_first)
         else:
-            validate_data(self, X, skip_check_array=True)
+            validate_data(self, X, skip_check_array=True, reset=is_first)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
@@ -180,10 +196,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             if not weights.sum() > 0.0:
                 raise ValueError("sample_weight must not be zero for every row.")
             _warn_of_small_weights(weights)
-        targets = y[:, None] if y.ndim == 1 else y
-        candidates = fit_basis(basis, X, y, weights, **self._learning())
-        design = InMemoryDesign(candidates, X, targets, weights, fit_intercept=self.fit_intercept)
-        return candidates, design, y.ndim == 1, Training(X, targets, weights)
+        return Training(X, y[:, None] if y.ndim == 1 else y, weights), y.ndim == 1, basis
 
     def _streamed(self, blocks: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         if y is not None or sample_weight is not None:
@@ -223,7 +236,9 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
         """A fixed seed when random_state is None: the same data give the same model."""
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solve(self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal) -> Posterior:
+    def _solve(
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
+    ) -> Posterior:
         """Search on a target scaled to unit variance (by a power of two, so exactly), and go back to user units."""
         varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
         if not varies or moments.n_samples <= 0.0:
@@ -232,7 +247,7 @@ class MomentRegressor(RegressorMixin, BaseEstimator, ABC):
             return posterior_of(criterion, moments, design, output, found, journal, 1.0)
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
-        found = self._search(scaled_criterion, scaled, journal)
+        found = (search or self._search)(scaled_criterion, scaled, journal)
         if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
         return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
@@ -322,7 +337,7 @@ def _warn_of_small_weights(weights: Floats) -> None:
             f"sample weights are counts, and these say that {n_rows} rows are worth {total:.3g} observations. If they are meant as "
             "relative, multiply them by the number of rows over their sum.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -34,6 +34,18 @@ class RowsAnswer(Protocol):
 
     def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders: ...
 
+    def centred(self, indices: Indices) -> Floats:
+        """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
+        ...
+
+    def target(self) -> Floats:
+        """t, the same way."""
+        ...
+
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        """Phi_A'Phi_A w in one pass over the rows."""
+        ...
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -108,6 +120,15 @@ class _ScaledRows:
             penalty=seen.penalty * factor**2,
         )
 
+    def centred(self, indices: Indices) -> Floats:
+        return self.rows.centred(indices)
+
+    def target(self) -> Floats:
+        return self.rows.target() * self.factor
+
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.gram_product(indices, weights)
+
 
 @dataclass(frozen=True)
 class _SomeRows:
@@ -125,6 +146,15 @@ class _SomeRows:
     def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
         chosen = self.candidates if among is None else self.candidates[among]
         return self.rows.remainders(self.candidates[indices], ridges, chosen)
+
+    def centred(self, indices: Indices) -> Floats:
+        return self.rows.centred(self.candidates[indices])
+
+    def target(self) -> Floats:
+        return self.rows.target()
+
+    def gram_product(self, indices: Indices, weights: Floats) -> Floats:
+        return self.rows.gram_product(self.candidates[indices], weights)
 
 
 def power_of_two_near(value: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 
 from skarce._parallel import add_squares
 from skarce._typing import Floats
@@ -65,9 +66,19 @@ class Sums:
             phi *= root
             targets = targets * root
         self._shift_for(n, phi_mean, target_mean)
+        if len(phi) == 1:  # nothing is left of a single row about its mean
+            return
         add_squares(phi, self.gram)
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
+
+    def forget(self, factor: float) -> None:
+        """Let all rows so far count `factor` times as much; the means stay."""
+        if factor == 1.0:
+            return
+        self.n_samples *= factor
+        for part in (self.gram, self.projections, self.target_energies):
+            part *= factor
 
     def __add__(self, other: Sums) -> Sums:
         if self.projections.shape != other.projections.shape:
@@ -103,7 +114,8 @@ class Sums:
         d_target = target_means - self.target_means
         factor = self.n_samples * n / total
         if factor > 0.0:
-            self.gram += np.multiply.outer(factor * d_phi, d_phi)
+            # gram is symmetric, so its transpose is itself in the order that BLAS writes to.
+            blas.dger(factor, d_phi, d_phi, a=self.gram.T, overwrite_a=1)
             self.projections += np.multiply.outer(factor * d_phi, d_target)
             self.target_energies += factor * d_target**2
         self.candidate_means = self.candidate_means + d_phi * (n / total)

@@ -63,8 +63,9 @@ def findings(paper: Paper, records: Sequence[Record]) -> list[Finding]:
     for experiment in paper.experiments:
         own = tuple(record for record in records if record.experiment == experiment.name)
         if own:
-            summaries = tuple(_summary(paper, experiment, contender, own) for contender in paper.contenders)
-            pairs = comparisons(own, [contender.name for contender in paper.contenders], paper.pair_test)
+            contenders = paper.taking_part(experiment)
+            summaries = tuple(_summary(paper, experiment, contender, own) for contender in contenders)
+            pairs = comparisons(own, [contender.name for contender in contenders], paper.pair_test)
             found.append(Finding(paper, experiment, summaries, pairs, own))
     return found
 

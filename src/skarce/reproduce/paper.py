@@ -32,7 +32,8 @@ class Experiment:
     """Data to be split `n_repeats` times. `draw` gives X, y for training and X, y for testing; `note` is for the tables.
 
     `draw` is given random numbers of its own for every repeat. Repeats that must not share rows are `disjoint`: then it is given
-    the same random numbers for all of them, and the number of the repeat.
+    the same random numbers for all of them, and the number of the repeat. `methods` names the contenders that take part, where
+    not all do.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Experiment:
     draw: Callable[..., Parts]
     note: str = ""
     disjoint: bool = False
+    methods: tuple[str, ...] | None = None
 
     def split(self, repeat: int, seed: int, input_range: Span = UNIT) -> Fold:
         """The split of one repeat, inputs scaled by the training rows; the same whatever ran before."""
@@ -134,6 +136,10 @@ class Paper:
     overview: Callable[[Sequence[Finding]], list[str]] | None = None
     pictures: tuple[Callable[[Sequence[Finding], Path], list[str]], ...] = ()
     in_detail: bool = True
+
+    def taking_part(self, experiment: Experiment) -> list[Contender]:
+        """The contenders of one experiment."""
+        return [c for c in self.contenders if experiment.methods is None or c.name in experiment.methods]
 
     def label(self, method: str) -> str:
         """What a method is called in tables."""

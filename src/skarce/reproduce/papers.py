@@ -10,6 +10,7 @@ from skarce.reproduce.paper import Experiment, Paper
 
 PAPERS = {
     "fgcv": "fast generalized cross validation (Sundararajan, Shevade and Keerthi)",
+    "vbls": "variational Bayesian least squares (Ting, D'Souza, Vijayakumar and Schaal), the part on regression",
     "ssge": "search strategies guided by the evidence (Barrio, Romero and Belanche)",
 }
 

@@ -65,7 +65,7 @@ class Run:
     def run(self, on_progress: Progress = lambda done, total: None) -> None:
         """Do what is missing; `on_progress` is told how many units are done and how many there are."""
         deadline = self._clock() + self.options.budget_seconds
-        first = [self._unit(name, 0, method) for name in self.plan for method in self._contenders]
+        first = [self._unit(name, 0, method) for name in self.plan for method in self._methods(name)]
         self._work(first, None, on_progress)
         self.plan = self._affordable(first)
         self._work(self._units(self.plan, tuned=True), deadline, on_progress)
@@ -89,8 +89,11 @@ class Run:
             for name, share in plan.items()
             for repeat in (range(share.n_tuned) if tuned else range(share.n_tuned, share.n_repeats))
         ]
-        units = [self._unit(name, repeat, method) for _, name, repeat in sorted(repeats) for method in self._contenders]
+        units = [self._unit(name, repeat, method) for _, name, repeat in sorted(repeats) for method in self._methods(name)]
         return units if tuned else [self._with_reused_choice(unit) for unit in units]
+
+    def _methods(self, experiment: str) -> list[str]:
+        return [contender.name for contender in self.paper.taking_part(self._experiments[experiment])]
 
     def _unit(self, experiment: str, repeat: int, method: str) -> Unit:
         return Unit(experiment, repeat, method, self._digests[method])
@@ -148,7 +151,7 @@ class Run:
 
     def _progress(self) -> tuple[int, int]:
         units = [
-            self._unit(name, r, m) for name, share in self.plan.items() for r in range(share.n_repeats) for m in self._contenders
+            self._unit(name, r, m) for name, share in self.plan.items() for r in range(share.n_repeats) for m in self._methods(name)
         ]
         return sum(self.store.find(unit) is not None for unit in units), len(units)
 

@@ -1,0 +1,167 @@
+"""Variational least squares beside LassoCV and ARDRegression, streams beside SGDRegressor, and how often intervals cover.
+
+``python -m benchmarks.variational``; wall seconds on all cores, every method in the same process. Let nothing else run meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import ARDRegression, LassoCV, SGDRegressor
+
+from benchmarks.__main__ import machine
+from benchmarks.timing import wall_seconds
+from skarce import VBLSRegressor
+from skarce.registry import count_functions
+
+SIZES = ((1000, 100), (2000, 200), (200, 1000), (6524, 1767))
+N_TEST = 2000
+MOST_FOR_ARD = 200  # inputs; above, scikit-learn's ARDRegression takes many minutes, and is given a few of its 300 iterations
+FEW_ITERATIONS = 2
+COVERED = ((1000, 100), (150, 100), (60, 40))
+STREAMS = ((100, 1), (100, 100), (1000, 1), (1000, 100))
+
+
+def problem(n: int, d: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Ten relevant inputs among correlated ones, as much signal as noise; test targets without noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n + N_TEST, d)) + 0.5 * rng.normal(size=(n + N_TEST, 1))
+    signal = X[:, rng.choice(d, 10, replace=False)] @ rng.normal(0, 2, 10)
+    y = signal[:n] + signal.std() * rng.normal(size=n)
+    return X[:n], y, X[n:], signal[n:]
+
+
+def methods(d: int) -> dict[str, Callable[[], Any]]:
+    named: dict[str, Callable[[], Any]] = {
+        "VBLSRegressor": VBLSRegressor,
+        'VBLSRegressor, significance="bound"': lambda: VBLSRegressor(significance="bound"),
+        "LassoCV": LassoCV,
+    }
+    if d <= MOST_FOR_ARD:
+        return named | {"ARDRegression": ARDRegression}
+    return named | {f"ARDRegression, {FEW_ITERATIONS} iterations only": lambda: ARDRegression(max_iter=FEW_ITERATIONS)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.variational", description=__doc__)
+    parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="data sets of each size, one of the largest (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="only the first two sizes, and no coverage")
+    arguments = parser.parse_args()
+    console = Console() if sys.stdout.isatty() else Console(width=130)
+    record: dict[str, Any] = {"machine": machine()}
+    sizes = SIZES[:2] if arguments.quick else SIZES
+    record["fits"] = {f"{n} x {d}": compare(n, d, arguments.repeats) for n, d in sizes}
+    record["streams"] = {f"d = {d}, batches of {size}": stream(d, size) for d, size in STREAMS}
+    record["coverage"] = (
+        {} if arguments.quick else {f"N = {n}, d = {d}": coverage(n, d) for n, d in ((1000, 100), (150, 100), (60, 40))}
+    )
+    tables = tables_of(record)
+    for table in tables:
+        console.print(table)
+    folder = Path(arguments.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "variational.json").write_text(json.dumps(record, indent=1) + "\n")
+    with open(folder / "variational.txt", "w") as file:
+        for table in tables:
+            Console(file=file, width=130).print(table)
+
+
+def compare(n: int, d: int, repeats: int) -> dict[str, Any]:
+    """The least wall seconds of a fit (one where it takes long), inputs kept and relative test error, means over data sets."""
+    rows: dict[str, Any] = {}
+    for name, make in methods(d).items():
+        seconds, errors, kept = [], [], []
+        for seed in range(repeats if n * d < 1e6 else 1):
+            X, y, X_test, truth = problem(n, d, seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                took, model = wall_seconds(lambda make=make, X=X, y=y: make().fit(X, y))
+            seconds.append(took)
+            errors.append(float(np.mean((model.predict(X_test) - truth) ** 2) / truth.var()))
+            kept.append(count_functions(model))
+        rows[name] = {"seconds": min(seconds), "nmse": float(np.mean(errors)), "inputs": float(np.mean(kept))}
+    return rows
+
+
+def stream(d: int, size: int) -> dict[str, Any]:
+    """Updates per second once twice as many rows as inputs have come."""
+    rng = np.random.default_rng(0)
+    weights = np.zeros(d)
+    weights[:10] = rng.normal(0, 2, 10)
+    X = rng.normal(size=(2 * d + 200 * size, d))
+    y = X @ weights + rng.normal(size=len(X))
+    rates = {}
+    for name, model in (("VBLSRegressor", VBLSRegressor()), ("SGDRegressor", SGDRegressor())):
+        model.partial_fit(X[: 2 * d], y[: 2 * d])
+        batches = [slice(start, start + size) for start in range(2 * d, len(X), size)]
+
+        def run(model: Any = model, batches: list[slice] = batches) -> None:
+            for rows in batches:
+                model.partial_fit(X[rows], y[rows])
+
+        seconds, _ = wall_seconds(run)
+        error = float(np.linalg.norm(_dense(model, d) - weights) / np.linalg.norm(weights))
+        rates[name] = {"updates_per_second": len(batches) / seconds, "weight_error": error}
+    return rates
+
+
+def _dense(model: Any, d: int) -> np.ndarray:
+    if not hasattr(model, "active_"):
+        return model.coef_
+    weights = np.zeros(d)
+    weights[model.active_] = model.coef_
+    return weights
+
+
+def coverage(n: int, d: int, draws: int = 40) -> dict[str, float]:
+    """How many of 95 % intervals hold a fresh target."""
+    shares = {}
+    for prior in ("ard", "shared"):
+        inside = []
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(n + 500, d))
+            y = X[:, :10] @ rng.normal(0, 1, 10) + rng.normal(size=n + 500)
+            mean, std = VBLSRegressor(prior=prior).fit(X[:n], y[:n]).predict(X[n:], return_std=True)
+            inside.append(np.abs(y[n:] - mean) < 1.96 * std)
+        shares[prior] = float(np.mean(inside))
+    return shares
+
+
+def tables_of(record: dict[str, Any]) -> list[Table]:
+    fits = Table(title="Fits; ratio: seconds of a method over those of VBLSRegressor")
+    for name in ("problem", "method", "seconds", "ratio", "inputs", "nMSE of the truth"):
+        fits.add_column(name, justify="left" if name in ("problem", "method") else "right")
+    for problem_name, rows in record["fits"].items():
+        ours = rows["VBLSRegressor"]["seconds"]
+        for name, row in rows.items():
+            ratio = f"{row['seconds'] / ours:.1f}"
+            fits.add_row(problem_name, name, f"{row['seconds']:.3f}", ratio, f"{row['inputs']:.0f}", f"{row['nmse']:.4f}")
+        fits.add_section()
+    streams = Table(title="Streams: updates per second, and the relative error of the weights at the end")
+    for name in ("stream", "VBLSRegressor", "error", "SGDRegressor", "error"):
+        streams.add_column(name, justify="left" if name == "stream" else "right")
+    for name, row in record["streams"].items():
+        cells = [f"{v:.0f}" if k == "updates_per_second" else f"{v:.3f}" for method in row.values() for k, v in method.items()]
+        streams.add_row(name, *cells)
+    covered = Table(title="Share of fresh targets in 95 % intervals, ten relevant inputs")
+    for name in ("problem", 'prior="ard"', 'prior="shared"'):
+        covered.add_column(name, justify="left" if name == "problem" else "right")
+    for name, row in record["coverage"].items():
+        covered.add_row(name, f"{100 * row['ard']:.1f} %", f"{100 * row['shared']:.1f} %")
+    return [fits, streams, covered]
+
+
+if __name__ == "__main__":
+    main()

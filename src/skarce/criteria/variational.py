@@ -1,0 +1,98 @@
+r"""The lower bound of variational Bayesian least squares, with all that is not a weight or a precision at its best value.
+
+Ting, D'Souza, Vijayakumar and Schaal give each candidate m a fake target with variance :math:`\psi_m` of its own, whose sum is
+the noise variance s, and the weight a precision :math:`\alpha_m`. Let :math:`\lambda=s\alpha`, :math:`h=\mathrm{diag}(\Phi^T\Phi)`,
+:math:`u_m=\lambda_m/h_m`, :math:`\omega_m=\psi_m/s`. With the fake targets and the variances of the weights at their best, the
+bound (VBLS errata 3.2, hyperpriors flat in :math:`\log\alpha`) is, for N rows,
+
+.. math:: L = -\tfrac N2\log 2\pi s - \tfrac1{2s}\bigl(|t-\Phi\mu|^2 + \mu^T\Lambda\mu\bigr) + \tfrac12\sum_m\log(1-\gamma_m),
+    \qquad \gamma_m = \frac1{1+\omega_mu_m}, \quad \sum_m\omega_m = 1.
+
+The evidence has :math:`-\frac12\log|I+\Phi\Lambda^{-1}\Phi^T|` in place of the last sum. A candidate that is left out
+(:math:`u\to\infty`) contributes nothing, so that models of different sizes compare. For given u the best shares are
+:math:`\omega_m=\gamma_m/\Gamma` with :math:`\Gamma=\sum\gamma`, hence :math:`\gamma = 2/(1+\sqrt{1+4u/\Gamma})`. In the logarithms
+of precisions, shares and noise L is concave where the weights are held, so its maximum over them is one, and cheap; and the best
+weights for given ridges are those of ridge regression. Alternating between the two never lowers L.
+
+Candidates of a group g share :math:`u_g`, which is one precision for their weights in units of standard deviations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.criteria.criterion import Members
+
+SETTLED = 1e-13  # the last relative change of Gamma
+
+
+def determination(ridges: Floats, sizes: Floats | None = None) -> tuple[Floats, float]:
+    r"""gamma and its sum at the best shares, for relative ridges u of candidates (or of groups of these sizes).
+
+    Newton's method on :math:`\log\sum\gamma(\Gamma)-\log\Gamma`, whose slope in :math:`\log\Gamma` is between -1 and -1/2.
+    """
+    sizes = np.ones(len(ridges)) if sizes is None else sizes
+    if not len(ridges):
+        return np.empty(0), 0.0
+    total = float(sizes.sum())
+    for _ in range(100):
+        root = np.sqrt(1.0 + 4.0 * ridges / total)
+        determined = 2.0 / (1.0 + root)
+        weight = sizes * determined
+        sum_now = float(weight.sum())
+        growth = 0.5 * float(weight @ ((root - 1.0) / root)) / sum_now
+        step = float(np.log(sum_now / total)) / (1.0 - growth)
+        total *= float(np.exp(step))
+        if abs(step) < SETTLED:
+            break
+    return 2.0 / (1.0 + np.sqrt(1.0 + 4.0 * ridges / total)), total
+
+
+def log_undetermined(ridges: Floats, determined: Floats, total: float) -> Floats:
+    """log(1 - gamma) = log(omega u / (1 + omega u)) with omega = gamma / Gamma, without a difference."""
+    with np.errstate(divide="ignore"):
+        return np.log(determined**2 * ridges / total)
+
+
+def bound(n_samples: float, energy: float, noise: float, ridges: Floats, sizes: Floats | None = None) -> float:
+    """L without its constant -(N/2) log(2 pi); `energy` is the residual's and the penalty, at relative ridges u."""
+    sizes = np.ones(len(ridges)) if sizes is None else sizes
+    determined, total = determination(ridges, sizes)
+    complexity = float(sizes @ log_undetermined(ridges, determined, total)) if len(ridges) else 0.0
+    return 0.5 * (complexity - n_samples * float(np.log(noise)) - energy / noise)
+
+
+@dataclass(frozen=True)
+class VariationalBound:
+    """The lower bound of Ting et al. on the log density of the targets."""
+
+    sense = 1
+    needs_squares = False
+
+    def scaled(self, factor: float) -> VariationalBound:
+        """There is nothing in it that has units."""
+        return self
+
+    def score(self, members: Members, n_samples: float) -> float:
+        """L without its constant."""
+        return bound(n_samples, members.energy, self.noise_at(members, n_samples), members.ridges / members.scale)
+
+    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+        """The bound of the log density of the targets, from scores of `factor` times the targets."""
+        return score if n_samples <= 0.0 else score + n_samples * (np.log(factor) - 0.5 * np.log(2.0 * np.pi))
+
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """(|t - Phi w|^2 + w'Lambda w) / N where it was not learned otherwise."""
+        return members.energy / n_samples if members.noise is None else members.noise
+
+
+@dataclass(frozen=True)
+class LikelihoodWithoutPrior(VariationalBound):
+    """The log likelihood of least squares: what the bound is where the weights are parameters."""
+
+    def score(self, members: Members, n_samples: float) -> float:
+        return -0.5 * n_samples * (float(np.log(members.energy / n_samples)) + 1.0)
