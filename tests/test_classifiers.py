@@ -55,6 +55,8 @@ def test_fitted_attributes_are_what_they_say(solver, fit_intercept):
     X, y = moons(150)
     model = RelevanceVectorClassifier(KernelBasis(gamma=0.8), solver=solver, fit_intercept=fit_intercept).fit(X, y)
     phi = rbf(X, X, 0.8)[:, model.active_]
+    if fit_intercept:
+        phi -= phi.mean(axis=0)
     assert (np.diff(model.active_) > 0).all()
     np.testing.assert_array_equal(model.relevance_vectors_, X[model.active_])
     expected = laplace_score(phi, y, np.ones(150), model.weight_precision_, intercept=fit_intercept)
@@ -79,15 +81,18 @@ def test_probabilities_are_moderated_by_the_dense_posterior(fit_intercept):
     design, query = (rbf(A, X[model.active_], 0.8) for A in (X, new))
     precisions, weights = model.weight_precision_, model.coef_
     if fit_intercept:
-        design, query = (np.column_stack([A, np.ones(len(A))]) for A in (design, query))
-        precisions, weights = np.append(precisions, 0.01), np.append(weights, model.intercept_)
+        level, middle = model.intercept_ + design.mean(axis=0) @ weights, design.mean(axis=0)
+        design, query = (np.column_stack([A - middle, np.ones(len(A))]) for A in (design, query))
+        precisions, weights = np.append(precisions, 0.01), np.append(weights, level)
     g = expit(design @ weights)
     covariance = np.linalg.inv((design * (g * (1 - g))[:, None]).T @ design + np.diag(precisions))
     variance = np.einsum("ni,ij,nj->n", query, covariance, query)
     mean, std = model.latent(new)
     np.testing.assert_allclose(std, np.sqrt(variance), rtol=1e-6)
     np.testing.assert_allclose(mean, query @ weights, rtol=1e-6, atol=1e-12)
-    expected = [quad(lambda f, m=m, s=s: expit(f) * norm.pdf(f, m, s), m - 12 * s, m + 12 * s)[0] for m, s in zip(mean, std, strict=True)]
+    expected = [
+        quad(lambda f, m=m, s=s: expit(f) * norm.pdf(f, m, s), m - 12 * s, m + 12 * s)[0] for m, s in zip(mean, std, strict=True)
+    ]
     np.testing.assert_allclose(model.predict_proba(new)[:, 1], expected, atol=1e-6)
     log_odds, same = model.decision_function(new, return_std=True)
     np.testing.assert_allclose(expit(log_odds), expected, atol=1e-6)
@@ -185,7 +190,7 @@ def test_separable_classes_end_in_a_sound_model(solver):
     assert np.isfinite(log_odds).all()
     assert np.isfinite(std).all()
     assert np.abs(log_odds).max() < 20.0
-    assert np.abs(log_odds).min() > 2.0
+    assert np.abs(log_odds).min() > 1.5
 
 
 def test_one_in_a_thousand(rng):
@@ -238,6 +243,13 @@ def test_a_basis_of_very_different_units():
     np.testing.assert_array_equal(scaled.active_, linear.active_)
     np.testing.assert_allclose(scaled.predict_proba(X * np.array([1e7, 1e-7])), linear.predict_proba(X), atol=1e-5)
     assert scaled.criterion_ == pytest.approx(linear.criterion_, abs=1e-5)
+
+
+def test_inputs_far_from_zero():
+    X, y = moons(150)
+    linear, moved = (RelevanceVectorClassifier("passthrough").fit(A, y) for A in (X, X + 1e7))
+    np.testing.assert_array_equal(moved.active_, linear.active_)
+    np.testing.assert_allclose(moved.predict_proba(X + 1e7), linear.predict_proba(X), atol=1e-5)
 
 
 # Limits, bases, habits --------------------------------------------------------------------------------------------------------

@@ -20,16 +20,20 @@ class LatentPosterior:
     ----------
     active : candidates in the model, ascending
     mean : their weights
+    center : means of the active candidates over the data, zero without an intercept
     intercept : the constant, zero where there is none
-    factor : lower Cholesky factor of the precision matrix of the weights; with an intercept, of (intercept, weights)
+    factor : lower Cholesky factor of the precision matrix of the weights; with an intercept, of (level, weights),
+        where the level is the latent function at the centre
     weight_precision : prior precisions of the weights
     fit_intercept : whether there is a constant
     criterion : log evidence, or a lower bound of it
     outcome, trace, n_iter : how the search went
+    own_variance : of the latent function beside that of the weights, where the model has such
     """
 
     active: Indices
     mean: Floats
+    center: Floats
     intercept: float
     factor: Floats
     weight_precision: Floats
@@ -38,6 +42,7 @@ class LatentPosterior:
     outcome: Outcome
     trace: NDArray[np.void]
     n_iter: int
+    own_variance: float = 0.0
 
     @staticmethod
     def of(
@@ -45,20 +50,28 @@ class LatentPosterior:
         weights: Floats,
         precision_matrix: Floats,
         precisions: Floats,
+        means: Floats,
         *,
         criterion: float,
         outcome: Outcome,
         trace: NDArray[np.void],
         n_iter: int,
+        own_variance: float = 0.0,
     ) -> LatentPosterior:
-        """From functions in any order; weights, precisions and their matrix begin with the constant where there is one."""
+        """From functions in any order; weights, precisions and their matrix begin with the level where there is one.
+
+        `means` are those of all candidates.
+        """
         n_fixed = len(weights) - len(indices)
         order = np.concatenate([np.arange(n_fixed), n_fixed + np.argsort(indices)]).astype(np.intp)
         weights, precisions = weights[order], precisions[order]
+        active = np.sort(indices)
+        center = means[active]
         return LatentPosterior(
-            active=np.sort(indices),
+            active=active,
             mean=weights[n_fixed:],
-            intercept=float(weights[0]) if n_fixed else 0.0,
+            center=center,
+            intercept=float(weights[0] - center @ weights[1:]) if n_fixed else 0.0,
             factor=cholesky(precision_matrix[np.ix_(order, order)]),
             weight_precision=precisions[n_fixed:],
             fit_intercept=bool(n_fixed),
@@ -66,6 +79,7 @@ class LatentPosterior:
             outcome=outcome,
             trace=trace,
             n_iter=n_iter,
+            own_variance=own_variance,
         )
 
     @property
@@ -86,7 +100,8 @@ class LatentPosterior:
 
     def variance(self, phi: Floats) -> Floats:
         """Of the latent function at those rows."""
+        phi = phi - self.center
         if self.fit_intercept:
             phi = np.column_stack([np.ones(len(phi)), phi])
         rest = solve_lower(self.factor, np.ascontiguousarray(phi.T))
-        return np.einsum("ai,ai->i", rest, rest)
+        return np.einsum("ai,ai->i", rest, rest) + self.own_variance

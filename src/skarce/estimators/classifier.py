@@ -25,6 +25,7 @@ from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis, SelectedColumns, fit_basis
 from skarce.basis.candidates import Evaluation
+from skarce.designs.centred import centred
 from skarce.estimators.base import _joined_trace, _warn_of_small_weights
 from skarce.estimators.on_basis import OnBasis, takes_arrays
 from skarce.latent_posterior import LatentPosterior
@@ -42,8 +43,8 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         """Raise for parameters that cannot be."""
 
     @abstractmethod
-    def _solve(self, evaluation: Evaluation, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
-        """A posterior for each problem, on candidates at the training rows."""
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+        """A posterior for each problem, on candidates at the training rows, which are about these means where there is a constant."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
@@ -69,7 +70,10 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
             targets = _targets(codes, len(classes))
             candidates = self._fitted_basis(X, y, targets, weights)
             problems = [Labels(column, weights) for column in targets.T]
-            posteriors = self._solve(candidates.on(X), problems, limits)
+            evaluation, means = candidates.on(X), np.zeros(candidates.n_candidates)
+            if self.fit_intercept:
+                evaluation, means = centred(evaluation, weights)
+            posteriors = self._solve(evaluation, means, problems, limits)
             self.classes_ = classes
             self._keep(posteriors, candidates)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
@@ -159,7 +163,9 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
             counts = np.bincount(codes, weights, minlength=len(classes))
             return np.where(counts > 0.0, weights.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1e-300)), 1.0)
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
-            raise ValueError(f"class_weight must be None, 'balanced' or a dict of a weight for each class, got {self.class_weight!r}.")
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dict of a weight for each class, got {self.class_weight!r}."
+            )
         factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors > 0.0).all()):
             raise ValueError(f"class_weight must be positive for every class, got {self.class_weight!r}.")

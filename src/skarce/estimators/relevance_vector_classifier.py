@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation
 from skarce.estimators.classifier import LatentClassifier
 from skarce.latent_posterior import LatentPosterior
@@ -37,7 +38,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     class_weight : dict, "balanced" or None, default=None
         A factor for the weight of the rows of each class; ``"balanced"`` makes all classes weigh the same.
     fit_intercept : bool, default=True
-        A constant that is always in, with a prior N(0, 10^2).
+        A constant that is always in; the level at the middle of the data has a prior N(0, 10^2).
     tol : float, default=1e-3
         The fit has converged when no single change raises the log evidence by more than this.
     max_iter : int, default=100000
@@ -126,14 +127,14 @@ class RelevanceVectorClassifier(LatentClassifier):
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
 
-    def _solve(self, evaluation: Evaluation, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
         journals = [Journal(limits, self.verbose) for _ in problems]
         starts, stopped = self._starts(evaluation, problems, journals)
         if stopped is None:
             found = SparseLaplace(random_state=self._seed()).run(evaluation, starts, journals)
         else:
             found = [(start, stopped) for start in starts]
-        return [_posterior(*model, journal) for model, journal in zip(found, journals, strict=True)]
+        return [_posterior(*model, means, journal) for model, journal in zip(found, journals, strict=True)]
 
     def _starts(
         self, evaluation: Evaluation, problems: list[Labels], journals: list[Journal]
@@ -150,7 +151,7 @@ class RelevanceVectorClassifier(LatentClassifier):
         return starts, next((limit for _, limit in pairs if limit is not None), None)
 
 
-def _posterior(model: Laplace, outcome: Outcome, journal: Journal) -> LatentPosterior:
+def _posterior(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentPosterior:
     if outcome is Outcome.CONVERGED and not len(model):
         outcome = Outcome.NOTHING_HELPS
     return LatentPosterior.of(
@@ -158,6 +159,7 @@ def _posterior(model: Laplace, outcome: Outcome, journal: Journal) -> LatentPost
         model.weights,
         model.factor @ model.factor.T,
         model.precisions,
+        means,
         criterion=model.score,
         outcome=outcome,
         trace=journal.trace(),

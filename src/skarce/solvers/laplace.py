@@ -94,9 +94,7 @@ class Laplace:
         """Less the functions at these positions among the learned ones."""
         keep = np.setdiff1d(np.arange(self.columns.shape[1]), np.asarray(positions) + self.n_fixed)
         indices = np.delete(self.indices, positions)
-        return Laplace(
-            self.labels, self.columns[:, keep], self.precisions[keep], indices, self.weights[keep], self.energies[keep]
-        )
+        return Laplace(self.labels, self.columns[:, keep], self.precisions[keep], indices, self.weights[keep], self.energies[keep])
 
     def with_added(self, columns: Floats, precisions: Floats, indices: Indices) -> Laplace:
         """With more functions."""

@@ -22,7 +22,8 @@ from skarce.solvers.laplace import Laplace
 from skarce.solvers.laplace_steps import settle
 from skarce.solvers.scan import Scan, scan
 
-ROUGH = 1.0  # gains below this are left alone until the larger ones have been taken
+CAUTIOUS = (8.0, 64.0)  # times the precision that seems best with B held
+REFUSALS = 8  # candidates in a row that seemed to help and did not, after which none is tried
 NEAR = 0.5  # candidates that nearly help (gain begins at a ratio of 1) join the pool: they will, once the model has moved
 
 
@@ -59,10 +60,12 @@ class SparseLaplace:
         others = [self._first_pool(found, model, k) for k, (found, model) in enumerate(zip(first, models, strict=True))]
         all_seen = {k for k, model in enumerate(models) if len(others[k]) + len(model) == evaluation.n_candidates}
         while open_classes:
+            before = {k: models[k].score for k in open_classes}
             for k in open_classes:
                 pool = Pool.of(evaluation, models[k], others[k])
                 models[k], outcomes[k] = self._climb(models[k], pool, journals[k])
-            open_classes = [k for k in open_classes if outcomes[k] is Outcome.CONVERGED and k not in all_seen]
+            rising = [k for k in open_classes if models[k].score > before[k] + 0.1 * journals[k].limits.tol]
+            open_classes = [k for k in rising if outcomes[k] is Outcome.CONVERGED and k not in all_seen]
             scans = scan(evaluation, [models[k] for k in open_classes]) if open_classes else []
             for k, found in zip(open_classes, scans, strict=True):
                 others[k] = self._violators(found, models[k], journals[k], evaluation.n_rows)
@@ -79,7 +82,7 @@ class SparseLaplace:
             limit = journal.exhausted()
             if limit is not None:
                 return model, limit
-            room = journal.limits.room(len(model))
+            room = journal.limits.room(len(model)) if len(refused) < REFUSALS else 0
             batch = self._batch(model, pool, min(room, self._largest_batch(model)), refused, tol) if room else None
             larger = None if batch is None else self._accepted(model, pool, batch, 0.1 * tol)
             if batch is not None and larger is None:
@@ -92,7 +95,7 @@ class SparseLaplace:
                 model = self._settled(model, max(self.looseness * batch.first_gain, 0.1 * tol), self.max_loose_steps, journal)[0]
                 continue
             if is_tight:
-                return model, Outcome.CONVERGED if room else Outcome.SIZE_LIMIT
+                return model, Outcome.CONVERGED if journal.limits.room(len(model)) else Outcome.SIZE_LIMIT
             model, is_tight = self._settled(model, 0.1 * tol, self.max_tight_steps, journal)
             refused = set()
 
@@ -134,24 +137,30 @@ class SparseLaplace:
 
     @staticmethod
     def _accepted(model: Laplace, pool: Pool, batch: Batch, least_gain: float) -> Laplace | None:
-        """The model with the batch, or with the first half of it and so on, whichever raises the score; None if none does."""
+        """The model with the batch, with less of it, or with its first function at a larger precision; None if nothing helps.
+
+        Whether is for the score to say, at the mode of each: B was held when the batch was chosen.
+        """
         n = len(batch.places)
-        while n:
+        trials = [(n // 2**k, 1.0) for k in range(n.bit_length())] + [(1, caution) for caution in CAUTIOUS]
+        for n_added, caution in trials:
             try:
-                larger = model.with_added(pool.columns[:, batch.places[:n]], batch.precisions[:n], batch.candidates[:n])
+                larger = model.with_added(
+                    pool.columns[:, batch.places[:n_added]], caution * batch.precisions[:n_added], batch.candidates[:n_added]
+                )
                 if larger.score > model.score + least_gain:
                     return larger
             except NotPositiveDefiniteError:
                 pass  # nearly dependent functions came together
-            n //= 2
         return None
 
     @staticmethod
     def _settled(model: Laplace, tolerance: float, max_steps: int, journal: Journal) -> tuple[Laplace, bool]:
+        """After joint steps, and whether there is nothing more to be had from them."""
         settled, converged = settle(model, tolerance, max_steps)
         if settled is not model:
             journal.note("joint" if len(settled) == len(model) else "prune", -1, settled.score, len(settled))
-        return settled, converged
+        return settled, converged or (len(settled) == len(model) and settled.score <= model.score + tolerance)
 
     # Among all candidates --------------------------------------------------------------------------------------------------
 
