@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skarce import KernelBasis, Outcome, RelevanceVectorClassifier
+from skarce import KernelBasis, Outcome, RelevanceVectorClassifier, VBLSClassifier
 from tests.oracles import laplace_score, rbf
 
 CLASSIFIERS = [
@@ -28,6 +28,9 @@ CLASSIFIERS = [
     RelevanceVectorClassifier(solver="em"),
     RelevanceVectorClassifier("passthrough"),
     RelevanceVectorClassifier(fit_intercept=False, class_weight="balanced"),
+    VBLSClassifier(),
+    VBLSClassifier("passthrough", prior="shared"),
+    VBLSClassifier(factorized=True),
 ]
 
 

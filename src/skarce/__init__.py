@@ -14,6 +14,7 @@ from skarce.estimators import (
     RelevanceVectorRegressor,
     SparseRegressor,
     StepwiseRegressor,
+    VBLSClassifier,
     VBLSRegressor,
 )
 from skarce.posterior import Outcome
@@ -33,6 +34,7 @@ __all__ = [
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "StepwiseRegressor",
+    "VBLSClassifier",
     "VBLSRegressor",
     "__version__",
 ]

@@ -10,6 +10,7 @@ from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassif
 from skarce.estimators.sparse import SparseRegressor
 from skarce.estimators.stepwise import StepwiseRegressor
 from skarce.estimators.vbls import VBLSRegressor
+from skarce.estimators.vbls_classifier import VBLSClassifier
 
 __all__ = [
     "EvidenceRegressor",
@@ -22,5 +23,6 @@ __all__ = [
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "StepwiseRegressor",
+    "VBLSClassifier",
     "VBLSRegressor",
 ]

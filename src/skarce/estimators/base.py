@@ -354,7 +354,7 @@ def _takes_arrays(basis: Any) -> bool:
     return basis is None or isinstance(basis, KernelBasis)
 
 
-def _joined_trace(posteriors: list[Posterior]) -> Any:
+def _joined_trace(posteriors: list[Any]) -> Any:
     joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*TRACE.descr, ("output", np.intp)])
     start = 0
     for output, posterior in enumerate(posteriors):

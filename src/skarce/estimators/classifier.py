@@ -44,7 +44,7 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
-        """A posterior for each problem, on candidates at the training rows, which are about these means where there is a constant."""
+        """A posterior for each problem, on candidates at the training rows, less these means where there is a constant."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
@@ -172,8 +172,11 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         return factors
 
     def _fitted_basis(self, X: Any, y: Any, targets: Floats, weights: Floats) -> Any:
-        """The candidates; widths are learned, where they are, on the zeros and ones of the classes as on numbers."""
-        basis = self._seeded_basis()
+        """The candidates."""
+        return self._fit_basis(self._seeded_basis(), X, y, targets, weights)
+
+    def _fit_basis(self, basis: Any, X: Any, y: Any, targets: Floats, weights: Floats) -> Any:
+        """Widths are learned, where they are, on the zeros and ones of the classes as on numbers."""
         numbers = targets[:, 0] if targets.shape[1] == 1 else targets
         given = None if (weights == 1.0).all() else weights
         return fit_basis(basis, X, numbers if isinstance(basis, KernelBasis) else y, given, **self._learning())

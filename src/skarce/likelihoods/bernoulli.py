@@ -41,14 +41,18 @@ class Labels:
         return self.weights * (self.targets - probability), curvature, curvature * (1.0 - 2.0 * probability)
 
 
-# The logistic function as a mixture of eight normal distribution functions, to 1e-7 (Monahan and Stefanski 1992, table for k = 8).
-SHARES = np.array(
-    [0.003246343272134, 0.051517477033972, 0.195077912673858, 0.315569823632818]
-    + [0.274149576158423, 0.131076880695470, 0.027912418727972, 0.001449567805354]
-)
-SCALES = np.array(
-    [1.365340806296348, 1.059523971016916, 0.830791313765644, 0.650732166639391]
-    + [0.508135425366489, 0.396313345166341, 0.308904252267995, 0.238212616409306]
+# The logistic function as a mixture of eight normal distribution functions, to 1e-8 (Monahan and Stefanski 1992): share, scale.
+MIXTURE = np.array(
+    [
+        (0.003246343272134, 1.365340806296348),
+        (0.051517477033972, 1.059523971016916),
+        (0.195077912673858, 0.830791313765644),
+        (0.315569823632818, 0.650732166639391),
+        (0.274149576158423, 0.508135425366489),
+        (0.131076880695470, 0.396313345166341),
+        (0.027912418727972, 0.308904252267995),
+        (0.001449567805354, 0.238212616409306),
+    ]
 )
 
 
@@ -58,5 +62,6 @@ def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:
     Of a normal distribution function the mean is known, E Phi(s f) = Phi(s mean / sqrt(1 + s^2 variance)), and g is a mixture of
     these. The common g(mean / sqrt(1 + pi variance / 8)) is several times too large where a rare class is very unlikely.
     """
-    scaled = mean[..., None] * SCALES / np.sqrt(1.0 + variance[..., None] * SCALES**2)
-    return logsumexp(log_ndtr(scaled), b=SHARES, axis=-1) - logsumexp(log_ndtr(-scaled), b=SHARES, axis=-1)
+    shares, scales = MIXTURE.T
+    scaled = mean[..., None] * scales / np.sqrt(1.0 + variance[..., None] * scales**2)
+    return logsumexp(log_ndtr(scaled), b=shares, axis=-1) - logsumexp(log_ndtr(-scaled), b=shares, axis=-1)

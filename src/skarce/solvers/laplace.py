@@ -14,9 +14,9 @@ The mode moves with the precisions and B with the mode, so the gradient has a te
 (Tipping 2001, section 3, for the approximation; Rasmussen and Williams 2006, section 5.5.1, for such a term.)
 
 Where classes are separable the evidence goes on growing, ever more slowly, with the size of the weights, while the mode becomes a
-poor picture of the posterior. So log odds have a scale, :math:`\tau = 10`: the constant is :math:`N(0, \tau^2)`, and the prior variance
-that a function gives the latent function, :math:`e_j/\alpha_j` with the mean :math:`e_j` of :math:`\varphi_j^2` over the rows, is
-exponentially distributed with mean :math:`2\tau^2`. What is maximised is the *score*: log evidence less
+poor picture of the posterior. So log odds have a scale, :math:`\tau = 10`: the constant is :math:`N(0, \tau^2)`, and the prior
+variance that a function gives the latent function, :math:`e_j/\alpha_j` with the mean :math:`e_j` of :math:`\varphi_j^2` over the
+rows, is exponentially distributed with mean :math:`2\tau^2`. What is maximised is the *score*: log evidence less
 :math:`\sum_je_j/(2\tau^2\alpha_j)`.
 """
 

@@ -1,4 +1,4 @@
-"""Sparse Bayesian classification: which functions are in, and with which precisions, by the Laplace evidence (`laplace.Laplace.score`).
+"""Sparse Bayesian classification: which functions are in, and with which precisions, by `Laplace.score`.
 
 B changes whenever the mode moves, so no Gram matrix of the candidates serves for long. The search therefore works on a pool of
 candidates whose columns it holds: additions in greedy batches on the problem with B held, checked at the new mode by the score
