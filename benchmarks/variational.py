@@ -149,13 +149,13 @@ def tables_of(record: dict[str, Any]) -> list[Table]:
             ratio = f"{row['seconds'] / ours:.1f}"
             fits.add_row(problem_name, name, f"{row['seconds']:.3f}", ratio, f"{row['inputs']:.0f}", f"{row['nmse']:.4f}")
         fits.add_section()
-    streams = Table(title="Streams: updates per second, and the relative error of the weights at the end")
+    streams = Table(title="Streams: updates per second, final error of the weights")
     for name in ("stream", "VBLSRegressor", "error", "SGDRegressor", "error"):
         streams.add_column(name, justify="left" if name == "stream" else "right")
     for name, row in record["streams"].items():
         cells = [f"{v:.0f}" if k == "updates_per_second" else f"{v:.3f}" for method in row.values() for k, v in method.items()]
         streams.add_row(name, *cells)
-    covered = Table(title="Share of fresh targets in 95 % intervals, ten relevant inputs")
+    covered = Table(title="Fresh targets in 95 % intervals")
     for name in ("problem", 'prior="ard"', 'prior="shared"'):
         covered.add_column(name, justify="left" if name == "problem" else "right")
     for name, row in record["coverage"].items():

@@ -134,3 +134,36 @@ def laplace_score(phi, t, weights, precisions, *, intercept=False):
     """The same less mean(phi^2) / (2 tau^2 alpha) of every function, tau = 10."""
     penalties = (weights @ phi**2) / weights.sum() / (200.0 * precisions)
     return laplace_log_evidence(phi, t, weights, precisions, intercept=intercept) - penalties.sum()
+
+
+def penalized_error(phi, t, ridge, *, intercept=False):
+    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, where there is one, is not penalised."""
+    if intercept:
+        phi, t = phi - phi.mean(axis=0), t - t.mean()
+    w = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ t)
+    return ((t - phi @ w) ** 2).sum() + ridge * (w**2).sum()
+
+
+def l1_objective(phi, t, weights, penalty):
+    """|t - phi a|^2 / 2 + mu |a|_1."""
+    return 0.5 * ((t - phi @ weights) ** 2).sum() + penalty * np.abs(weights).sum()
+
+
+def l1_violation(phi, t, weights, penalty):
+    """By how much the worst of the optimality conditions of that fails, from the rows."""
+    correlations = phi.T @ (t - phi @ weights)
+    gaps = np.where(weights == 0, np.maximum(np.abs(correlations) - penalty, 0), np.abs(correlations - penalty * np.sign(weights)))
+    return gaps.max()
+
+
+def coordinate_descent(phi, t, penalty, cycles):
+    """The lasso, one weight after the other."""
+    weights, residual = np.zeros(phi.shape[1]), t.copy()
+    for _ in range(cycles):
+        for j in np.flatnonzero((phi**2).sum(axis=0)):
+            column = phi[:, j]
+            projected = column @ residual + column @ column * weights[j]
+            after = np.sign(projected) * max(abs(projected) - penalty, 0) / (column @ column)
+            residual += column * (weights[j] - after)
+            weights[j] = after
+    return weights

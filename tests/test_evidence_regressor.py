@@ -7,8 +7,9 @@ from sklearn import config_context
 from sklearn.datasets import make_friedman1
 
 from skarce import EvidenceRegressor, KernelBasis, Outcome
+from skarce.criteria.one_precision import EvidenceFit
 from skarce.designs import RowBlocks
-from skarce.solvers.one_precision import Directions, OnePrecision
+from skarce.directions import Directions
 from tests.oracles import log_evidence, profiled_log_evidence, random_problem, rbf
 
 
@@ -176,10 +177,10 @@ def test_limits(sinc):
 def test_derivatives_agree_with_differences(variance):
     phi, t = random_problem(3)
     directions = Directions.of(phi.T @ phi)
-    fit = OnePrecision(directions.eigenvalues, directions.project(phi.T @ t), float(t @ t), len(t), variance)
+    fit = EvidenceFit.of(directions.eigenvalues, directions.project(phi.T @ t), float(t @ t), len(t), variance)
     for at in (-2.0, 1.0, 4.0):
         slope, curvature = fit._derivatives(at)
-        values = [fit.score(np.exp(at + step)) for step in (-1e-4, 0.0, 1e-4)]
+        values = [-2.0 * fit.score(np.exp(at + step)) for step in (-1e-4, 0.0, 1e-4)]
         assert slope == pytest.approx((values[2] - values[0]) / 2e-4, rel=1e-5)
         assert curvature == pytest.approx((values[2] - 2 * values[1] + values[0]) / 1e-8, rel=1e-3, abs=1e-4)
 

@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from skarce import Outcome, StepwiseRegressor
+from skarce.moments import Moments, WholeGram
+from skarce.solvers import stepwise
 
 
 def p_value_of(X, y, inputs, tested):
@@ -46,6 +48,17 @@ def test_every_step_and_the_end_are_those_of_textbook_tests(direction, seed):
     weights, residual, *_ = np.linalg.lstsq(design, y, rcond=None)
     np.testing.assert_allclose(model.coef_, weights[:-1], rtol=1e-8)
     assert model.noise_variance_ == pytest.approx(residual[0] / (60 - design.shape[1]))
+
+
+def test_p_values_are_those_of_the_textbook():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 5))
+    y = X[:, 0] + rng.normal(size=20)
+    phi, t = X - X.mean(axis=0), y - y.mean()
+    fit = stepwise._Fit(Moments(WholeGram(phi.T @ phi), phi.T @ t, float(t @ t), 19.0), np.array([0, 3]))
+    entering = [1.0 if m in (0, 3) else p_value_of(X, y, [0, 3, m], m) for m in range(5)]
+    np.testing.assert_allclose(fit.entering(), entering, rtol=1e-8)
+    np.testing.assert_allclose(fit.leaving(), [p_value_of(X, y, [0, 3], m) for m in (0, 3)], rtol=1e-8)
 
 
 def test_more_inputs_than_rows():

@@ -4,9 +4,13 @@ from importlib.metadata import version
 
 from skarce.basis import KernelBasis, ProcessBasis
 from skarce.estimators import (
+    BackwardEliminationRegressor,
+    CriterionSearch,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
+    JeffreysPriorRegressor,
+    LaplacePriorRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
@@ -21,10 +25,14 @@ from skarce.posterior import Outcome
 
 __version__ = version("skarce")
 __all__ = [
+    "BackwardEliminationRegressor",
+    "CriterionSearch",
     "EvidenceRegressor",
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
+    "JeffreysPriorRegressor",
     "KernelBasis",
+    "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "Outcome",

@@ -22,6 +22,31 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[An
     return validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
 
 
+def is_count(value: Any) -> bool:
+    """A whole number of at least 1."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+
+
+def check_budget(n_basis: Any, max_active: int | None) -> None:
+    """A number of functions is a count, or None, and not above the cap."""
+    if n_basis is None:
+        return
+    if not is_count(n_basis):
+        raise ValueError(f"n_basis must be a whole number of at least 1, got {n_basis!r}.")
+    if max_active is not None and n_basis > max_active:
+        raise ValueError(f"n_basis={n_basis} asks for more functions than max_active={max_active} lets in.")
+
+
+def check_weight_variance(variance: Any) -> float | None:
+    """The prior variance of the weights where it is given; None where it is learned."""
+    if isinstance(variance, str) and variance == "learned":
+        return None
+    is_number = isinstance(variance, (int, float, np.number)) and not isinstance(variance, bool)
+    if not is_number or not 0.0 < float(variance) < np.inf:
+        raise ValueError(f'weight_variance must be "learned", or a positive and finite number; got {variance!r}.')
+    return float(variance)
+
+
 def _is_plain(values: Any, n_dimensions: int) -> bool:
     """A C-ordered array of finite doubles. A finite sum proves that all are; an infinite one that some may not be."""
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != n_dimensions:

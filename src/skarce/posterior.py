@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,11 @@ from numpy.typing import NDArray
 from skarce._linalg import inverse_of_lower, solve_lower, symmetric_inverse
 from skarce._typing import Floats, Indices
 
+if TYPE_CHECKING:
+    from skarce.nested_path import NestedPath
+
 TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
+SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have the units of the squared target
 
 
 class Outcome(Enum):
@@ -74,6 +79,7 @@ class Posterior:
     criterion : the value of the method's criterion
     outcome, trace, n_iter : how the search went
     mixing : M where the ridges penalise M w and the factor is of Phi'Phi + M'Lambda M; None where they penalise w
+    path : the models that contain one another on the way to this one, where the search has such
     """
 
     active: Indices
@@ -90,6 +96,7 @@ class Posterior:
     trace: NDArray[np.void]
     n_iter: int
     mixing: Floats | None = None
+    path: NestedPath | None = None
 
     @property
     def covariance(self) -> Floats:

@@ -12,7 +12,7 @@ from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower, symm
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import Posterior
+from skarce.posterior import SQUARED_UNITS, Posterior
 from skarce.searches.journal import Found, Journal
 
 
@@ -50,6 +50,8 @@ def posterior_of(
     mean = weights / factor
     trace = journal.trace()
     trace["criterion"] = criterion.value(trace["criterion"], n, n_total, factor)
+    for name in set(SQUARED_UNITS).intersection(trace.dtype.names or ()):
+        trace[name] /= factor**2
     with np.errstate(divide="ignore", invalid="ignore"):
         score = criterion.score(members, n) if energy > 0.0 else np.inf
         value = criterion.value(score, n, n_total, factor)

@@ -17,10 +17,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
+from skarce.basis import KernelBasis
 from skarce.estimators import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
+    JeffreysPriorRegressor,
+    LaplacePriorRegressor,
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
@@ -91,6 +95,18 @@ OF_SVR = by_parameter("regressor__gamma", ("scale", "cv"))
 OF_GAUSSIAN_PROCESS = Widths(("ard", "evidence"), _with_length_scales)
 
 
+def _gps() -> Any:
+    return EvidenceRegressor(KernelBasis(gamma="ard"))
+
+
+def _gps_u() -> Any:
+    return EvidenceRegressor(KernelBasis(gamma="evidence"))
+
+
+def _gps_be() -> Any:
+    return BackwardEliminationRegressor(KernelBasis(gamma="ard"))
+
+
 _ALL = (
     Method("frvm", "relevance vector machine, fast", RelevanceVectorRegressor),
     Method("rvm", "relevance vector machine, EM (Tipping 2001)", lambda: RelevanceVectorRegressor(solver="em"), max_rows=3000),
@@ -103,6 +119,11 @@ _ALL = (
     Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
     Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
     Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
+    Method("gps", "all functions, a width per input by evidence", _gps, max_rows=1000, width_rule="ard", widths=None),
+    Method("gps-u", "all functions, one width by evidence", _gps_u, max_rows=1000, width_rule="evidence", widths=None),
+    Method("gps-be", "gps, then backward elimination (Bo et al.)", _gps_be, max_rows=1000, width_rule="ard"),
+    Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
+    Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
     Method(
         "vbls",
         "variational Bayesian least squares, linear (Ting et al.)",
@@ -158,6 +179,8 @@ def count_functions(model: Any) -> int:
     """
     if isinstance(model, TransformedTargetRegressor):
         return count_functions(model.regressor_)
+    if hasattr(model, "best_estimator_"):
+        return count_functions(model.best_estimator_)
     for attribute in ("active_", "support_", "X_train_"):
         if hasattr(model, attribute):
             return len(getattr(model, attribute))

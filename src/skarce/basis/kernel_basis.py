@@ -180,13 +180,15 @@ default="rbf"
         chosen = dict(self.width_params or {})
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
-        takes_centers = self.centers is not None and chosen.get("covariance") != "kernel"
+        of_process = chosen.get("covariance") == "kernel"  # which has neither centres nor weights
+        if of_process:
+            learning = {name: value for name, value in learning.items() if name != "weight_variance"}
         learned = learn_widths(
             X,
             y,
             gamma=self.gamma,
             kernel=self.kernel,
-            centers=self.centers_ if takes_centers else None,
+            centers=None if of_process or self.centers is None else self.centers_,
             sample_weight=weights,
             random_state=self.random_state,
             **{**learning, **chosen},

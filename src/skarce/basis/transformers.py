@@ -45,6 +45,10 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
         values = np.asarray(X, dtype=np.float64) if self.transformer is None else transformed(self.transformer, X)
         return values[:, self.indices]
 
+    def select(self, indices: Any) -> SelectedColumns:
+        """Only these of the kept columns."""
+        return SelectedColumns(self.transformer, np.asarray(self.indices)[indices], self.feature_names)
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the kept columns."""
         if self.transformer is not None:

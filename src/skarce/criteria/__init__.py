@@ -5,6 +5,7 @@ from skarce.criteria.explained_variance import ExplainedVariance
 from skarce.criteria.gcv import GCV
 from skarce.criteria.individual_evidence import IndividualEvidence
 from skarce.criteria.orthogonal_gcv import OrthogonalGCV
+from skarce.criteria.penalized_error import PenalizedError
 from skarce.criteria.shared_evidence import SharedEvidence
 from skarce.criteria.shared_gcv import SharedGCV
 
@@ -16,6 +17,7 @@ __all__ = [
     "IndividualEvidence",
     "Members",
     "OrthogonalGCV",
+    "PenalizedError",
     "SharedEvidence",
     "SharedGCV",
 ]

@@ -1,18 +1,21 @@
-r"""One ridge for all functions by generalized cross validation: one-dimensional and smooth.
+r"""One ridge for all functions: one-dimensional and smooth.
 
 In coordinates in which the functions are orthogonal, with squared lengths :math:`p_j` and projections :math:`o_j` of the target
 (eigenvectors of the active block, or Gram-Schmidt), and :math:`s_j = \lambda/(p_j+\lambda)`,
 
 .. math:: q(\lambda) = q_0 + \sum_j \frac{o_j^2}{p_j}s_j^2, \qquad v(\lambda) = n - \sum_j(1 - s_j),
 
-where :math:`q_0` is what least squares leaves: sums of positive terms, so that nothing is lost to a difference.
+where :math:`q_0` is what least squares leaves: sums of positive terms, so that nothing is lost to a difference. `OrthogonalFit`
+chooses the ridge by generalized cross validation, `one_precision.EvidenceFit` by evidence.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,14 +23,14 @@ from skarce._typing import Floats
 from skarce.active_set import RESOLUTION, ROUNDING
 
 SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
-SCAN = np.geomspace(*SEARCHED, 57)  # four in a decade
-CLOSE = 1e-5  # the last step of Newton's method, in the logarithm of the ridge: what is left is its square
+PER_DECADE = 4
+CLOSE = 1e-6  # the last step of Newton's method, in the logarithm of the ridge: what is left is its square
 NO_FREEDOM = 1e-8  # the share of n below which v counts as none: an interpolation, with V = 0/0
 
 
 @dataclass(frozen=True)
-class OrthogonalFit:
-    """Orthogonal functions under one ridge.
+class OneRidge(ABC):
+    """Orthogonal functions under one ridge, which is chosen where `_scan` is least.
 
     Parameters
     ----------
@@ -42,25 +45,77 @@ class OrthogonalFit:
     unexplained: float
     n_samples: float
 
-    _scanned = SCAN
+    searched: ClassVar[tuple[float, float]] = SEARCHED
+
+    @classmethod
+    def of(cls, lengths: Floats, projections: Floats, target_energy: float, n_samples: float, *others: Any) -> Self:
+        """What is unexplained from the energy of the target, of which sums of squares do not resolve less than a share."""
+        unexplained = target_energy - float((projections**2 / lengths).sum())
+        return cls(lengths, projections, max(unexplained, RESOLUTION * target_energy), n_samples, *others)
 
     @classmethod
     def of_block(cls, gram: Floats, projections: Floats, target_energy: float, n_samples: float) -> Self:
         """By the eigenvectors of an active block; directions whose length is rounding are left out."""
         lengths, vectors = np.linalg.eigh(gram)
         kept = lengths > ROUNDING * len(lengths) * lengths[-1]
-        lengths, projections = lengths[kept], projections @ vectors[:, kept]
-        unexplained = target_energy - float((projections**2 / lengths).sum())
-        return cls(lengths, projections, max(unexplained, RESOLUTION * target_energy), n_samples)
+        return cls.of(lengths[kept], projections @ vectors[:, kept], target_energy, n_samples)
 
     @cached_property
     def energies(self) -> Floats:
         """o^2 / p: what each function explains without a ridge."""
         return self.projections**2 / self.lengths
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ridges that are looked at."""
+        longest = float(self.lengths.max())
+        return self.searched[0] * longest, self.searched[1] * longest
+
     def residual(self, ridge: float) -> float:
         """q."""
         return self.unexplained + float(self.energies @ self._shrinkage(ridge) ** 2)
+
+    def best_ridge(self, tol: float = 0.0, is_enough: Callable[[float], bool] = lambda ridge: False) -> float:
+        """A scan over the logarithm, then Newton's method between the neighbours of the best; a bound where that is best.
+
+        A step that promises to lower `_scan` by no more than twice `tol` is the last; `is_enough` is asked after each, and may end
+        the search before.
+        """
+        lowest, highest = self.bounds
+        ridges = np.geomspace(lowest, highest, max(round(PER_DECADE * np.log10(highest / lowest)), 8) + 1)
+        best = int(self._scan(ridges).argmin())
+        if is_enough(float(ridges[best])) or best in (0, len(ridges) - 1):
+            return float(ridges[best])
+        left, at, right = np.log(ridges[best - 1 : best + 2]).tolist()
+        return self._stationary(left, at, right, tol, is_enough)
+
+    @abstractmethod
+    def _scan(self, ridges: Floats) -> Floats:
+        """What is to be least, at several ridges."""
+
+    @abstractmethod
+    def _derivatives(self, log_ridge: float) -> tuple[float, float]:
+        """The first and the second, in the logarithm of the ridge."""
+
+    def _shrinkage(self, ridge: float) -> Floats:
+        return ridge / (self.lengths + ridge)
+
+    def _stationary(self, left: float, at: float, right: float, tol: float, is_enough: Callable[[float], bool]) -> float:
+        """Where the slope vanishes between `left` and `right`: Newton's method from `at`, halving where it would leave them."""
+        for _ in range(100):
+            slope, curvature = self._derivatives(at)
+            left, right = (left, at) if slope > 0.0 else (at, right)
+            step = -slope / curvature if curvature > 0.0 else np.inf
+            onward = at + step if left < at + step < right else 0.5 * (left + right)
+            is_last = abs(slope * (onward - at)) <= 2.0 * tol or abs(onward - at) < CLOSE
+            at = onward
+            if is_enough(float(np.exp(at))) or is_last:
+                break
+        return float(np.exp(at))
+
+
+class OrthogonalFit(OneRidge):
+    """The ridge of least q / v^2."""
 
     def freedom(self, ridge: float) -> float:
         """v."""
@@ -70,37 +125,11 @@ class OrthogonalFit:
         """-n/2 log(q / v^2)."""
         return self.n_samples * float(np.log(self.freedom(ridge)) - 0.5 * np.log(self.residual(ridge)))
 
-    def best_ridge(self) -> float:
-        """The ridge with the least q / v^2: a scan over its logarithm, then Newton's method between the neighbours of the best.
-
-        The same for any other function of the ridge of which `_scan` and `_derivatives` are given.
-        """
-        ridges = self._scanned * self.lengths.max()
-        best = int(self._scan(ridges).argmin())
-        if best in (0, len(ridges) - 1):
-            return float(ridges[best])
-        return float(np.exp(self._stationary(*np.log(ridges[best - 1 : best + 2]).tolist())))
-
-    def _shrinkage(self, ridge: float) -> Floats:
-        return ridge / (self.lengths + ridge)
-
     def _scan(self, ridges: Floats) -> Floats:
-        """log q - 2 log v at several ridges."""
+        """log q - 2 log v."""
         shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
         freedom = np.maximum(self.n_samples - (1.0 - shrinkage).sum(axis=1), NO_FREEDOM * self.n_samples)
         return np.log(self.unexplained + shrinkage**2 @ self.energies) - 2.0 * np.log(freedom)
-
-    def _stationary(self, left: float, at: float, right: float) -> float:
-        """Where the slope vanishes between `left` and `right`: Newton's method from `at`, halving where it would leave them."""
-        for _ in range(100):
-            slope, curvature = self._derivatives(at)
-            left, right = (left, at) if slope > 0.0 else (at, right)
-            step = -slope / curvature if curvature > 0.0 else np.inf
-            onward = at + step if left < at + step < right else 0.5 * (left + right)
-            if abs(onward - at) < CLOSE:
-                return onward
-            at = onward
-        return at
 
     def _derivatives(self, log_ridge: float) -> tuple[float, float]:
         r"""Of log q - 2 log v in :math:`\log\lambda`, with :math:`ds/d\log\lambda = s(1 - s)`."""

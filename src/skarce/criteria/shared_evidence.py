@@ -31,7 +31,7 @@ from skarce._typing import Floats, Indices
 from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria.all_or_nothing import AllOrNothing
 from skarce.criteria.criterion import Members
-from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.shared_gcv import first_ranking, first_ridge
 from skarce.eigen_set import EigenSet
 from skarce.moments import Moments
@@ -39,7 +39,6 @@ from skarce.moments import Moments
 REESTIMATES = ("tight", "paper")
 # The first values of the paper for a target of unit variance: alpha = 1e-3, beta = 10.
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
-MAX_REESTIMATIONS = 200
 
 
 @dataclass(frozen=True)
@@ -149,42 +148,6 @@ class SharedEvidence(AllOrNothing):
         total = leftover + ridge
         fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
         return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
-
-
-class EvidenceFit(OrthogonalFit):
-    """Orthogonal functions under one ridge, which the evidence chooses."""
-
-    _scanned = np.geomspace(1e-12, 1e6, 73)  # four in a decade; beyond, alpha and beta are bounded
-
-    def reestimated(self, ridge: float, noise: float, eps: float) -> tuple[float, float]:
-        """Eqs. (2) and (5): both at once, tested before they are taken (errata 3.2), within the ridges that are searched."""
-        lowest, highest = self._scanned[[0, -1]] * self.lengths.max()
-        ridge = min(max(ridge, lowest), highest)
-        for _ in range(MAX_REESTIMATIONS):
-            shrunk = 1.0 / (self.lengths + ridge)
-            determined = float((self.lengths * shrunk).sum())
-            length = float(((self.projections * shrunk) ** 2).sum())
-            left = max(self.n_samples - determined, 1e-8 * self.n_samples)
-            new_noise = self.residual(ridge) / left
-            new_ridge = min(max(determined * new_noise / length, lowest), highest) if length > 0.0 else highest
-            moved = abs(np.log(new_ridge / ridge * (noise / new_noise)))
-            if abs(np.log(new_noise / noise)) < eps * np.sqrt(2.0 / left) and moved < eps * np.sqrt(2.0 / determined):
-                break
-            ridge, noise = new_ridge, new_noise
-        return ridge, noise
-
-    def _scan(self, ridges: Floats) -> Floats:
-        """n log a + log|I + Phi Phi'/lambda| at several ridges: twice the negative log evidence, the noise at its best."""
-        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
-        return self.n_samples * np.log(self.unexplained + shrinkage @ self.energies) - np.log(shrinkage).sum(axis=1)
-
-    def _derivatives(self, log_ridge: float) -> tuple[float, float]:
-        r"""Of the same in :math:`\log\lambda`, with :math:`ds/d\log\lambda = s(1 - s)`."""
-        s = self._shrinkage(float(np.exp(log_ridge)))
-        rate = s * (1.0 - s)
-        energy = self.unexplained + float(self.energies @ s)
-        first, second = float(self.energies @ rate) / energy, float(self.energies @ (rate * (1.0 - 2.0 * s))) / energy
-        return self.n_samples * first - float((1.0 - s).sum()), self.n_samples * (second - first**2) + float(rate.sum())
 
 
 def _fit(state: ActiveSet) -> EvidenceFit:

@@ -1,4 +1,4 @@
-"""Friedman's second and third function (Friedman 1991), noisy where a model learns and exact where it is judged."""
+"""Friedman's three functions (Friedman 1991), noisy where a model learns and exact where it is judged."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_friedman2, make_friedman3
+from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 
 from skarce._typing import Floats
 
 Parts = tuple[Floats, Floats, Floats, Floats]
-NOISE_2, NOISE_3 = 125.0, 0.1  # Friedman's choice: a third of the spread of the signal
+NOISE_1, NOISE_2, NOISE_3 = 1.0, 125.0, 0.1  # Friedman's choice; in 2 and 3 a third of the spread of the signal
 SEEDS = 2**31
+
+
+def friedman1(rng: np.random.Generator, n_train: int = 240, n_test: int = 5000, noise: float = NOISE_1) -> Parts:
+    """Ten inputs, five of which do nothing: X, y for training and X, y without noise for testing."""
+    return _parts(make_friedman1, rng, n_train, n_test, noise)
 
 
 def friedman2(rng: np.random.Generator, n_train: int = 200, n_test: int = 1000, noise: float = NOISE_2) -> Parts:

@@ -88,6 +88,7 @@ _ALL = (
     *(_source(f"kin8{kind}", 8192, _KIN) for kind in ("nh", "fm", "fh")),
     _source("puma8nh", 8192, _PUMA, OnOpenML("puma8NH", 1, "thetadd3")),
     *(_source(f"puma8{kind}", 8192, _PUMA) for kind in ("nm", "fm", "fh")),
+    _source("chwirut1", 214, "x y"),
 )
 SOURCES = {source.name: source for source in _ALL}
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -27,12 +27,12 @@ from skarce._typing import Floats, Indices
 from skarce._validation import validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
 from skarce.criteria import Criterion
-from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, StreamDesign
 from skarce.estimators.augmentation import Augmentation
 from skarce.estimators.streaming import Streaming, Training
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
-from skarce.posterior import TRACE, Outcome, Posterior
+from skarce.posterior import Outcome, Posterior
 from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
 from skarce.solvers.spanning_start import spanning_start
@@ -42,6 +42,17 @@ SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOU
 
 
 Search = Callable[[Any, Moments, Journal], Found]
+
+
+class Prepared(NamedTuple):
+    """A fitted basis and its moments, one for each output, and what the checks found out about the inputs."""
+
+    candidates: Any
+    design: Design
+    moments: list[Moments]
+    one_output: bool
+    rows: Training
+    seen: dict[str, Any]
 
 
 class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
@@ -57,6 +68,8 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     verbose: int
     random_state: Any
 
+    _trace_fields: tuple[str, ...] = ()  # beside those that all methods have
+
     @abstractmethod
     def _criterion(self) -> Criterion:
         """The criterion, for targets in user units."""
@@ -64,6 +77,10 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         """Run the search on the moments of one (scaled) target."""
+
+    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
+        """The criterion of one output, where it depends on its targets."""
+        return criterion
 
     def _columns_one_by_one(self) -> float | None:
         """How many columns of the Gram the search asks for one at a time (infinite: unknown), or None where it asks for batches."""
@@ -84,27 +101,14 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         -------
         self
         """
-        limits, criterion = self._limits(), self._criterion()
-        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        started = time.monotonic()
+        self._check_limits()
+        self._criterion()
         with blas_threads(1):
-            candidates, design, one_output, rows = read(X, y, sample_weight)
-            moments = self._select(criterion, limits, candidates, design, one_output, rows)
-            self._stream = self._stream_after(candidates, design, moments)
+            prepared = self._prepare(X, y, sample_weight)
+            self._fit_on(prepared, started)
+            self._stream = self._stream_after(prepared.candidates, prepared.design, prepared.moments)
         return self
-
-    def _select(
-        self, criterion: Criterion, limits: Limits, candidates: Any, design: Design, one_output: bool, rows: Training
-    ) -> list[Moments]:
-        """Search for each output on its moments, and keep what was found."""
-        of_outputs = design.moments(self.moments, self._columns_one_by_one())
-        posteriors = [
-            self._solve(criterion, moments, design, output, Journal(limits, self.verbose))
-            for output, moments in enumerate(of_outputs)
-        ]
-        self._keep(posteriors, candidates, one_output, criterion, rows)
-        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
-            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
-        return of_outputs
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict the target, and how far a new observation may be from it.
@@ -154,10 +158,34 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
-    def _limits(self) -> Limits:
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
+        """Check the data, fit the basis and ask for moments: what estimators may share that differ in nothing before that."""
+        read = self._streamed if isinstance(X, RowBlocks) else self._in_memory
+        candidates, design, one_output, rows = read(X, y, sample_weight)
+        moments = design.moments(self.moments, self._columns_one_by_one())
+        seen = {name: getattr(self, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(self, name)}
+        return Prepared(candidates, design, moments, one_output, rows, seen)
+
+    def _fit_on(self, prepared: Prepared, started: float) -> Any:
+        """Search on prepared moments, this estimator's own or those of another one."""
         self._check_limits()
-        return Limits(self.tol, self.max_iter, self.max_active, deadline)
+        candidates, rows, criterion = prepared.candidates, prepared.rows, self._criterion()
+        limits = Limits(self.tol, self.max_iter, self.max_active, None if self.max_time is None else started + self.max_time)
+        posteriors = [
+            self._solve(self._criterion_of(output, criterion, rows), moments, prepared.design, output, self._journal(limits))
+            for output, moments in enumerate(prepared.moments)
+        ]
+        for name, value in prepared.seen.items():
+            setattr(self, name, value)
+        self._keep(posteriors, candidates, prepared.one_output)
+        self._keep_rows(candidates, rows)
+        self._keep_path(posteriors, candidates)
+        for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
+            warnings.warn(outcome.value, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _fit_stream(self, stream: StreamDesign, one_output: bool, rows: Training, started: float) -> None:
+        self._fit_on(Prepared(stream.candidates, stream, stream.moments(), one_output, rows, {}), started)
 
     def _check_limits(self) -> None:
         for name, least in (("tol", 0.0), ("max_time", 0.0)):
@@ -172,7 +200,7 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         rows, one_output, basis = self._checked_rows(X, y, sample_weight)
         targets = rows.targets[:, 0] if one_output else rows.targets
-        candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning())
+        candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning(rows))
         design = InMemoryDesign(candidates, *rows, fit_intercept=self.fit_intercept)
         return candidates, design, one_output, rows
 
@@ -211,7 +239,7 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         validate_data(self, rows.X, dtype=[np.float64, np.float32])
         one_output = rows.targets.shape[1] == 1
         y = rows.targets[:, 0] if one_output else rows.targets
-        candidates = fit_basis(basis, rows.X, y, rows.weights, **self._learning())
+        candidates = fit_basis(basis, rows.X, y, rows.weights, **self._learning(Training(*rows)))
         design = RowBlocksDesign(candidates, blocks, n_rows, fit_intercept=self.fit_intercept)
         return candidates, design, one_output, Training(*rows)
 
@@ -221,7 +249,7 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
 
-    def _learning(self) -> dict[str, Any]:
+    def _learning(self, rows: Training) -> dict[str, Any]:
         """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
         max_time = None if self.max_time is None else 0.5 * self.max_time
         return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
@@ -250,9 +278,17 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         found = (search or self._search)(scaled_criterion, scaled, journal)
         if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)
-        return posterior_of(scaled_criterion, scaled, design, output, found, journal, factor)
+        return self._posterior(scaled_criterion, scaled, design, output, found, journal, factor)
 
-    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool, criterion: Criterion, rows: Training) -> None:
+    def _posterior(
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
+    ) -> Posterior:
+        return posterior_of(criterion, moments, design, output, found, journal, factor)
+
+    def _journal(self, limits: Limits) -> Journal:
+        return Journal(limits, self.verbose, self._trace_fields)
+
+    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:
         """Set every fitted attribute, after all that could fail."""
         active = np.unique(np.concatenate([p.active for p in posteriors]))
         places = [np.searchsorted(active, p.active) for p in posteriors]
@@ -277,13 +313,19 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         self.n_iter_ = sum(p.n_iter for p in posteriors)
         self.trace_ = posteriors[0].trace if one_output else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
-        self.criterion_sense_ = criterion.sense
+        self.criterion_sense_ = self._criterion().sense
         self._places = places
-        self._augmentation_rows = Augmentation.rows_of(candidates, rows.X, rows.weights, self.random_state)
         if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
             self.relevance_vectors_ = basis.centers_
         elif hasattr(self, "relevance_vectors_"):
             del self.relevance_vectors_
+
+    def _keep_rows(self, candidates: Any, rows: Training) -> None:
+        """What the uncertainty off the data is computed from."""
+        self._augmentation_rows = Augmentation.rows_of(candidates, rows.X, rows.weights, self.random_state)
+
+    def _keep_path(self, posteriors: list[Posterior], candidates: Any) -> None:
+        """What other models on the way are made from, where the search has nested ones."""
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 
@@ -355,11 +397,12 @@ def _takes_arrays(basis: Any) -> bool:
 
 
 def _joined_trace(posteriors: list[Any]) -> Any:
-    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*TRACE.descr, ("output", np.intp)])
+    fields = posteriors[0].trace.dtype
+    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*fields.descr, ("output", np.intp)])
     start = 0
     for output, posterior in enumerate(posteriors):
         part = joined[start : start + len(posterior.trace)]
-        for name in TRACE.names or ():
+        for name in fields.names or ():
             part[name] = posterior.trace[name]
         part["output"] = output
         start += len(posterior.trace)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from skarce._validation import check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.base import MomentRegressor
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
 from skarce.searches import Found, Journal
 from skarce.solvers.all_candidates import GivenWeightVariance, run_all_candidates
@@ -107,13 +107,12 @@ class EvidenceRegressor(MomentRegressor):
         self.random_state = random_state
 
     def _criterion(self) -> Criterion:
-        variance = self.weight_variance
-        if isinstance(variance, str) and variance == "learned":
-            return IndividualEvidence()
-        is_number = isinstance(variance, (int, float, np.number)) and not isinstance(variance, bool)
-        if not is_number or not 0.0 < float(variance) < np.inf:
-            raise ValueError(f'weight_variance must be "learned", or a positive and finite number; got {variance!r}.')
-        return GivenWeightVariance(weight_variance=float(variance))
+        given = check_weight_variance(self.weight_variance)
+        return IndividualEvidence() if given is None else GivenWeightVariance(weight_variance=given)
+
+    def _learning(self, rows: Training) -> dict[str, Any]:
+        """Widths go with the prior of the weights."""
+        return {**super()._learning(rows), "weight_variance": check_weight_variance(self.weight_variance)}
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skarce._validation import check_budget
 from skarce.criteria import Criterion, SharedEvidence
-from skarce.estimators.base import MomentRegressor
+from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
+from skarce.nested_path import NestedPath
 from skarce.searches import Backward, BestAction, Floating, Forward, Found, Journal, Oscillating, PlusTakeAway
 from skarce.searches.one_by_one import OneByOne
 
@@ -25,7 +27,7 @@ SEARCHES: dict[str, Callable[[], Any]] = {
 TO_THE_SEARCH = ("n_basis", "initial", "always_in")
 
 
-class EvidenceSearchRegressor(MomentRegressor):
+class EvidenceSearchRegressor(NestedRegressor):
     """Search for a set of functions guided by the evidence, with one precision for all weights.
 
     Functions are added and taken away one at a time, in the order of a search from feature selection, each time the one with which
@@ -49,6 +51,9 @@ class EvidenceSearchRegressor(MomentRegressor):
         Candidates to start from; not for ``"best-action"``.
     always_in : array of int, default=None
         Candidates that are in from the start and stay; not for ``"best-action"``.
+    keep_path : bool, default=False
+        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went;
+        ``"forward"`` and ``"backward"`` only.
     fit_intercept : bool, default=True
         An unpenalised constant, integrated out; its uncertainty is part of the std.
     tol : float, default=1e-3
@@ -123,6 +128,7 @@ class EvidenceSearchRegressor(MomentRegressor):
         n_basis: int | None = None,
         initial: Any = None,
         always_in: Any = None,
+        keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100_000,
@@ -138,6 +144,7 @@ class EvidenceSearchRegressor(MomentRegressor):
         self.n_basis = n_basis
         self.initial = initial
         self.always_in = always_in
+        self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -150,9 +157,7 @@ class EvidenceSearchRegressor(MomentRegressor):
     def _check_limits(self) -> None:
         super()._check_limits()
         search = self._strategy()
-        n_basis = getattr(search, "n_basis", None)
-        if n_basis is not None and self.max_active is not None and n_basis > self.max_active:
-            raise ValueError(f"n_basis={n_basis} asks for more functions than max_active={self.max_active} lets in.")
+        check_budget(getattr(search, "n_basis", None), self.max_active)
 
     def _criterion(self) -> Criterion:
         return SharedEvidence(self.reestimate)
@@ -167,6 +172,9 @@ class EvidenceSearchRegressor(MomentRegressor):
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         return self._strategy().run(criterion, moments, journal)
+
+    def _size_with(self, path: NestedPath, tol: float) -> int:
+        return self._strategy().replay(path.worths, path.least, path.n_samples, tol)
 
     def _strategy(self) -> Any:
         """The search with the parameters that are given here."""

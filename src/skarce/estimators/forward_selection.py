@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from skarce._validation import check_budget, is_count
 from skarce.criteria import Criterion
-from skarce.estimators.base import MomentRegressor
+from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
+from skarce.nested_path import NestedPath
 from skarce.searches import Forward, Found, Journal
 
 
-class ForwardRegressor(MomentRegressor):
+class ForwardRegressor(NestedRegressor):
     """Base of the regressors that add one function after the other; `tol` is the least relative improvement."""
 
     patience: int
@@ -20,12 +20,9 @@ class ForwardRegressor(MomentRegressor):
 
     def _check_limits(self) -> None:
         super()._check_limits()
-        for name in ("patience", "n_basis"):
-            value = getattr(self, name)
-            if not (_is_count(value) or (name == "n_basis" and value is None)):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.n_basis is not None and self.max_active is not None and self.n_basis > self.max_active:
-            raise ValueError(f"n_basis={self.n_basis} asks for more functions than max_active={self.max_active} lets in.")
+        if not is_count(self.patience):
+            raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
+        check_budget(self.n_basis, self.max_active)
 
     def _columns_one_by_one(self) -> float:
         return np.inf if self.n_basis is None else self.n_basis
@@ -33,6 +30,5 @@ class ForwardRegressor(MomentRegressor):
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         return Forward(self.patience, self.tol, self.n_basis).run(criterion, moments, journal)
 
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+    def _size_with(self, path: NestedPath, tol: float) -> int:
+        return Forward(self.patience, tol).replay(path.worths, path.least, path.n_samples, tol)

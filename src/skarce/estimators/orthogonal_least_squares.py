@@ -28,6 +28,8 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         The share of the variance that may be left, for ``stop="variance"``.
     n_basis : int, default=None
         Exactly so many functions, whatever `stop` says; fewer only where the candidates that are left depend on those in the model.
+    keep_path : bool, default=False
+        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
         An unpenalised constant; its uncertainty is part of the std.
     tol : float, default=1e-4
@@ -100,6 +102,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         patience: int = 2,
         unexplained: float = 0.01,
         n_basis: int | None = None,
+        keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 100_000,
@@ -114,6 +117,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         self.patience = patience
         self.unexplained = unexplained
         self.n_basis = n_basis
+        self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter

@@ -31,6 +31,8 @@ class RegularizedForwardRegressor(ForwardRegressor):
         The search ends when so many additions in a row did not improve on the best model.
     n_basis : int, default=None
         Exactly so many functions, whatever GCV says; fewer only where the candidates that are left depend on those in the model.
+    keep_path : bool, default=False
+        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
         An unpenalised constant; its uncertainty is part of the std.
     tol : float, default=1e-4
@@ -103,6 +105,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         penalize: str = "weights",
         patience: int = 2,
         n_basis: int | None = None,
+        keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 100_000,
@@ -117,6 +120,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         self.penalize = penalize
         self.patience = patience
         self.n_basis = n_basis
+        self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import MomentRegressor
+from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
+from skarce.nested_path import NestedPath
 from skarce.searches import BestAction, Found, Journal
 
 
-class SparseRegressor(MomentRegressor):
+class SparseRegressor(NestedRegressor):
     """A sparse model by any criterion and any search.
 
     Parameters
@@ -20,6 +21,9 @@ class SparseRegressor(MomentRegressor):
         What makes a set good; None is ``IndividualEvidence()``.
     search : object of `skarce.searches`, default=None
         In which order sets are tried; None is ``BestAction()``.
+    keep_path : bool, default=False
+        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went; for
+        searches that only add, or only take away.
     fit_intercept, tol, max_iter, max_active, max_time, moments, verbose, random_state
         As in `RelevanceVectorRegressor`.
 
@@ -47,6 +51,7 @@ class SparseRegressor(MomentRegressor):
         criterion: Any = None,
         search: Any = None,
         *,
+        keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100_000,
@@ -59,6 +64,7 @@ class SparseRegressor(MomentRegressor):
         self.basis = basis
         self.criterion = criterion
         self.search = search
+        self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -80,3 +86,6 @@ class SparseRegressor(MomentRegressor):
         if isinstance(search, type) or not hasattr(search, "run"):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")
         return search.run(criterion, moments, journal)
+
+    def _size_with(self, path: NestedPath, tol: float) -> int:
+        return self.search.replay(path.worths, path.least, path.n_samples, tol)

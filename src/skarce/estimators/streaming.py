@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ def _can_stream(estimator: Any) -> bool:
 
 
 class Streaming(ABC):
-    """Adds `partial_fit` to an estimator that can check rows (`_checked_rows`) and select on a design (`_select`)."""
+    """Adds `partial_fit` to an estimator that can check rows (`_checked_rows`) and fit to a stream of moments (`_fit_stream`)."""
 
     fit_intercept: bool
     _stream: StreamDesign | None
@@ -46,13 +47,13 @@ class Streaming(ABC):
     def _checked_rows(self, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> tuple[Training, bool, Any]: ...
 
     @abstractmethod
-    def _select(self, criterion: Any, limits: Any, candidates: Any, design: Any, one_output: bool, rows: Training) -> Any: ...
+    def _fit_stream(self, stream: StreamDesign, one_output: bool, rows: Training, started: float) -> None: ...
 
     @abstractmethod
-    def _learning(self) -> dict[str, Any]: ...
+    def _learning(self, rows: Training) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _limits(self) -> Any: ...
+    def _check_limits(self) -> None: ...
 
     @abstractmethod
     def _criterion(self) -> Any: ...
@@ -75,10 +76,11 @@ class Streaming(ABC):
         -------
         self
         """
-        limits, criterion = self._limits(), self._criterion()
+        started = time.monotonic()
+        self._check_limits()
+        self._criterion()
         with blas_threads(1):
-            stream, one_output, rows = self._absorbed(X, y, sample_weight)
-            self._select(criterion, limits, stream.candidates, stream, one_output, rows)
+            self._fit_stream(*self._absorbed(X, y, sample_weight), started)
         return self
 
     def _absorbed(self, X: Any, y: Any, sample_weight: Any) -> tuple[StreamDesign, bool, Training]:
@@ -95,7 +97,7 @@ class Streaming(ABC):
         rows, one_output, basis = self._checked_rows(X, y, sample_weight, is_first=stream is None)
         if stream is None:
             targets = rows.targets[:, 0] if one_output else rows.targets
-            candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning())
+            candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning(rows))
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, the batches before it {stream.n_outputs}.")

@@ -231,11 +231,11 @@ class VBLSRegressor(MomentRegressor):
 
     def _chosen(self, model: Model, journal: Journal) -> Found:
         """What is left by the stricter rules, where there are any."""
-        outcome = journal.exhausted() or Outcome.CONVERGED
         if isinstance(self.significance, str):
             model = delete_by_bound(model, journal)
         elif self.significance is not None:
             model = delete_insignificant(model, journal, float(self.significance))
+        outcome = journal.exhausted() or Outcome.CONVERGED
         if self.max_active is not None and len(model) > self.max_active:
             model, outcome = cap(model, journal, self.max_active), Outcome.SIZE_LIMIT
         return model.found(outcome)
@@ -279,7 +279,7 @@ class VBLSRegressor(MomentRegressor):
     def _following(self, criterion: Any, stream: StreamDesign, output: int) -> Search | None:
         """How to go on from the model of the last batch, or None where it is time to solve afresh."""
         follows = type(criterion) is VariationalBound and self.solver == "direct" and self.restarts == "doubling"
-        if not follows or stream.n_seen >= 2.0 * stream.n_solved:
+        if not follows or not hasattr(self, "posterior_") or stream.n_seen >= 2.0 * stream.n_solved:
             stream.n_solved = stream.n_seen if output == stream.n_outputs - 1 else stream.n_solved
             return None
         posterior = self.posterior_ if isinstance(self.posterior_, Posterior) else self.posterior_[output]

@@ -1,6 +1,7 @@
 """Kernel widths and the like, by the model's own criterion."""
 
 from skarce.model_selection.width_bound import WidthByBound, width_by_bound
-from skarce.model_selection.widths import Progress, Widths, learn_widths
+from skarce.model_selection.width_objective import Widths
+from skarce.model_selection.widths import Progress, learn_widths
 
 __all__ = ["Progress", "WidthByBound", "Widths", "learn_widths", "width_by_bound"]

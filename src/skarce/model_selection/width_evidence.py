@@ -18,6 +18,13 @@ and the widths follow by the slopes of the kernel (SSGE errata 5.5, GPs-BE errat
 place of :math:`\rho` is the ratio of the prior variance of the signal to that of the noise,
 :math:`\kappa = \operatorname{tr}(AA^T)/(n\rho)`, which keeps its meaning when the widths move. Several outputs share the widths and
 :math:`\kappa`, and have each a noise of their own.
+
+Where the prior variance v of the weights is given (``covariance="weights"`` only), the noise is :math:`\sigma^2 = \rho v`,
+
+.. math:: L = -\tfrac n2\log 2\pi\sigma^2 - \frac a{2\sigma^2} - \tfrac12\log|I + AA^T/\rho|,
+
+in :math:`\partial L/\partial A` the factor n/a becomes :math:`1/\sigma^2`, and
+:math:`\partial L/\partial\log\rho = \tfrac12(M - \rho\operatorname{tr}H^{-1} - n + (a - \rho\,w^Tw)/\sigma^2)`.
 """
 
 from __future__ import annotations
@@ -31,8 +38,9 @@ from scipy.linalg import blas, lapack
 from skarce._linalg import cholesky
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.directions import Directions
 from skarce.model_selection.kernel_slopes import KernelSlopes
-from skarce.solvers.one_precision import Directions, OnePrecision
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14
@@ -84,8 +92,10 @@ class WeightedTargets:
 class WidthEvidence:
     """The log evidence and its gradient at any widths, for one set of rows, targets and centres."""
 
-    def __init__(self, kernel: KernelSlopes, targets: WeightedTargets, covariance: str = "weights") -> None:
-        self._kernel, self._targets = kernel, targets
+    def __init__(
+        self, kernel: KernelSlopes, targets: WeightedTargets, covariance: str = "weights", weight_variances: Floats | None = None
+    ) -> None:
+        self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
 
     def at(self, widths: Floats, ratio: float) -> Value:
@@ -93,17 +103,15 @@ class WidthEvidence:
         phi, slope = self._kernel.values_and_slopes(widths)
         seen, by_phi = self._evaluate(phi, ratio)
         by_phi *= slope
-        n, n_outputs = self._targets.n_samples, self._targets.values.shape[1]
-        constant = 0.5 * n * n_outputs * (np.log(2.0 * np.pi / n) + 1.0)
-        by_widths = widths * self._kernel.sums_over_pairs(by_phi)
-        return Value(seen.log_evidence - constant, by_widths, seen.by_ratio, seen.noise_variances, seen.ridge)
+        return seen._replace(by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
         """The ratio kappa of largest evidence of the first output at these widths, by one decomposition."""
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centred(phi * self._targets.root[:, None])
         directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
-        fit = OnePrecision(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n)
+        given = None if self._weight_variances is None else float(self._weight_variances[0])
+        fit = EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
         return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
@@ -127,12 +135,13 @@ class WidthEvidence:
         # t'P t = |u|^2 + rho |w|^2: a sum of squares, where t't - t'Phi w would be a difference.
         penalty = ridge * np.einsum("mo,mo->o", weights, weights)
         left = np.einsum("no,no->o", rest, rest) + penalty
-        by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
-        by_phi = product(rest * (n / left), weights.T)
+        noise = self._noise(left, ridge)
+        by_ridge = 0.5 * (len(left) * (factored.freedom - n) + float(((left - penalty) / noise).sum()))
+        by_phi = product(rest / noise, weights.T)
         by_phi -= len(left) * shrunk
         by_phi += (2.0 * share * by_ridge / energy) * columns
         by_phi *= root[:, None]
-        return self._value(left, factored, share * by_ridge), by_phi
+        return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Phi itself as covariance: rho (C + rho I)^-1 is P."""
@@ -154,17 +163,21 @@ class WidthEvidence:
         if (direction := self._targets.direction) is not None:
             by_phi += np.multiply.outer((0.5 * len(left) / ridge - share * by_ridge / energy) * direction, direction)
         by_phi *= np.multiply.outer(root, root)
-        return self._value(left, factored, share * by_ridge), by_phi
+        return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
+
+    def _noise(self, left: Floats, ridge: float) -> Floats:
+        """Of each output: where the evidence is largest, or what a given weight variance makes of the ridge."""
+        return left / self._targets.n_samples if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
         """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centred."""
         moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
         return moving + floor, moving / (moving + floor)
 
-    def _value(self, left: Floats, factored: _Factored, by_ridge: float) -> Value:
-        n = self._targets.n_samples
-        value = -0.5 * (n * float(np.log(left).sum()) + len(left) * factored.log_determinant)
-        return Value(value, np.empty(0), -by_ridge, left / n, factored.ridge)
+    def _value(self, left: Floats, noise: Floats, factored: _Factored, by_ridge: float) -> Value:
+        likelihood = self._targets.n_samples * np.log(2.0 * np.pi * noise) + left / noise
+        value = -0.5 * (float(likelihood.sum()) + len(left) * factored.log_determinant)
+        return Value(value, np.empty(0), -by_ridge, noise, factored.ridge)
 
 
 class _Factored:

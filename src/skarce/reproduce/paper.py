@@ -109,7 +109,7 @@ class Paper:
     comparisons by experiment, `printed` its numbers by experiment and method, `time_ratios` the range it gives for the fit time
     of a method over that of the `baseline`, and `more_functions` pairs of methods of which the first is said to need more
     functions than the second. `average` says what the numbers of the tables are over repeats, ``"median"`` or ``"mean"``;
-    `choice_heading` is what the choices are called there.
+    `choice_heading` is what the choices are called there. Choices are compared on `n_folds` folds of the training rows.
 
     `overview` makes parts of the page from what was found on all experiments, and `pictures` draw into a folder, from the same,
     and give the names of their files. Where the experiments are not `in_detail`, they have no sections and pictures each.
@@ -132,6 +132,7 @@ class Paper:
     more_functions: tuple[Pair, ...] = ()
     average: str = "median"
     choice_heading: str = "gamma"
+    n_folds: int = 5
     notes: tuple[str, ...] = ()
     overview: Callable[[Sequence[Finding]], list[str]] | None = None
     pictures: tuple[Callable[[Sequence[Finding], Path], list[str]], ...] = ()

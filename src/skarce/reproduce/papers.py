@@ -10,6 +10,8 @@ from skarce.reproduce.paper import Experiment, Paper
 
 PAPERS = {
     "fgcv": "fast generalized cross validation (Sundararajan, Shevade and Keerthi)",
+    "gpbe": "sparse Gaussian processes using backward elimination (Bo, Wang and Jiao)",
+    "skr": "sparse kernel regression using IRWLS (Park)",
     "vbls": "variational Bayesian least squares (Ting, D'Souza, Vijayakumar and Schaal), the part on regression",
     "ssge": "search strategies guided by the evidence (Barrio, Romero and Belanche)",
 }

@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -58,10 +59,14 @@ def facts(run: Run, quick: bool) -> dict[str, str]:
 
 
 def _tried(paper: Paper) -> dict[str, str]:
-    """The longest list of choices; widths where nothing else is said."""
+    """The longest list of choices; widths where nothing else is said. Of a grid, the values of each part."""
     choices = max((contender.choices for contender in paper.contenders), key=len)
     heading = "widths" if paper.choice_heading == "gamma" else paper.choice_heading
-    return {f"{heading} tried": ", ".join(map(choice_text, choices))} if choices else {}
+    if not choices:
+        return {}
+    parts = [tuple(dict.fromkeys(part)) for part in zip(*choices, strict=True)] if isinstance(choices[0], tuple) else []  # type: ignore[arg-type]
+    is_grid = len(choices) > 1 and len(choices) == prod(map(len, parts)) and len(parts) > 1
+    return {f"{heading} tried": " with ".join(", ".join(map(choice_text, part)) for part in (parts if is_grid else [choices]))}
 
 
 def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:

@@ -20,7 +20,7 @@ from skarce import __version__
 from skarce.reproduce.budget import Plan, affordable_plan, full_plan, measured_costs
 from skarce.reproduce.paper import Choice, Contender, Experiment, Paper
 from skarce.reproduce.records import Store
-from skarce.reproduce.units import N_FOLDS, Record, Unit, Work, run_units
+from skarce.reproduce.units import Record, Unit, Work, run_units
 
 Progress = Callable[[int, int], None]
 
@@ -142,7 +142,7 @@ class Run:
         experiment, seed = self._experiments[unit.experiment], self.options.seed
         fold = experiment.split(unit.repeat, seed, self.paper.input_range)
         fold_seed = _fold_seed(experiment, unit.repeat, seed)
-        return Work(fold, fold_seed, self.paper.measure, self.paper.target_range)
+        return Work(fold, fold_seed, self.paper.measure, self.paper.target_range, self.paper.n_folds)
 
     def _learned_before(self, unit: Unit) -> dict[str, tuple[float, ...]]:
         """What is in the store of what methods have learned on the repeat of this unit."""
@@ -174,7 +174,7 @@ def settings_digest(contender: Contender, seed: int, paper: Paper) -> str:
     given = () if contender.follows is None else ((1.0,),)
     estimator = repr(contender.make(contender.choices[0] if contender.choices else None, *given))
     judged = [paper.measure.name, paper.input_range, paper.target_range]
-    content = [__version__, seed, N_FOLDS, contender.name, contender.choices, estimator, *judged, sorted(contender.extras)]
+    content = [__version__, seed, paper.n_folds, contender.name, contender.choices, estimator, *judged, sorted(contender.extras)]
     leaders = [settings_digest(leader, seed, paper) for leader in paper.contenders if leader.name == contender.follows]
     return hashlib.sha256(json.dumps([content, leaders]).encode()).hexdigest()[:12]
 

@@ -11,7 +11,7 @@ from skarce.reproduce.paper import Claim, Pair, Paper
 from skarce.reproduce.summary_table import summary_table
 
 TUNING_NOTE = (
-    "Tuned: the repeats on which {choices} chosen by five-fold cross validation of the training rows; the others use the "
+    "Tuned: the repeats on which {choices} chosen by cross validation in {folds} folds of the training rows; the others use the "
     "median of {those} chosen there. Own: {own}."
 )
 FIT_NOTE = (
@@ -29,6 +29,7 @@ def general_notes(paper: Paper) -> list[str]:
     return [
         f"{paper.measure.note}; * marks the least median. Functions, {named} and fit are {paper.average}s over repeats.",
         TUNING_NOTE.format(
+            folds={5: "five", 10: "ten"}.get(paper.n_folds, paper.n_folds),
             choices="the width was" if of_widths else f"{paper.choice_heading} were",
             those="the widths" if of_widths else "those",
             own="the method learns its width while it is fitted" if of_widths else "there is nothing left to choose",

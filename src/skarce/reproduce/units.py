@@ -21,7 +21,6 @@ from skarce.registry import count_functions
 from skarce.reproduce.measures import NMSE, Measure
 from skarce.reproduce.paper import Choice, Contender, Span
 
-N_FOLDS = 5
 QUICK_FIT = 0.1  # seconds; a fit that takes less is timed as the best of several
 FITS_TIMED = 3
 
@@ -73,6 +72,7 @@ class Work:
     fold_seed: int
     measure: Measure = NMSE
     target_range: Span | None = None
+    n_folds: int = 5
 
 
 def run_units(
@@ -123,9 +123,9 @@ class Maker:
         return TransformedTargetRegressor(model, transformer=MinMaxScaler(self.target_range))
 
 
-def best_choice(make: Maker, X: Floats, y: Floats, fold_seed: int) -> Choice:
-    """The choice with the least error over five folds of the training rows, the same folds for every method and choice."""
-    folds = KFold(N_FOLDS, shuffle=True, random_state=fold_seed)
+def best_choice(make: Maker, X: Floats, y: Floats, fold_seed: int, n_folds: int = 5) -> Choice:
+    """The choice with the least error over folds of the training rows, the same folds for every method and choice."""
+    folds = KFold(n_folds, shuffle=True, random_state=fold_seed)
     choices = make.contender.choices
     scores = [cross_val_score(make(choice), X, y, cv=folds, scoring="neg_mean_squared_error").mean() for choice in choices]
     return choices[int(np.nanargmax(scores))]
@@ -135,7 +135,7 @@ def _tuned(record: Record, make: Maker, work: Work) -> Record:
     if not record.tuned or not make.contender.choices:
         return record
     with _cpu_time() as spent:
-        choice = best_choice(make, work.fold.X_train, work.fold.y_train, work.fold_seed)
+        choice = best_choice(make, work.fold.X_train, work.fold.y_train, work.fold_seed, work.n_folds)
     return replace(record, choice=choice, tuning_seconds=spent[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,26 @@ class Limits:
         return sys.maxsize if self.max_active is None else max(self.max_active - n_active, 0)
 
 
+class Nested(NamedTuple):
+    """Models of consecutive sizes that contain one another: all that a search knows of them.
+
+    The model of size k has the first k functions of `order`; `ridges`, `noises` and `worths` start with the smallest one. A worth
+    is what the search wants large.
+    """
+
+    order: Indices
+    least: int
+    ridges: list[Floats]
+    noises: list[float | None]
+    worths: Floats
+
+
 class Found(NamedTuple):
     """Where a search ended: the candidates and ridges, and why there.
 
     The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. `noise` is the noise
     variance where the criterion holds one. A method that knows the weights to more digits than a solution with Phi'Phi + Lambda
-    would give says them.
+    would give says them. `nested` are the models on the way where each contains the smaller ones.
     """
 
     active: Indices
@@ -50,23 +64,25 @@ class Found(NamedTuple):
     mixing: Floats | None = None
     noise: float | None = None
     weights: Floats | None = None
+    nested: Nested | None = None
 
 
 class Journal:
-    """The steps of a search in order, and whether it may go on."""
+    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods."""
 
-    def __init__(self, limits: Limits | None = None, verbose: int = 0) -> None:
+    def __init__(self, limits: Limits | None = None, verbose: int = 0, own: tuple[str, ...] = ()) -> None:
         self.limits = Limits() if limits is None else limits
         self.verbose = verbose
         self.n_steps = 0
         self.n_rows = 0  # of the trace: steps that were not taken back
         self.score = -np.inf  # after the last step
         self._chunks: list[NDArray[np.void]] = []
-        self._latest: list[tuple[str, int, float, int]] = []
+        self._latest: list[tuple[Any, ...]] = []
+        self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)])
 
-    def note(self, action: str, index: int, score: float, n_active: int) -> None:
-        """Record a step: what was done to which candidate, the score after it, and the size of the model."""
-        self._latest.append((action, index, score, n_active))
+    def note(self, action: str, index: int, score: float, n_active: int, *own: float) -> None:
+        """Record a step: what was done to which candidate, the score after it, the size of the model, and the own fields."""
+        self._latest.append((action, index, score, n_active, *own))
         self.n_steps += 1
         self.n_rows += 1
         self.score = score
@@ -78,7 +94,7 @@ class Journal:
         if not len(actions):
             return
         self._flush()
-        chunk = np.empty(len(actions), dtype=TRACE)
+        chunk = np.empty(len(actions), dtype=self._dtype)
         chunk["action"], chunk["index"], chunk["criterion"], chunk["n_active"] = actions, indices, scores, n_active
         self._chunks.append(chunk)
         self.n_steps += len(chunk)
@@ -95,7 +111,7 @@ class Journal:
     def trace(self) -> NDArray[np.void]:
         """All steps as one structured array."""
         self._flush()
-        return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=TRACE)
+        return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
 
     def exhausted(self) -> Outcome | None:
         """The limit that forbids another step, or None."""
@@ -107,7 +123,7 @@ class Journal:
 
     def _flush(self) -> None:
         if self._latest:
-            self._chunks.append(np.array(self._latest, dtype=TRACE))
+            self._chunks.append(np.array(self._latest, dtype=self._dtype))
             self._latest = []
 
     def _print(self, action: str, score: float, n_active: int) -> None:

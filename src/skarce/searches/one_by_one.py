@@ -16,6 +16,7 @@ from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
+from skarce.searches.standing import Standing
 from skarce.searches.walk import LimitReachedError, Walk
 
 
@@ -82,8 +83,22 @@ class OneByOne(ABC):
         if start is None:
             members = self._members(moments, always_in)
             start = _starting(criterion, moments, members) if len(members) else None
-        needed = max(journal.limits.tol, 0.5 * self.threshold * moments.n_samples)
+        needed = self._needed(journal.limits.tol, moments.n_samples)
         return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
+
+    def replay(self, worths: Floats, least: int, n_samples: float, tol: float) -> int:
+        """The size of the model it would have taken with another tolerance, among nested ones of `least` functions and more."""
+        sizes = range(least, least + len(worths))
+        seen = list(zip(sizes, worths.tolist(), strict=True))[:: -1 if self.goes_down else 1]
+        standing = Standing(*seen[0], self._needed(tol, n_samples))
+        for size, worth in seen[1:]:
+            if standing.worth == np.inf or (not self.goes_down and standing.is_past(size - 1, self.patience, self.share)):
+                break
+            standing.judge(size, worth)
+        return standing.size
+
+    def _needed(self, tol: float, n_samples: float) -> float:
+        return max(tol, 0.5 * self.threshold * n_samples)
 
     def _members(self, moments: Moments, always_in: Indices) -> Indices:
         if self.initial is None and self.goes_down:

@@ -13,6 +13,8 @@ from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
+from skarce.searches.standing import Standing
+from skarce.searches.trail import Trail
 
 TIE = 1e-12  # gains that differ by less than this share are equal, and the candidate with the smaller index goes first
 CHECK_EVERY, MAX_DRIFT = 25, 1e-8  # operations between two looks at how far maintained quantities are off, and how far they may be
@@ -87,10 +89,12 @@ class Walk:
         self.n_basis, self.needed = n_basis, needed
         self.state = new_state(criterion, moments, start)
         self._n_operations = 0
+        self.score = self.worth = -np.inf
         self._settle()
         self._judge()
-        self.best = self.counted = self.here()
-        self._top = self.worth
+        self.best = self.here()
+        self._standing = Standing(len(self), self.worth, needed)
+        self._trail = Trail(self.state, self.worth)
 
     def __len__(self) -> int:
         return len(self.state)
@@ -157,22 +161,15 @@ class Walk:
         if self.journal.n_rows == place.row:
             return
         self.state.restore(place.snapshot)
+        self._trail.break_off()
         self.worth, self.score = place.worth, place.score
         self.journal.note("undo", self.journal.n_rows - place.row, self.score, len(self))
 
     def compare(self) -> None:
         """Remember the present model if it is the best so far, or a smaller one that is not worse by as much as counts."""
         nearer = self._distance(len(self.best)) - self._distance(len(self))
-        if nearer < 0:
-            return
-        least = self._top - self.needed if len(self) < len(self.best) else self.best.worth
-        is_best = nearer > 0 or self.worth > least
-        counts = nearer > 0 or self.worth > self.counted.worth + self.needed
-        self._top = self.worth if nearer > 0 else max(self._top, self.worth)
-        if is_best or counts:
-            here = self.here()
-            self.best = here if is_best else self.best
-            self.counted = here if counts else self.counted
+        if self._standing.judge(len(self), self.worth, nearer):
+            self.best = self.here()
 
     def found(self, outcome: Outcome) -> Found:
         """The best model of all."""
@@ -181,14 +178,13 @@ class Walk:
             if not np.array_equal(self.state.active[:size], self.best.active):
                 self.state.restore(self.best.snapshot)
             ridges, mixing = self.criterion.penalty(self.state, size)
-        return Found(self.best.active, ridges, outcome, mixing, self.best.noise)
+        return Found(self.best.active, ridges, outcome, mixing, self.best.noise, nested=self._trail.nested())
 
     # When to stop --------------------------------------------------------------------------------------------------------
 
     def is_past_the_best(self, patience: int, share: float) -> bool:
-        """Whether the model has grown since the last improvement by `patience`, or `share` of that size and one, if more."""
-        size = len(self.counted)
-        return self.n_basis is None and len(self) - size >= max(patience, round(share * size) + 1)
+        """Whether the model has grown so far since the last improvement that it is no use to go on."""
+        return self.n_basis is None and self._standing.is_past(len(self), patience, share)
 
     def is_enough(self, *, growing: bool = True) -> bool:
         """Whether the model is worth any price, or there are as many functions as were asked for."""
@@ -235,6 +231,7 @@ class Walk:
     def _note(self, action: str, candidate: int, remember: bool) -> None:
         self._judge()
         self.journal.note(action, candidate, self.score, len(self))
+        self._trail.note(action, candidate, self.state, self.worth)
         if remember:
             self.compare()
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
-from skarce.active_set import resolved_energy
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.criterion import Members
-from skarce.designs.choice import fits
+from skarce.criteria.one_precision import fit_of_all
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.one_precision import OnePrecision, directions_of
 
 
 @dataclass(frozen=True)
@@ -44,32 +42,46 @@ class GivenWeightVariance(IndividualEvidence):
         return float(members.ridges[0]) * self.weight_variance if len(members.ridges) else members.energy / n_samples
 
 
-def run_all_candidates(moments: Moments, journal: Journal, weight_variance: float | None) -> Found:
-    """All candidates at the ridge of largest evidence; none where that is at its upper bound, where noise alone is as likely."""
-    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
-            "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
-        )
-    directions = directions_of(moments.gram, usable)
-    if not len(directions.eigenvalues):
-        return Found(usable[:0], np.empty(0), Outcome.CONVERGED)
-    projected = directions.project(moments.projections[usable])
-    fit = OnePrecision(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, weight_variance)
+class FullModel(NamedTuple):
+    """All usable candidates at the ridge of largest evidence."""
+
+    candidates: Indices
+    ridge: float
+    weights: Floats
+    energy: float  # t'P t = |t - Phi w|^2 + rho |w|^2
+    log_determinant: float  # of I + Phi Phi'/rho
+    outcome: Outcome
+
+
+def full_model(moments: Moments, journal: Journal, weight_variance: float | None) -> FullModel | None:
+    """All candidates at the ridge of largest evidence; None where that is at its upper bound, where noise alone is as likely."""
+    usable, directions, fit = fit_of_all(moments, weight_variance)
+    if not len(fit.lengths):
+        return None
 
     def is_enough(ridge: float) -> bool:
         journal.note("ridge", -1, fit.score(ridge), len(usable))
         return journal.exhausted() is not None
 
     ridge = fit.best_ridge(journal.limits.tol, is_enough)
-    if weight_variance is None and ridge >= fit.bounds[1]:
-        return Found(usable[:0], np.empty(0), Outcome.CONVERGED)
-    outcome = Outcome.NO_NOISE if ridge <= fit.bounds[0] else journal.exhausted() or Outcome.CONVERGED
-    if journal.limits.room(len(usable)) == 0 and len(usable) != journal.limits.max_active:
-        kept = _strongest(moments, usable, ridge, journal.limits.max_active)
-        return Found(kept, np.full(len(kept), ridge), Outcome.SIZE_LIMIT)
-    return Found(usable, np.full(len(usable), ridge), outcome, weights=directions.weights(projected, ridge))
+    lowest, highest = fit.bounds
+    if weight_variance is None and ridge >= highest:
+        return None
+    outcome = Outcome.NO_NOISE if ridge <= lowest else journal.exhausted() or Outcome.CONVERGED
+    weights = directions.weights(fit.projections, ridge)
+    return FullModel(usable, ridge, weights, fit.energy(ridge), fit.log_determinant(ridge), outcome)
+
+
+def run_all_candidates(moments: Moments, journal: Journal, weight_variance: float | None) -> Found:
+    """The same as a set; of no functions where there is no such model."""
+    full = full_model(moments, journal, weight_variance)
+    if full is None:
+        return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
+    n_usable, most = len(full.candidates), journal.limits.max_active
+    if most is not None and most < n_usable:
+        kept = _strongest(moments, full.candidates, full.ridge, most)
+        return Found(kept, np.full(most, full.ridge), Outcome.SIZE_LIMIT)
+    return Found(full.candidates, np.full(n_usable, full.ridge), full.outcome, weights=full.weights)
 
 
 def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:

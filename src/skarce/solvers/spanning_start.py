@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from skarce._typing import Floats, Indices
 from skarce.active_set import resolved_energy
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.directions import Directions
 from skarce.moments import Moments
-from skarce.solvers.one_precision import Directions, OnePrecision
 
 POOL = 1000  # the functions are chosen among at most this many candidates
 MOST = 300  # functions at the start; from more on every step is slow
@@ -28,7 +29,7 @@ def spanning_start(moments: Moments, max_active: int | None, random_state: int) 
     if not len(directions.eigenvalues):
         return None
     projected = directions.project(moments.projections[pool])
-    fit = OnePrecision(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples)
+    fit = EvidenceFit.of(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples)
     ridge = fit.best_ridge()
     if ridge >= fit.bounds[1]:
         return None

@@ -6,10 +6,11 @@ import numpy as np
 
 from skarce._typing import Floats
 from skarce.active_set import resolved_energy
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.directions import Directions, directions_of
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.one_precision import Directions, OnePrecision, directions_of
 from skarce.solvers.standardized import Standardized, standardized
 
 UNDETERMINED = 1e-12  # of the largest eigenvalue of a correlation matrix: directions below are not fitted without a prior
@@ -23,7 +24,7 @@ def run_shared(moments: Moments, journal: Journal, solver: str) -> Found:
         return Found(data.candidates, np.empty(0), Outcome.CONVERGED)
     directions = directions_of(data.moments.gram, np.arange(len(data.candidates)))
     projected = directions.project(data.moments.projections)
-    fit = OnePrecision(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples)
+    fit = EvidenceFit.of(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, None)
     climb = _by_newton if solver == "direct" else _by_em
     ridge, outcome = climb(fit, journal, len(data.candidates))
     if ridge >= min(COLLAPSED * float(directions.eigenvalues[-1]), fit.bounds[1]):
@@ -53,7 +54,7 @@ def _found(data: Standardized, ridges: Floats, weights: Floats, outcome: Outcome
     return Found(data.candidates, ridges * data.lengths**2, outcome, noise=noise, weights=weights / data.lengths)
 
 
-def _by_newton(fit: OnePrecision, journal: Journal, size: int) -> tuple[float, Outcome]:
+def _by_newton(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcome]:
     def is_enough(ridge: float) -> bool:
         if fit.score(ridge) > journal.score:  # the last steps move by rounding alone
             journal.note("ridge", -1, fit.score(ridge), size)
@@ -63,10 +64,11 @@ def _by_newton(fit: OnePrecision, journal: Journal, size: int) -> tuple[float, O
     return ridge, Outcome.NO_NOISE if ridge <= fit.bounds[0] else journal.exhausted() or Outcome.CONVERGED
 
 
-def _by_em(fit: OnePrecision, journal: Journal, size: int) -> tuple[float, Outcome]:
+def _by_em(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcome]:
     r"""Expectation maximisation in the eigenvectors: :math:`\alpha=m/E|w|^2` and :math:`s=E|t-\Phi w|^2/N`."""
-    e, z, n = fit.eigenvalues, fit.projections, fit.n_samples
-    noise = 0.1 * fit.target_energy / n
+    e, z, n = fit.lengths, fit.projections, fit.n_samples
+    target_energy = fit.unexplained + float(fit.energies.sum())
+    noise = 0.1 * target_energy / n
     precision, weights = 1e-4 / noise, np.zeros(len(z))
     while True:
         limit = journal.exhausted()
@@ -77,7 +79,7 @@ def _by_em(fit: OnePrecision, journal: Journal, size: int) -> tuple[float, Outco
         energy = residual + ridge * float(weights @ weights)
         score = -0.5 * (n * np.log(noise) + energy / noise + float(np.log1p(e / ridge).sum()))
         journal.note("sweep", -1, float(score) + 0.5 * n * (1.0 - float(np.log(n))), size)
-        moved = np.sqrt(float((e * (weights - before) ** 2).max()) / fit.target_energy)
+        moved = np.sqrt(float((e * (weights - before) ** 2).max()) / target_energy)
         if limit is not None or moved < journal.limits.tol or ridge > COLLAPSED * e[-1] or ridge < fit.bounds[0]:
             return ridge, Outcome.NO_NOISE if ridge < fit.bounds[0] else limit or Outcome.CONVERGED
         spread = noise / (e + ridge)

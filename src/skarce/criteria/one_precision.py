@@ -1,0 +1,119 @@
+r"""One ridge for all functions by evidence: one-dimensional and smooth, as in `one_ridge`.
+
+With squared lengths :math:`p_j` and projections :math:`o_j` of the target, and :math:`s_j = \rho/(p_j+\rho)` for the ridge
+:math:`\rho` (the precision of the weights relative to that of the noise),
+
+.. math:: a(\rho) = t^TPt = q_0 + \sum_j \frac{o_j^2}{p_j}s_j, \qquad \log|I + \Phi\Phi^T/\rho| = -\sum_j\log s_j .
+
+With the noise at its optimum :math:`a/n` the log evidence is :math:`-\frac n2\log a - \frac12\log|I+\Phi\Phi^T/\rho|` up to a
+constant (SSGE errata 5.3; note on profiled noise). Where the prior variance v of the weights is given, :math:`\sigma^2 = \rho v`,
+and it is :math:`-\frac n2\log\sigma^2 - a/(2\sigma^2) - \frac12\log|I+\Phi\Phi^T/\rho|`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import resolved_energy
+from skarce.criteria.one_ridge import OneRidge
+from skarce.designs.choice import fits
+from skarce.directions import Directions, directions_of
+from skarce.moments import Moments
+
+MAX_REESTIMATIONS = 200
+
+
+@dataclass(frozen=True)
+class EvidenceFit(OneRidge):
+    """Orthogonal functions under one ridge, which the evidence chooses.
+
+    Parameters
+    ----------
+    weight_variance : the prior variance of the weights where it is given; None where it is learned
+    """
+
+    weight_variance: float | None = None
+
+    searched = (1e-13, 1e6)  # beyond, alpha and beta are bounded
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        lowest, highest = super().bounds
+        if self.weight_variance is not None:
+            # The noise is less than all of the target, and rounding is felt below the lowest ridge.
+            all_of_it = self.unexplained + float(self.energies.sum())
+            highest = max(10.0 * all_of_it / (self.n_samples * self.weight_variance), 10.0 * lowest)
+        return lowest, highest
+
+    def energy(self, ridge: float) -> float:
+        """a = t'P t."""
+        return self.unexplained + float(self.energies @ self._shrinkage(ridge))
+
+    def log_determinant(self, ridge: float) -> float:
+        """log|I + Phi Phi'/rho|."""
+        return float(np.log1p(self.lengths / ridge).sum())
+
+    def score(self, ridge: float) -> float:
+        """The log evidence up to a constant."""
+        return -0.5 * float(self._scan(np.array([ridge]))[0])
+
+    def reestimated(self, ridge: float, noise: float, eps: float) -> tuple[float, float]:
+        """SSGE, eqs. (2) and (5): both at once, tested before they are taken (errata 3.2), within the ridges that are searched."""
+        lowest, highest = self.bounds
+        ridge = min(max(ridge, lowest), highest)
+        for _ in range(MAX_REESTIMATIONS):
+            shrunk = 1.0 / (self.lengths + ridge)
+            determined = float((self.lengths * shrunk).sum())
+            length = float(((self.projections * shrunk) ** 2).sum())
+            left = max(self.n_samples - determined, 1e-8 * self.n_samples)
+            new_noise = self.residual(ridge) / left
+            new_ridge = min(max(determined * new_noise / length, lowest), highest) if length > 0.0 else highest
+            moved = abs(np.log(new_ridge / ridge * (noise / new_noise)))
+            if abs(np.log(new_noise / noise)) < eps * np.sqrt(2.0 / left) and moved < eps * np.sqrt(2.0 / determined):
+                break
+            ridge, noise = new_ridge, new_noise
+        return ridge, noise
+
+    def _scan(self, ridges: Floats) -> Floats:
+        """Twice the negative log evidence, up to a constant."""
+        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
+        left = self.unexplained + shrinkage @ self.energies
+        log_determinants = np.log1p(self.lengths / ridges[:, None]).sum(axis=1)
+        if self.weight_variance is None:
+            return self.n_samples * np.log(left) + log_determinants
+        noise = ridges * self.weight_variance
+        return self.n_samples * np.log(noise) + left / noise + log_determinants
+
+    def _derivatives(self, log_ridge: float) -> tuple[float, float]:
+        r"""Of the same in :math:`\log\rho`, with :math:`ds/d\log\rho = s(1 - s)`."""
+        ridge = float(np.exp(log_ridge))
+        s = self._shrinkage(ridge)
+        rate = s * (1.0 - s)
+        left = self.unexplained + float(self.energies @ s)
+        first, second = float(self.energies @ rate), float(self.energies @ (rate * (1.0 - 2.0 * s)))
+        slope, curvature = -float((1.0 - s).sum()), float(rate.sum())
+        if self.weight_variance is None:
+            change = first / left
+            return slope + self.n_samples * change, curvature + self.n_samples * (second / left - change**2)
+        noise = ridge * self.weight_variance
+        return slope + self.n_samples + (first - left) / noise, curvature + (second - 2.0 * first + left) / noise
+
+
+def fit_of_all(moments: Moments, weight_variance: float | None = None) -> tuple[Indices, Directions, EvidenceFit]:
+    """All candidates that are not constant or zero, their directions, and the fit to one target."""
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
+            "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
+        )
+    directions = directions_of(moments.gram, usable)
+    projected = directions.project(moments.projections[usable])
+    return (
+        usable,
+        directions,
+        EvidenceFit.of(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, weight_variance),
+    )

@@ -1,0 +1,241 @@
+"""Search over parameters by the model's own criterion: one fit for each candidate, and no folds."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skarce.estimators.trials import (
+    Group,
+    Trial,
+    check_same_sense,
+    fit_group,
+    fit_group_on_one_core,
+    moments_key,
+    order,
+    results_table,
+    shares_moments,
+)
+
+
+def _best_estimator_has(name: str) -> Any:
+    def check(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
+    """Choose parameters by the criterion of the model itself: evidence, generalized cross validation or a bound.
+
+    Like `GridSearchCV`, but each candidate is fitted once, on all the data, and judged by its own `criterion_`: the estimator knows
+    whether larger (evidence) or smaller (GCV) is better. There are no folds and no refit, so the search takes about as many fits as
+    there are candidates. Candidates that differ in nothing before the search for functions (all but the basis, the intercept and
+    the kind of moments) share the basis and its moments.
+
+    All candidates should be models of one kind for the same targets: GCV of two methods, or with two ways to count degrees of
+    freedom, do not compare.
+
+    Parameters
+    ----------
+    estimator : estimator with `criterion_` and `criterion_sense_` after `fit`
+        Any regressor of this package, or a pipeline that ends in one. Moments are shared where it stands by itself: put the scaler
+        in front of the search, not into it.
+    param_grid : dict or list of dicts
+        As in `GridSearchCV`; nested names such as ``basis__gamma`` reach inside.
+    param_distributions : dict or list of dicts
+        As in `RandomizedSearchCV`, in place of a grid.
+    n_iter : int, default=10
+        How many candidates are drawn from `param_distributions`.
+    n_jobs : int, default=None
+        Processes; candidates that share moments stay together. None is one, unless in a `joblib.parallel_config`.
+    inflation : float, default=2.0
+        Only for GCV: each degree of freedom that a model uses counts as so many when candidates are compared; 1 compares
+        `criterion_` as it is. GCV does not know that functions were chosen among many, so kernels that are too narrow look too good
+        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, 1.4 is common.
+    verbose : int, default=0
+        1 prints a line for each candidate.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws from `param_distributions`.
+
+    Attributes
+    ----------
+    best_estimator_ : the fitted model of the best candidate; the first of those that are equally good
+    best_params_, best_index_ : its parameters, and its place in `results_`
+    criterion_, criterion_sense_ : its criterion, and whether larger (+1) or smaller (-1) is better
+    results_ : dict of arrays
+        ``params``, ``param_<name>``, ``criterion``, ``compared`` (the criterion after `inflation`), ``rank``, ``n_active``,
+        ``outcome`` and ``fit_time``, ready for `pandas.DataFrame`. Time for shared moments counts for the first candidate that
+        needs them.
+    n_features_in_, feature_names_in_ : as in the best estimator
+
+    References
+    ----------
+    Friedman, J. H. (1991). Multivariate adaptive regression splines. Annals of Statistics 19, 1-67.
+
+    See Also
+    --------
+    skarce.model_selection.learn_widths : widths by continuous optimisation of the evidence, many at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import CriterionSearch, FastGCVRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-5, 5, (200, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
+    >>> search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.01, 1.0, 100.0]}).fit(X, y)
+    >>> search.best_params_
+    {'basis__gamma': 1.0}
+    >>> mean, std = search.predict([[1.5]], return_std=True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        param_distributions: Any = None,
+        n_iter: int = 10,
+        n_jobs: int | None = None,
+        inflation: float = 2.0,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.n_jobs = n_jobs
+        self.inflation = inflation
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit every candidate, and keep the best.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or what else the estimator takes
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        **fit_params
+            For the estimator's `fit`, such as `sample_weight`.
+
+        Returns
+        -------
+        self
+        """
+        if not (isinstance(self.inflation, (int, float, np.number)) and 1.0 <= self.inflation < np.inf):
+            raise ValueError(f"inflation must be a finite number of at least 1, got {self.inflation!r}.")
+        candidates = self._candidates()
+        trials: list[Trial] = []
+        best: Any = None
+        for done, model in self._run(self._groups(candidates), X, y, fit_params):
+            for trial in done:
+                trials.append(trial)
+                if self.verbose:
+                    self._print(trial, candidates, len(trials))
+            check_same_sense(trials)
+            leader = min(done, key=order)
+            if best is None or order(leader) < order(best[0]):
+                best = leader, model
+        trials.sort(key=lambda trial: trial.place)
+        leader, model = best
+        self.best_estimator_ = model
+        self.best_index_, self.best_params_ = leader.place, candidates[leader.place]
+        self.criterion_, self.criterion_sense_ = leader.criterion, leader.sense
+        self.results_ = results_table(candidates, trials)
+        for message in leader.warnings:
+            warnings.warn(str(message.message), message.category, stacklevel=2)
+        return self
+
+    def predict(self, X: Any, **params: Any) -> Any:
+        """The prediction of the best model; `return_std` and its like are passed on."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X, **params)
+
+    @available_if(_best_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the best model, where it is a classifier."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """That of the best model: R2 of a regressor."""
+        check_is_fitted(self, "best_estimator_")
+        return float(self.best_estimator_.score(X, y, **params))
+
+    @property
+    def classes_(self) -> Any:
+        """Of the best model, where it is a classifier."""
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """As the best model saw."""
+        return self._of_the_best("n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """As the best model saw."""
+        return self._of_the_best("feature_names_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
+        return tags
+
+    def _of_the_best(self, name: str) -> Any:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted.")
+        return getattr(self.best_estimator_, name)
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        if (self.param_grid is None) == (self.param_distributions is None):
+            raise ValueError("give either param_grid or param_distributions, and not both.")
+        if self.param_grid is not None:
+            candidates = list(ParameterGrid(self.param_grid))
+        else:
+            candidates = list(ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state))
+        if not candidates:
+            raise ValueError("there is no candidate: every list of values in param_grid needs one at least.")
+        return candidates
+
+    def _groups(self, candidates: list[dict[str, Any]]) -> list[Group]:
+        """Unfitted estimators with their places, those together that share moments."""
+        groups: dict[Any, Group] = {}
+        for index, params in enumerate(candidates):
+            # Values may be estimators, of which every candidate needs its own.
+            estimator = clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+            key = moments_key(estimator, params) if shares_moments(estimator) else index
+            groups.setdefault(key, []).append((index, estimator))
+        return list(groups.values())
+
+    def _run(self, groups: list[Group], X: Any, y: Any, fit_params: dict[str, Any]) -> Iterator[Any]:
+        common = X, y, fit_params, self.inflation
+        if joblib.effective_n_jobs(self.n_jobs) == 1:
+            return (fit_group(group, *common) for group in groups)
+        parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        return parallel(joblib.delayed(fit_group_on_one_core)(group, *common) for group in groups)
+
+    def _print(self, trial: Trial, candidates: list[dict[str, Any]], n_done: int) -> None:
+        width = len(str(len(candidates)))
+        params = ", ".join(f"{name}={value}" for name, value in candidates[trial.place].items())
+        print(
+            f"{n_done:{width}d}/{len(candidates)}  criterion {trial.criterion: .6e}  functions {trial.n_active:5d}  "
+            f"{trial.seconds:7.2f} s  {params}",
+            file=sys.stderr,
+        )

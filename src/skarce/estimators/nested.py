@@ -1,0 +1,126 @@
+"""Another model of the same fit, where its models contain one another."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skarce._parallel import blas_threads
+from skarce._typing import Indices
+from skarce.criteria import Criterion
+from skarce.estimators.base import MomentRegressor
+from skarce.moments import Moments
+from skarce.nested_path import NestedPath
+from skarce.posterior import Posterior
+from skarce.posterior_of import Design
+from skarce.searches import Found, Journal
+
+
+class NestedRegressor(MomentRegressor):
+    """Base of the regressors that add or take away one function after the other: `with_n_basis` and `with_tol`."""
+
+    keep_path: bool
+
+    @abstractmethod
+    def _size_with(self, path: NestedPath, tol: float) -> int:
+        """How many functions the model on the path would have with another tolerance."""
+
+    def with_n_basis(self, n_basis: int) -> Any:
+        """The model of another size from the same fit: nothing is learned or searched again.
+
+        Parameters
+        ----------
+        n_basis : int
+            Up to the size of this model; above it where the estimator was fitted with ``keep_path=True``. With several targets,
+            so many functions for each.
+
+        Returns
+        -------
+        model : a fitted estimator of the same class
+            Its functions are the first (or the last that were left) on the way, its weights solved afresh. `trace_` is that of the
+            whole search.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skarce import OrthogonalLeastSquaresRegressor
+        >>> X = np.linspace(-5, 5, 100)[:, None]
+        >>> model = OrthogonalLeastSquaresRegressor(n_basis=8).fit(X, np.sin(X[:, 0]))
+        >>> [len(model.with_n_basis(k).active_) for k in (8, 5, 2)]
+        [8, 5, 2]
+        """
+        if isinstance(n_basis, bool) or not isinstance(n_basis, (int, np.integer)) or n_basis < 0:
+            raise ValueError(f"n_basis must be a whole number that is not negative, got {n_basis!r}.")
+        return self._with_sizes(lambda path: int(n_basis))
+
+    def with_tol(self, tol: float) -> Any:
+        """The model that another `tol` chooses among those of this fit: nothing is learned or searched again.
+
+        Parameters
+        ----------
+        tol : float
+            As in the constructor. A smaller one may choose a larger model, for which the fit needs ``keep_path=True``. What the
+            search has not seen it cannot choose.
+
+        Returns
+        -------
+        model : a fitted estimator of the same class
+        """
+        if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0.0:
+            raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
+        return self._with_sizes(lambda path: self._size_with(path, float(tol)))
+
+    def _with_sizes(self, size_of: Callable[[NestedPath], int]) -> Any:
+        check_is_fitted(self, "posterior_")
+        one_output = isinstance(self.posterior_, Posterior)
+        posteriors: Any = [self.posterior_] if one_output else self.posterior_
+        if all(p.path is None for p in posteriors):
+            raise ValueError(
+                f"the models on the way to this one do not contain one another ({self.outcome_.name}): with_n_basis and with_tol "
+                "are for fits that add functions one by one, or take them away one by one, and find some."
+            )
+        with blas_threads(1):
+            chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
+            model = copy(self)
+            model._keep(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)), one_output)
+        return model
+
+    def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:
+        if size == len(posterior.active):
+            return posterior
+        if not path.least <= size <= path.most:
+            hint = "Fit with keep_path=True, which keeps larger ones" if not self.keep_path else "The search saw no others"
+            raise ValueError(f"there are models of {path.least} to {path.most} functions here, not of {size}. {hint}.")
+        return path.posterior(size, posterior.trace)
+
+    def _posterior(
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
+    ) -> Posterior:
+        posterior = super()._posterior(criterion, moments, design, output, found, journal, factor)
+        if found.nested is None:
+            return posterior
+        most = len(found.nested.order) if self.keep_path else len(found.active)
+        return replace(posterior, path=NestedPath.of(found.nested, most, criterion, moments, design, output, factor))
+
+    def _keep_path(self, posteriors: list[Posterior], candidates: Any) -> None:
+        members = [posterior.active if posterior.path is None else posterior.path.members for posterior in posteriors]
+        self._path_members = np.unique(np.concatenate(members))
+        is_more = len(self._path_members) > len(self.active_)
+        self._path_basis = candidates.select(self._path_members) if is_more else self.basis_
+
+
+class _Members(NamedTuple):
+    """Candidates of which only those are left that may be asked for."""
+
+    basis: Any
+    members: Indices
+    n_candidates: int
+
+    def select(self, active: Indices) -> Any:
+        return self.basis.select(np.searchsorted(self.members, active))

@@ -1,0 +1,147 @@
+"""What a search by the criterion makes of its candidates: fits on shared moments, comparisons, and a table."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from skarce._parallel import blas_threads, one_thread
+from skarce.estimators.base import MomentRegressor, Prepared
+
+# With "basis" and all that is inside it, the parameters on which the moments depend.
+OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
+Group = list[tuple[int, Any]]  # places among the candidates, and unfitted estimators
+
+
+class Trial(NamedTuple):
+    """What one candidate came to."""
+
+    place: int  # among the candidates
+    criterion: float
+    compared: float
+    sense: int
+    n_active: int
+    outcome: str
+    seconds: float
+    warnings: list[warnings.WarningMessage]
+
+
+def shares_moments(estimator: Any) -> bool:
+    """Whether it is fitted as all are that select functions by moments."""
+    return isinstance(estimator, MomentRegressor) and type(estimator).fit is MomentRegressor.fit
+
+
+def moments_key(estimator: MomentRegressor, params: dict[str, Any]) -> Any:
+    """Equal for candidates whose basis and moments are the same."""
+    chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
+    try:
+        return joblib.hash(chosen), estimator._columns_one_by_one()
+    except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a function without a name
+        return object()
+
+
+def fit_group_on_one_core(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: float) -> tuple[list[Trial], Any]:
+    with one_thread():
+        return fit_group(group, X, y, fit_params, inflation)
+
+
+def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: float) -> tuple[list[Trial], Any]:
+    """Fit candidates of one basis; returns all trials, and the model of the best."""
+    trials: list[Trial] = []
+    best: tuple[Trial, Any] | None = None
+    prepared: Prepared | None = None
+    for index, estimator in group:
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                if len(group) == 1:
+                    estimator.fit(X, y, **fit_params)
+                else:
+                    prepared = _fit_prepared(estimator, prepared, X, y, fit_params)
+            except Exception as error:
+                error.add_note(f"This was candidate {index} of CriterionSearch: {estimator}.")
+                raise
+        trial = _trial(index, estimator, time.perf_counter() - started, caught, inflation)
+        trials.append(trial)
+        if best is None or order(trial) < order(best[0]):
+            best = trial, estimator
+    assert best is not None
+    return trials, best[1]
+
+
+def _fit_prepared(estimator: MomentRegressor, prepared: Prepared | None, X: Any, y: Any, fit_params: dict[str, Any]) -> Prepared:
+    """Fit on what another estimator has prepared, or prepare it."""
+    started = time.monotonic()
+    with blas_threads(1):
+        prepared = estimator._prepare(X, y, **fit_params) if prepared is None else prepared
+        estimator._fit_on(prepared, started)
+    return prepared
+
+
+def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.WarningMessage], inflation: float) -> Trial:
+    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if not hasattr(model, "criterion_") or not hasattr(model, "criterion_sense_"):
+        raise TypeError(
+            f"{type(model).__name__} has no criterion_ and criterion_sense_ to be judged by. Use an estimator of skarce, a "
+            "pipeline that ends in one, or GridSearchCV."
+        )
+    n_active, outcome = len(getattr(model, "active_", ())), getattr(getattr(model, "outcome_", None), "name", "")
+    criterion, sense = float(model.criterion_), int(model.criterion_sense_)
+    is_inflated = sense < 0 and inflation > 1.0 and hasattr(model, "posterior_")
+    compared = inflated(model, inflation) if is_inflated else criterion
+    return Trial(index, criterion, compared, sense, n_active, outcome, seconds, caught)
+
+
+def inflated(model: Any, inflation: float) -> float:
+    """GCV of a fitted model where each degree of freedom that it uses counts as `inflation` of them, summed over outputs.
+
+    With V = N q / v^2 and noise variance q / v, v is N noise / V.
+    """
+    total = 0.0
+    for posterior in model.posterior_ if isinstance(model.posterior_, list) else [model.posterior_]:
+        n, value = posterior.n_samples, posterior.criterion
+        freedom = n * posterior.noise_variance / value if value > 0.0 else 0.0
+        left = n - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
+        total += value * (freedom / left) ** 2 if left > 0.0 else np.inf
+    return total
+
+
+def order(trial: Trial) -> tuple[float, int]:
+    """Smaller is better; what is no number comes last."""
+    return (np.inf if math.isnan(trial.compared) else -trial.sense * trial.compared), trial.place
+
+
+def check_same_sense(trials: list[Trial]) -> None:
+    if len({trial.sense for trial in trials}) > 1:
+        raise ValueError(
+            "the candidates have criteria of which one should be large and another small, such as evidence and GCV: these do not "
+            "compare. Search each by itself, or use GridSearchCV."
+        )
+
+
+def results_table(candidates: list[dict[str, Any]], trials: list[Trial]) -> dict[str, Any]:
+    """In the layout of `GridSearchCV.cv_results_`."""
+    table: dict[str, Any] = {"params": candidates}
+    for name in sorted({name for params in candidates for name in params}):
+        column = np.ma.masked_all(len(candidates), dtype=object)
+        for index, params in enumerate(candidates):
+            if name in params:
+                column[index] = params[name]
+        table[f"param_{name}"] = column
+    ranks = np.empty(len(trials), dtype=np.intp)
+    ranks[[trial.place for trial in sorted(trials, key=order)]] = np.arange(1, len(trials) + 1)
+    table["criterion"] = np.array([trial.criterion for trial in trials])
+    table["compared"] = np.array([trial.compared for trial in trials])
+    table["rank"] = ranks
+    table["n_active"] = np.array([trial.n_active for trial in trials])
+    table["outcome"] = np.array([trial.outcome for trial in trials])
+    table["fit_time"] = np.array([trial.seconds for trial in trials])
+    return table

@@ -1,0 +1,179 @@
+"""What the search for kernel widths climbs: the evidence of some rows, in units in which the first guess is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.basis.kernel_basis import distinct_rows
+from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
+
+# In units in which all inputs together vary by one: below, an input does not matter; above, no two rows meet.
+WIDTH_BOUNDS = (1e-6, 1e6)
+RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the noise
+
+
+@dataclass(frozen=True)
+class Widths:
+    """What `learn_widths` found.
+
+    Attributes
+    ----------
+    gamma : float, or array of shape (n_features,)
+        As `KernelBasis` takes it; 0 for an input that does not vary, where there is one for each.
+    log_evidence : float
+        The log density of the targets of the rows it was learned on, with all constants, summed over outputs.
+    noise_variance, weight_precision : float, or array of shape (n_outputs,)
+        With ``covariance="kernel"`` the precision is the inverse variance of the process.
+    n_evaluations : int
+        Of the evidence and its gradient, all starts together.
+    n_rows : int
+        How many rows they were learned on.
+    """
+
+    gamma: Any
+    log_evidence: float
+    noise_variance: Any
+    weight_precision: Any
+    n_evaluations: int
+    n_rows: int
+
+
+class Model(NamedTuple):
+    """Which evidence."""
+
+    kernel: str
+    fit_intercept: bool
+    covariance: str
+    weight_variance: Any  # None where it is learned
+
+
+class Data(NamedTuple):
+    """Rows of positive weight, targets (n_rows, n_outputs), weights or None, and centres where they are not the rows."""
+
+    X: Floats
+    targets: Floats
+    weights: Floats | None
+    centers: Floats | None
+
+    def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
+        """At most so many rows, and so many centres, drawn at random."""
+        data = self
+        if len(self.X) > n_rows:
+            kept = np.sort(rng.choice(len(self.X), n_rows, replace=False))
+            data = Data(self.X[kept], self.targets[kept], None if self.weights is None else self.weights[kept], self.centers)
+        if data.centers is not None and len(data.centers) > n_rows:
+            kept = np.sort(rng.choice(len(data.centers), n_rows, replace=False))
+            data = data._replace(centers=data.centers[kept])
+        return data
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Inputs in which widths of one are a first guess: all together vary by one, each alike or (one width) as they are.
+
+    gamma = width * unit; an input that does not vary has unit 0.
+    """
+
+    origin: Floats
+    units: Floats
+    factors: Floats  # multiply the inputs: sqrt(unit), or the unit itself for absolute differences
+    one_for_all: bool
+
+    @classmethod
+    def of(cls, data: Data, kernel: str, *, one_for_all: bool) -> Scale:
+        origin = np.average(data.X, axis=0, weights=data.weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variances = np.average((data.X - origin) ** 2, axis=0, weights=data.weights)
+        if not np.isfinite(variances).all():
+            raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance by StandardScaler.")
+        # Rounding of the mean is no variance.
+        variances[variances <= 1e-24 * (variances + origin**2)] = 0.0
+        if one_for_all:
+            variances = np.full(len(variances), variances.mean())
+        varies = variances > 0.0
+        lengths = np.sqrt(np.where(varies, variances, 1.0))
+        if kernel == "laplacian":
+            factors = varies / (len(variances) * lengths)
+            return cls(origin, factors, factors, one_for_all)
+        factors = varies / (np.sqrt(len(variances)) * lengths)
+        return cls(origin, factors**2, factors, one_for_all)
+
+    def inputs(self, X: Floats) -> Floats:
+        return (X - self.origin) * self.factors
+
+    def gamma(self, log_widths: Floats) -> Any:
+        if not self.one_for_all:
+            return np.exp(log_widths) * self.units
+        # Inputs that do not vary have no width to learn: any will do.
+        return float(np.exp(log_widths[0]) * self.units[0]) or 1.0
+
+    @property
+    def n_widths(self) -> int:
+        return 1 if self.one_for_all else len(self.units)
+
+
+class Objective:
+    """The evidence of some rows as the optimiser sees it, and the best it has seen; targets are scaled to unit variance."""
+
+    def __init__(self, data: Data, scale: Scale, model: Model) -> None:
+        targets = WeightedTargets.of(data.targets, data.weights, fit_intercept=model.fit_intercept)
+        self.n_rows, self._scale, self.covariance = len(data.X), scale, model.covariance
+        self._n_samples = targets.n_samples
+        energies = np.einsum("no,no->o", targets.values, targets.values)
+        raw = np.einsum("no,no->o", data.targets, data.targets)
+        self._varies = energies > 1e-24 * raw
+        self.can_tell = bool(self._n_samples > 0.0 and self._varies.any() and (scale.units > 0.0).any())
+        self._lengths = np.sqrt(energies[self._varies] / max(self._n_samples, 1e-300))
+        rows = scale.inputs(data.X)
+        centers = rows[distinct_rows(rows)] if data.centers is None else scale.inputs(data.centers)
+        if model.covariance == "kernel":
+            centers = rows
+        scaled = replace(targets, values=targets.values[:, self._varies] / self._lengths)
+        given = None
+        if model.weight_variance is not None:
+            given = np.broadcast_to(np.asarray(model.weight_variance, dtype=np.float64), self._varies.shape)
+            given = given[self._varies] / self._lengths**2
+        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given)
+        self.n_evaluations = 0
+        self.best_at: Floats | None = None
+        self._best: Value | None = None
+
+    def __call__(self, at: Floats) -> tuple[float, Floats]:
+        """The negative log evidence and its gradient, in the logarithms of the widths and of the ratio."""
+        widths = np.broadcast_to(np.exp(at[:-1]), self._scale.units.shape)
+        value = self._evidence.at(widths, float(np.exp(at[-1])))
+        self.n_evaluations += 1
+        if self._best is None or value.log_evidence > self._best.log_evidence:
+            self._best, self.best_at = value, at.copy()
+        by_widths = value.by_widths.sum(keepdims=True) if self._scale.one_for_all else value.by_widths
+        return -value.log_evidence, -np.append(by_widths, value.by_ratio)
+
+    def start_from_process(self, at: Floats) -> Floats:
+        """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""
+        return self.start_at(at[:-1] + np.log(2.0))
+
+    def start_at(self, log_widths: Floats) -> Floats:
+        """These widths, with the ratio of largest evidence."""
+        log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
+        ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
+        return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
+
+    @property
+    def log_evidence(self) -> float:
+        """The best so far, in user units."""
+        assert self._best is not None
+        return self._best.log_evidence - self._n_samples * float(np.log(self._lengths).sum())
+
+    def widths(self, n_evaluations: int) -> Widths:
+        assert self._best is not None
+        assert self.best_at is not None
+        noise, precision = np.zeros(len(self._varies)), np.full(len(self._varies), np.inf)
+        noise[self._varies] = self._best.noise_variances * self._lengths**2
+        precision[self._varies] = self._best.ridge / noise[self._varies]
+        gamma = self._scale.gamma(self.best_at[:-1])
+        return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows)

@@ -1,0 +1,56 @@
+"""Where a search has been, as long as each model contains the one before or is contained in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.active_set import ActiveSet
+from skarce.searches.journal import Nested
+
+
+class Trail:
+    """Sets of consecutive sizes, all on the way up or all on the way down; anything else breaks it off for good."""
+
+    def __init__(self, state: ActiveSet, worth: float) -> None:
+        self._start = state.active.copy()
+        self._moved: list[int] = []
+        self._action: str | None = None
+        self._is_nested = True
+        self._ridges: list[Floats] = []
+        self._noises: list[float | None] = []
+        self._worths: list[float] = []
+        self._keep(state, worth)
+
+    def note(self, action: str, candidate: int, state: ActiveSet, worth: float) -> None:
+        """One function more or less; other members, which a refresh may have thinned out, must be the same."""
+        sign = 1 if action == "add" else -1
+        same_way = self._action in (None, action)
+        if not (self._is_nested and same_way and len(state) == len(self._start) + sign * (len(self._moved) + 1)):
+            self.break_off()
+            return
+        self._action = action
+        self._moved.append(candidate)
+        self._keep(state, worth)
+
+    def break_off(self) -> None:
+        """A search that goes back, or to and fro, has no nested sets."""
+        self._is_nested = False
+
+    def nested(self) -> Nested | None:
+        """All sets on the way, the smallest first."""
+        if not self._is_nested:
+            return None
+        moved = np.array(self._moved, dtype=np.intp)
+        if self._action == "delete":
+            order: Indices = np.concatenate([np.setdiff1d(self._start, moved), moved[::-1]])
+            return Nested(order, len(order) - len(moved), self._ridges[::-1], self._noises[::-1], np.array(self._worths[::-1]))
+        return Nested(np.concatenate([self._start, moved]), len(self._start), self._ridges, self._noises, np.array(self._worths))
+
+    def _keep(self, state: ActiveSet, worth: float) -> None:
+        """The ridges in the order in which functions came, or the one of all."""
+        ridges = state.ridges
+        is_one = not len(ridges) or bool((ridges == ridges[0]).all())
+        self._ridges.append(np.array(ridges[0] if len(ridges) else 0.0) if is_one else ridges[np.argsort(state.active)])
+        self._noises.append(state.noise)
+        self._worths.append(worth)

@@ -1,0 +1,423 @@
+"""Sparse Gaussian processes by backward elimination: the estimator, its rules, and the models on its way."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.preprocessing import PolynomialFeatures
+
+from skarce import BackwardEliminationRegressor, EvidenceRegressor, KernelBasis, Outcome
+from skarce.designs import RowBlocks
+from skarce.solvers.penalized_path import StopRule
+from tests.oracles import log_evidence, penalized_error, rbf
+
+GAMMA = 0.3
+directions = pytest.mark.parametrize("direction", ["backward", "forward"])
+intercepts = pytest.mark.parametrize("intercept", [True, False])
+variances = pytest.mark.parametrize("variance", ["learned", 1.0])
+
+
+def make(**parameters):
+    return BackwardEliminationRegressor(KernelBasis(gamma=GAMMA), **parameters)
+
+
+@pytest.fixture
+def sinc(rng):
+    X = rng.uniform(-10, 10, (90, 1))
+    return X, np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 90)
+
+
+# What a fit is -------------------------------------------------------------------------------------------------------------
+
+
+@directions
+@intercepts
+@variances
+def test_model_is_that_of_its_functions_under_the_ridge_of_the_full_one(sinc, direction, intercept, variance):
+    X, y = sinc
+    y = 3.0 * y + 5.0 * intercept
+    model = make(direction=direction, fit_intercept=intercept, weight_variance=variance).fit(X, y)
+    half = np.ptp(y) / 2
+    given = variance if variance == "learned" else variance * half**2
+    full = EvidenceRegressor(KernelBasis(gamma=GAMMA), fit_intercept=intercept, weight_variance=given).fit(X, y)
+    ridge = full.weight_precision_[0] * full.noise_variance_
+    np.testing.assert_allclose(model.weight_precision_ * model.noise_variance_, ridge, rtol=1e-8)
+    phi = rbf(X, X[model.active_], GAMMA)
+    centred, target = (phi - phi.mean(axis=0), y - y.mean()) if intercept else (phi, y)
+    w = np.linalg.solve(centred.T @ centred + ridge * np.eye(len(model.active_)), centred.T @ target)
+    np.testing.assert_allclose(model.coef_, w, rtol=1e-6)
+    np.testing.assert_allclose(model.predict(X), phi @ w + (y.mean() - phi.mean(axis=0) @ w if intercept else 0.0), rtol=1e-7)
+    expected = log_evidence(phi, y, model.weight_precision_, model.noise_variance_, intercept=intercept)
+    np.testing.assert_allclose(model.criterion_, expected, rtol=1e-8)
+    assert model.criterion_sense_ == 1
+    if variance == "learned":
+        error = penalized_error(phi, y, ridge, intercept=intercept)
+        assert model.noise_variance_ == pytest.approx(error / (len(y) - intercept), rel=1e-8)
+    else:
+        np.testing.assert_allclose(model.weight_precision_, 1.0 / half**2, rtol=1e-8)
+        assert model.noise_variance_ == pytest.approx(full.noise_variance_, rel=1e-6)
+
+
+@directions
+@intercepts
+@pytest.mark.parametrize("stop", ["total", "step"])
+def test_the_rule_holds_for_the_model_and_not_for_the_next(sinc, direction, intercept, stop):
+    """Checked on dense solutions along the recorded order, nothing of which comes from the solver but the order."""
+    X, y = sinc
+    tol = 0.05 if stop == "total" else 0.004
+    model = make(direction=direction, fit_intercept=intercept, stop=stop, tol=tol).fit(X, y)
+    ridge = model.weight_precision_[0] * model.noise_variance_
+    phi = rbf(X, X, GAMMA)
+
+    def f(members):
+        return penalized_error(phi[:, sorted(members)], y, ridge, intercept=intercept)
+
+    moved = model.trace_["index"].tolist()
+    size = len(model.active_)
+    full = f(range(90))
+    if direction == "backward":
+        sets = {90 - k: set(range(90)) - set(moved[:k]) for k in range(91)}
+    else:
+        sets = {k: set(moved[:k]) for k in range(len(moved) + 1)}
+    assert set(model.active_) == sets[size]
+    if stop == "total":
+        assert f(sets[size]) <= (1 + tol) * full < f(sets[size - 1])
+    elif direction == "backward":
+        assert f(sets[size - 1]) - f(sets[size]) > tol * f(sets[size])
+        for larger in range(size + 1, 91):
+            assert f(sets[larger - 1]) - f(sets[larger]) <= tol * f(sets[larger])
+    else:
+        assert f(sets[size]) - f(sets[size + 1]) <= tol * f(sets[size])
+        for smaller in range(1, size + 1):
+            assert f(sets[smaller - 1]) - f(sets[smaller]) > tol * f(sets[smaller - 1])
+
+
+@directions
+@variances
+def test_trace_tells_size_increment_objective_and_evidence_of_every_model(sinc, direction, variance):
+    X, y = sinc
+    y = 7.0 * y
+    model = make(direction=direction, weight_variance=variance).fit(X, y)
+    ridge = model.weight_precision_[0] * model.noise_variance_
+    phi, trace = rbf(X, X, GAMMA), model.trace_
+    down = direction == "backward"
+    members = set(range(90)) if down else set()
+    before = penalized_error(phi[:, sorted(members)], y, ridge, intercept=True)
+    for row in trace[:: 1 if len(trace) < 30 else 3]:
+        upto = trace["index"][: int(np.flatnonzero(trace["index"] == row["index"])[0]) + 1]
+        members = set(range(90)) - set(upto) if down else set(upto)
+        columns = phi[:, sorted(members)]
+        error = penalized_error(columns, y, ridge, intercept=True)
+        assert row["n_active"] == len(members)
+        assert row["objective"] == pytest.approx(error, rel=1e-7)
+        noise = error / 89 if variance == "learned" else ridge * (np.ptp(y) / 2) ** 2
+        if not members:
+            noise = error / 89
+        expected = log_evidence(columns, y, np.full(len(members), ridge / noise), noise, intercept=True)
+        assert row["criterion"] == pytest.approx(expected, rel=1e-7)
+    steps = np.diff(np.concatenate([[before], trace["objective"]])) * (1 if down else -1)
+    np.testing.assert_allclose(trace["increment"], steps, rtol=1e-6, atol=1e-8 * before)
+    assert (trace["action"] == ("delete" if down else "add")).all()
+
+
+def test_backward_ends_at_none_and_forward_with_its_model(sinc):
+    X, y = sinc
+    assert make().fit(X, y).trace_["n_active"].tolist() == list(range(89, -1, -1))
+    forward = make(direction="forward").fit(X, y)
+    assert forward.trace_["n_active"].tolist() == list(range(1, len(forward.active_) + 1))
+    assert make(direction="forward", keep_path=True).fit(X, y).trace_["n_active"][-1] == 90
+
+
+def test_learned_widths_are_those_of_the_prior_that_was_asked_for():
+    X, y = make_friedman1(120, n_features=6, noise=1.0, random_state=0)
+    half = np.ptp(y) / 2
+    given = BackwardEliminationRegressor(KernelBasis(gamma="ard"), weight_variance=1.0).fit(X, y)
+    full = EvidenceRegressor(KernelBasis(gamma="ard"), weight_variance=half**2).fit(X, y)
+    np.testing.assert_allclose(given.basis_.gamma_, full.basis_.gamma_, rtol=1e-10)
+    learned = BackwardEliminationRegressor(KernelBasis(gamma="ard")).fit(X, y)
+    assert np.abs(np.log(learned.basis_.gamma_[:5] / given.basis_.gamma_[:5])).max() > 0.1
+
+
+def test_widths_of_a_process_go_with_any_prior(sinc):
+    X, y = sinc
+    basis = KernelBasis(gamma="evidence", width_params={"covariance": "kernel"})
+    free, given = (BackwardEliminationRegressor(basis, weight_variance=v).fit(X, y) for v in ("learned", 1.0))
+    assert free.basis_.gamma_ == given.basis_.gamma_
+
+
+def test_paper_model_on_friedman1():
+    """Errata 3: about 0.46 with all functions and with some 62 of 240, against targets without noise."""
+    errors, sizes = [], []
+    for seed in range(3):
+        X, y = make_friedman1(240, noise=1.0, random_state=seed)
+        X_test, y_test = make_friedman1(2000, random_state=1000 + seed)
+        model = BackwardEliminationRegressor(KernelBasis(gamma="ard"), weight_variance=1.0, keep_path=True).fit(2 * X - 1, y)
+        full = model.with_n_basis(240)
+        errors.append([np.mean((m.predict(2 * X_test - 1) - y_test) ** 2) for m in (full, model)])
+        sizes.append(len(model.active_))
+    full, sparse = np.mean(errors, axis=0)
+    assert 0.35 < full < 0.55
+    assert sparse < 1.08 * full
+    assert 52 < np.mean(sizes) < 72
+
+
+# Rules by hand -------------------------------------------------------------------------------------------------------------
+
+EXCESS = np.array([9.0, 4.0, 1.5, 0.25, 0.06, 0.02, 0.0])  # of the models of 0 to 6 functions
+
+
+@pytest.mark.parametrize(("tol", "size"), [(0.0, 6), (0.01, 6), (0.02, 5), (0.05, 5), (0.06, 4), (0.3, 3), (4.0, 1), (50.0, 0)])
+@directions
+def test_total_rule_by_hand(direction, tol, size):
+    assert StopRule("total", tol, direction).size(EXCESS) == size
+    assert StopRule("total", tol, direction).size(EXCESS[2:], least=2) == max(size, 2)
+
+
+@pytest.mark.parametrize(
+    ("tol", "size"),
+    # Downwards f rises by 0.02 of 1, 0.04 of 1.02, 0.19 of 1.06, 1.25 of 1.25, 2.5 of 2.5, 5 of 5.
+    [(0.01, 6), (0.02, 5), (0.0393, 4), (0.17, 4), (0.18, 3), (0.999, 3), (1.0, 0)],
+)
+def test_step_rule_downwards_by_hand(tol, size):
+    assert StopRule("step", tol, "backward").size(EXCESS) == size
+
+
+@pytest.mark.parametrize(
+    ("tol", "size"),
+    # Upwards it falls by 5 of 10, 2.5 of 5, 1.25 of 2.5, 0.19 of 1.25, 0.04 of 1.06, 0.02 of 1.02.
+    [(0.5, 0), (0.4999, 3), (0.153, 3), (0.151, 4), (0.038, 4), (0.03, 5), (0.01, 6)],
+)
+def test_step_rule_upwards_by_hand(tol, size):
+    rule = StopRule("step", tol, "forward")
+    assert rule.size(EXCESS) == size
+    seen = [k for k in range(1, 7) if rule.is_met(EXCESS[: k + 1].tolist())]
+    assert (seen[0] - 1 if seen else 6) == size
+
+
+@pytest.mark.parametrize("stop", ["total", "step"])
+def test_a_way_up_that_ended_too_early_asks_for_more(stop):
+    assert StopRule(stop, 0.001, "forward").size(EXCESS[:4]) == 4  # the models of 0 to 3 functions are known
+    assert StopRule(stop, 0.001, "forward").size(EXCESS) == 6
+
+
+def test_a_hump_ends_elimination_by_steps_but_not_in_total():
+    excess = np.array([1.0, 0.5, 0.49, 0.2, 0.0])
+    assert StopRule("step", 0.1, "backward").size(excess) == 4
+    assert StopRule("total", 0.3, "backward").size(excess) == 3
+
+
+# Budgets and limits ---------------------------------------------------------------------------------------------------------
+
+
+@directions
+def test_n_basis_is_exact(sinc, direction):
+    X, y = sinc
+    for n_basis in (1, 5, 40, 90):
+        model = make(direction=direction, n_basis=n_basis).fit(X, y)
+        assert len(model.active_) == n_basis
+        assert model.outcome_ is Outcome.GOAL_REACHED
+    with pytest.warns(match="fewer functions than n_basis"):
+        more = make(direction=direction, n_basis=91).fit(X, y)
+    assert len(more.active_) == 90
+    assert more.outcome_ is Outcome.TOO_FEW_CANDIDATES
+
+
+@directions
+def test_limits(sinc, direction):
+    X, y = sinc
+    free = make(direction=direction).fit(X, y)
+    capped = make(direction=direction, max_active=4).fit(X, y)
+    assert len(free.active_) > 4 == len(capped.active_)
+    assert capped.outcome_ is Outcome.SIZE_LIMIT
+    assert make(direction=direction, max_active=80).fit(X, y).outcome_ is Outcome.GOAL_REACHED
+    with pytest.warns(match="step limit"):
+        early = make(direction=direction, max_iter=3).fit(X, y)
+    assert len(early.active_) == (87 if direction == "backward" else 3)
+    assert early.outcome_ is Outcome.STEP_LIMIT
+    with pytest.warns(match="time limit"):
+        assert make(direction=direction, max_time=0.0).fit(X, y).outcome_ is Outcome.TIME_LIMIT
+
+
+def test_a_limit_after_the_model_was_found_does_not_matter(sinc):
+    X, y = sinc
+    free = make().fit(X, y)
+    cut = make(max_iter=90 - len(free.active_) + 2).fit(X, y)
+    assert cut.outcome_ is Outcome.GOAL_REACHED
+    np.testing.assert_array_equal(cut.active_, free.active_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"direction": "sideways"}, "direction must be one of"),
+        ({"stop": "never"}, "stop must be one of"),
+        ({"tol": -0.1}, "tol must be at least 0"),
+        ({"n_basis": 0}, "n_basis must be a whole number"),
+        ({"n_basis": 2.5}, "n_basis must be a whole number"),
+        ({"n_basis": 9, "max_active": 5}, "more functions than max_active"),
+        ({"weight_variance": "much"}, "weight_variance must be"),
+        ({"weight_variance": 0.0}, "weight_variance must be"),
+    ],
+)
+def test_wrong_parameters_are_named(sinc, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        make(**wrong).fit(*sinc)
+
+
+def test_too_many_candidates_for_the_memory_budget(sinc):
+    with config_context(working_memory=0.1), pytest.raises(ValueError, match="all 90 candidates"):
+        make(moments="columns").fit(*sinc)
+
+
+# Awkward data ---------------------------------------------------------------------------------------------------------------
+
+
+@directions
+def test_a_kernel_matrix_of_rank_three(rng, direction):
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, -2.0, 0.5] + rng.normal(0, 0.1, 60)
+    model = BackwardEliminationRegressor(KernelBasis("linear"), direction=direction).fit(X, y)
+    full = EvidenceRegressor(KernelBasis("linear")).fit(X, y)
+    assert 3 <= len(model.active_) < 60
+    assert np.mean((model.predict(X) - full.predict(X)) ** 2) < 0.1 * full.noise_variance_
+    three = model.with_n_basis(3)
+    assert np.isfinite(three.predict(X, return_std=True)).all()
+    assert np.mean((three.predict(X) - full.predict(X)) ** 2) < full.noise_variance_
+
+
+@directions
+def test_duplicate_rows_are_counted_and_not_doubled(rng, direction):
+    X = rng.uniform(-3, 3, (40, 1))
+    y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 40)
+    weights = rng.integers(0, 4, 40)
+    weighted = make(direction=direction).fit(X, y, sample_weight=weights)
+    repeated = make(direction=direction).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.relevance_vectors_, repeated.relevance_vectors_)
+    np.testing.assert_allclose(weighted.predict(X, return_std=True), repeated.predict(X, return_std=True), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(weighted.criterion_, repeated.criterion_, rtol=1e-8)
+
+
+def test_equal_candidates(rng):
+    X = rng.normal(size=(50, 4))
+    y = X @ [1.0, 2.0, 0.0, -1.0] + rng.normal(0, 0.1, 50)
+    model = BackwardEliminationRegressor("passthrough").fit(np.column_stack([X, X]), y)
+    assert len(model.active_) <= 5
+    assert set(model.active_ % 4) >= {0, 1, 3}
+
+
+@directions
+def test_constant_inputs_and_constant_targets(sinc, direction):
+    X, y = sinc
+    nothing = make(direction=direction).fit(np.ones((20, 2)), y[:20])
+    assert len(nothing.active_) == 0
+    np.testing.assert_allclose(nothing.predict(np.ones((3, 2))), y[:20].mean())
+    one_constant = make(direction=direction).fit(np.column_stack([X, np.ones(90)]), y)
+    np.testing.assert_allclose(
+        one_constant.predict(np.column_stack([X, np.ones(90)])), make(direction=direction).fit(X, y).predict(X)
+    )
+    flat = make(direction=direction, weight_variance=1.0).fit(X, np.full(90, 4.0))
+    assert flat.outcome_ is Outcome.CONSTANT_TARGET
+    np.testing.assert_allclose(flat.predict(X[:2]), 4.0)
+    assert "objective" in flat.trace_.dtype.names
+
+
+@directions
+@intercepts
+def test_one_candidate_and_one_row(direction, intercept):
+    X, y = np.arange(6.0)[:, None], np.array([0.1, 1.2, 1.9, 3.1, 4.0, 5.1])
+    one = BackwardEliminationRegressor("passthrough", direction=direction, fit_intercept=intercept).fit(X, y)
+    assert one.active_.tolist() == [0]
+    assert one.coef_[0] == pytest.approx(1.0, abs=0.05)
+    row = BackwardEliminationRegressor(direction=direction, fit_intercept=intercept).fit([[1.0]], [2.0])
+    assert np.isfinite(row.predict([[1.0]])).all()
+
+
+def test_noise_alone_has_no_functions(rng):
+    model = BackwardEliminationRegressor("passthrough").fit([[1.0], [-1.0], [1.0], [-1.0]], [1.0, 1.0, -1.0, -1.0])
+    assert model.outcome_ is Outcome.NOTHING_HELPS
+    assert len(model.active_) == 0
+    with pytest.raises(ValueError, match="find some"):
+        model.with_n_basis(1)
+
+
+def test_an_exact_fit_ends_in_a_sound_model(rng):
+    X = rng.normal(size=(60, 2))
+    exact = BackwardEliminationRegressor("passthrough").fit(X, X @ [2.0, -1.0])
+    assert exact.outcome_ is Outcome.NO_NOISE
+    np.testing.assert_allclose(exact.coef_, [2.0, -1.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e7, 1e-7, 1e150, 1e-150])
+@variances
+def test_units_of_the_target_do_not_matter(sinc, factor, variance):
+    X, y = sinc
+    model, scaled = (make(weight_variance=variance).fit(X, y * c) for c in (1.0, factor))
+    np.testing.assert_array_equal(scaled.active_, model.active_)
+    np.testing.assert_allclose(scaled.predict(X) / factor, model.predict(X), rtol=1e-6, atol=1e-9)
+
+
+# The face -------------------------------------------------------------------------------------------------------------------
+
+
+def test_several_targets_have_their_own_functions(rng):
+    X = rng.uniform(-4, 4, (80, 2))
+    Y = np.column_stack([np.sin(X[:, 0]), 100 * np.cos(X[:, 1])]) + rng.normal(0, [0.1, 10.0], (80, 2))
+    single = [make(weight_variance=1.0).fit(X, Y[:, k]) for k in range(2)]
+    both = make(weight_variance=1.0).fit(X, Y)
+    np.testing.assert_array_equal(both.active_, np.union1d(*(s.active_ for s in single)))
+    mean, std = both.predict(X, return_std=True)
+    for k, one in enumerate(single):
+        np.testing.assert_allclose(mean[:, k], one.predict(X), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(std[:, k], one.predict(X, return_std=True)[1], rtol=1e-7)
+    assert set(np.unique(both.trace_["output"])) == {0, 1}
+    small = both.with_n_basis(5)
+    for k, one in enumerate(single):
+        np.testing.assert_allclose(small.predict(X)[:, k], one.with_n_basis(5).predict(X), rtol=1e-7, atol=1e-9)
+
+
+def test_row_blocks_give_the_model_of_the_rows(rng):
+    X = rng.uniform(-4, 4, (2000, 2))
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 1] + rng.normal(0, 0.2, 2000)
+    basis = KernelBasis(gamma=0.5, centers=X[:40])
+    for variance in ("learned", 1.0):
+        streamed, at_once = (
+            BackwardEliminationRegressor(basis, weight_variance=variance, keep_path=True).fit(*data)
+            for data in ((RowBlocks.from_arrays(X, y, block_rows=501),), (X, y))
+        )
+        np.testing.assert_array_equal(streamed.active_, at_once.active_)
+        np.testing.assert_allclose(streamed.with_n_basis(20).predict(X[:9]), at_once.with_n_basis(20).predict(X[:9]), rtol=1e-6)
+
+
+def test_whole_and_columns_agree(sinc):
+    X, y = sinc
+    whole, columns = (make(moments=kind, keep_path=True).fit(X, y) for kind in ("whole", "columns"))
+    np.testing.assert_array_equal(whole.active_, columns.active_)
+    np.testing.assert_allclose(whole.trace_["objective"], columns.trace_["objective"], rtol=1e-8)
+
+
+def test_any_transformer_is_a_basis(rng):
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] ** 2 + X[:, 1] * X[:, 2] + rng.normal(0, 0.05, 80)
+    model = BackwardEliminationRegressor(PolynomialFeatures(3)).fit(X, y)
+    names = set(model.basis_.get_feature_names_out())
+    assert {"x0^2", "x1 x2"} <= names
+    assert len(names) < 12
+    smaller = model.with_n_basis(2)
+    assert set(smaller.basis_.get_feature_names_out()) == {"x0^2", "x1 x2"}
+    assert smaller.predict(X).shape == (80,)
+
+
+def test_clone_and_pickle_keep_the_path(sinc):
+    X, y = sinc
+    model = make(keep_path=True).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.with_n_basis(50).predict(X), model.with_n_basis(50).predict(X))
+    assert clone(model).get_params()["keep_path"] is True
+
+
+def test_verbose_prints_steps(sinc, capsys):
+    make(verbose=2, n_basis=80).fit(*sinc)
+    assert "delete" in capsys.readouterr().err

@@ -1,0 +1,146 @@
+"""Adaptive sparseness against its printed update and its closed form."""
+
+import numpy as np
+import pytest
+
+from skarce import JeffreysPriorRegressor, KernelBasis, Outcome
+from skarce.searches import Journal, Limits
+from skarce.solvers import jeffreys_em
+from skarce.solvers.jeffreys_em import JeffreysEM, run_jeffreys
+from tests.oracles import gcv, random_problem, rbf
+from tests.test_active_set import moments_of
+
+
+def em(phi, t, initial_ridge=0.01):
+    return JeffreysEM(np.arange(phi.shape[1]), phi.T @ phi, phi.T @ t, float(t @ t), float(len(t)), initial_ridge)
+
+
+def test_the_start_is_ridge_and_a_step_is_the_printed_update():
+    phi, t = random_problem(0)
+    state = em(phi, t, 0.7)
+    start = np.linalg.solve(phi.T @ phi + 0.7 * np.eye(12), phi.T @ t)
+    np.testing.assert_allclose(state.weights, start, rtol=1e-8)
+    noise = np.mean((t - phi @ start) ** 2)
+    assert state.noise == pytest.approx(noise)
+    state.step()
+    expected = np.linalg.solve(phi.T @ phi + noise * np.diag(1 / start**2), phi.T @ t)
+    np.testing.assert_allclose(state.weights, expected[state.members], rtol=1e-7)
+    residual = t - phi[:, state.members] @ state.weights
+    assert state.noise == pytest.approx(residual @ residual / len(t))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_end_is_a_fixed_point(seed):
+    phi, t = random_problem(seed)
+    t = t + phi[:, :3] @ (20 / np.linalg.norm(phi[:, :3], axis=0))
+    found = run_jeffreys(moments_of(phi, t), Journal(Limits(tol=1e-12)), 0.01)
+    assert found.outcome is Outcome.CONVERGED
+    active = phi[:, found.active]
+    weights = np.linalg.solve(active.T @ active + np.diag(found.ridges), active.T @ t)
+    residual = t - active @ weights
+    noise = residual @ residual / len(t)
+    np.testing.assert_allclose(active.T @ residual * weights, noise, rtol=1e-7)  # phi'r = s2 / w
+    assert 0 < len(found.active) < 12
+
+
+def test_the_objective_falls_between_the_steps_that_drop_nothing():
+    phi, t = random_problem(2)
+    state = em(phi, t)
+    values, previous = [], None
+    for _ in range(40):
+        size = len(state.members)
+        residual = t - phi[:, state.members] @ state.weights
+        value = 0.5 * len(t) * np.log(state.noise) + residual @ residual / (2 * state.noise) + np.log(np.abs(state.weights)).sum()
+        values = [*values, value] if size == previous else [value]
+        previous = size
+        if len(values) > 1:
+            assert values[-1] <= values[-2] + 1e-9
+        state.step()
+
+
+def test_orthonormal_columns_have_a_closed_form():
+    """Started at z = phi't, w = (z + sign(z) sqrt(z^2 - 4 s2)) / 2 where |z| > 2 s, else nothing."""
+    rng = np.random.default_rng(1)
+    phi, _ = np.linalg.qr(rng.normal(size=(60, 20)))
+    t = phi @ (rng.normal(size=20) * 3) + 0.5 * rng.normal(size=60)
+    found = run_jeffreys(moments_of(phi, t), Journal(Limits(tol=1e-12)), 1e-12)
+    z = phi.T @ t
+    weights = np.zeros(20)
+    weights[found.active] = z[found.active] / (1 + found.ridges)
+    noise = np.mean((t - phi @ weights) ** 2)
+    large = np.abs(z) > 2 * np.sqrt(noise)
+    with np.errstate(invalid="ignore"):
+        expected = np.where(large, 0.5 * (z + np.sign(z) * np.sqrt(z**2 - 4 * noise)), 0.0)
+    assert 0 < large.sum() < 20
+    np.testing.assert_allclose(weights, expected, atol=1e-8)
+    assert set(np.flatnonzero(large)) == set(found.active)
+
+
+@pytest.fixture
+def sinc(rng):
+    X = rng.uniform(-10, 10, (120, 1))
+    return X, np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 120)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_fitted_attributes_are_what_they_say(sinc, fit_intercept):
+    X, y = sinc
+    model = JeffreysPriorRegressor(KernelBasis(gamma=0.1), fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+    phi = rbf(X, X, 0.1)[:, model.active_]
+    np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
+    ridges = model.weight_precision_ * model.noise_variance_
+    np.testing.assert_allclose(model.criterion_, gcv(phi, y, ridges, intercept=fit_intercept), rtol=1e-6)
+    residual = y - model.predict(X)
+    noise = residual @ residual / (120 - fit_intercept)
+    np.testing.assert_allclose(ridges, noise / model.coef_**2, rtol=1e-5)
+    assert model.criterion_sense_ == -1
+    assert model.trace_["criterion"][-1] == pytest.approx(model.criterion_, rel=1e-6)
+    assert model.trace_["n_active"][-1] == len(model.active_) < 20
+    assert np.count_nonzero(model.coef_) == len(model.active_)
+
+
+def test_the_start_decides_how_many_functions_stay(sinc):
+    X, y = sinc
+    sizes = [len(JeffreysPriorRegressor(initial_ridge=ridge).fit(X, y).active_) for ridge in (1e-4, 1.0, 100.0)]
+    assert sizes[0] > sizes[2]
+
+
+def test_the_noise_is_bounded_below(rng):
+    X = rng.normal(size=(40, 120))
+    model = JeffreysPriorRegressor("passthrough").fit(X, rng.normal(size=40))
+    assert model.outcome_ is Outcome.NO_NOISE
+    assert 30 < len(model.active_) < 45
+    assert np.isfinite(model.predict(X, return_std=True)).all()
+
+
+def test_no_step_takes_the_noise_below_its_bound(rng):
+    phi, t = rng.normal(size=(20, 60)), rng.normal(size=20)
+    state = em(phi, t, 1e-12)
+    for _ in range(5):
+        assert state.noise == pytest.approx(1e-10 * t @ t / 20)
+        state.step()
+
+
+def test_units_of_the_target_do_not_matter(sinc):
+    X, y = sinc
+    model, scaled = (JeffreysPriorRegressor().fit(X, t) for t in (y, y * 1e9))
+    np.testing.assert_array_equal(scaled.active_, model.active_)
+    np.testing.assert_allclose(scaled.coef_ / 1e9, model.coef_, rtol=1e-6)
+
+
+def test_max_active_is_a_cap(sinc):
+    model = JeffreysPriorRegressor(max_active=2).fit(*sinc)
+    assert len(model.active_) == 2
+    assert model.outcome_ is Outcome.SIZE_LIMIT
+
+
+@pytest.mark.parametrize("ridge", [0.0, -1.0, np.inf, "gcv", None, True])
+def test_a_start_that_is_none_is_named(sinc, ridge):
+    with pytest.raises(ValueError, match="initial_ridge must be positive and finite"):
+        JeffreysPriorRegressor(initial_ridge=ridge).fit(*sinc)
+
+
+def test_too_many_candidates_are_said(sinc, monkeypatch):
+    monkeypatch.setattr(jeffreys_em, "fits", lambda rows, columns: False)
+    with pytest.raises(ValueError, match="starts from all 120 candidates"):
+        JeffreysPriorRegressor().fit(*sinc)
