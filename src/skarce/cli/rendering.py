@@ -13,8 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from skarce.comparison import MethodResult
+from skarce.tables import CLASSIFICATION
 from skarce.width_rules import NO_KERNEL
 
+HEADINGS = ("RMSE", "R2", "functions", "fit", "predict", "coverage")
+CLASS_HEADINGS = ("accuracy", "log loss", "Brier", "functions", "fit", "predict")
 PLAIN_WIDTH = 100  # where there is no terminal to ask
 MOST_INPUT_COLUMNS = 6  # centres with more inputs are written into one column
 LONGEST_NOTE = 70
@@ -45,23 +48,40 @@ def comparison_table(results: list[MethodResult], settings: dict[str, Any]) -> T
     title += f", {settings['repeats']} times" if settings["repeats"] > 1 else ""
     widths = settings.get("widths")
     table = _table(f"{title}, kernel widths: {widths}" if widths else title)
-    table.caption = "times: median over folds; coverage: share of targets in the 95 % interval"
+    is_classes = settings.get("task") == CLASSIFICATION
+    coverage = "; coverage: share of targets in the 95 % interval"
+    table.caption = "times: median over folds" + ("" if is_classes else coverage)
     table.add_column("method", no_wrap=True, min_width=6)
-    for heading in ("RMSE", "R2", "functions", "fit", "predict", "coverage"):
+    for heading in CLASS_HEADINGS if is_classes else HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     has_notes = any(_note(result, widths) for result in results)
     if has_notes:
         table.add_column("note", overflow="fold")
-    spec = _error_format([result.mean("rmse") for result in results if result.error is None])
+    row_of = _class_row if is_classes else _comparison_row
+    spec = ".2%" if is_classes else _error_format([result.mean("rmse") for result in results if result.error is None])
     for place, result in enumerate(results):
-        cells = _comparison_row(result, spec) + [_note(result, widths)] * has_notes
+        cells = row_of(result, spec) + [_note(result, widths)] * has_notes
         table.add_row(*cells, style="bold green" if place == 0 and result.error is None else None)
     return table
 
 
+def _class_row(result: MethodResult, spec: str) -> list[str]:
+    if result.error is not None:
+        return [result.method.name, *["-"] * len(CLASS_HEADINGS)]
+    return [
+        result.method.name,
+        f"{result.mean('accuracy'):{spec}} ± {result.std('accuracy'):{spec}}",
+        _formatted(result.mean("log_loss"), ".4f"),
+        _formatted(result.mean("brier"), ".4f"),
+        _formatted(result.mean("n_functions"), ".1f"),
+        _seconds(result.median("fit_seconds")),
+        _seconds(result.median("predict_seconds")),
+    ]
+
+
 def _comparison_row(result: MethodResult, spec: str) -> list[str]:
     if result.error is not None:
-        return [result.method.name, *["-"] * 6]
+        return [result.method.name, *["-"] * len(HEADINGS)]
     rmse, spread = result.mean("rmse"), result.std("rmse")
     return [
         result.method.name,
