@@ -104,13 +104,14 @@ def training_data(table: Table, target: str, at_least: int = 1, task: str | None
 def recognised_task(table: Table, target: str) -> str:
     """Classification for text, truth values and at most ten different whole numbers, each in two rows or more on average.
 
-    A column of text of which half are numbers is taken for numbers with slips of the pen, of which the first will be named.
+    Text of which half are numbers, or some where most rows differ, is taken for numbers with slips of the pen: the first is named.
     """
     values = table.column(target).dropna()
     if types.is_bool_dtype(values):
         return CLASSIFICATION
     if not types.is_numeric_dtype(values):
-        return REGRESSION if pd.to_numeric(values, errors="coerce").notna().mean() >= 0.5 else CLASSIFICATION
+        share = pd.to_numeric(values, errors="coerce").notna().mean()
+        return REGRESSION if share >= (0.5 if 2 * values.nunique() <= len(values) else 1e-9) else CLASSIFICATION
     n_distinct = int(values.nunique())
     is_whole = types.is_integer_dtype(values) or bool((values == values.round()).all())
     return CLASSIFICATION if is_whole and n_distinct <= min(MOST_CLASSES, len(values) // 2) else REGRESSION
