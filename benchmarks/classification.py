@@ -26,7 +26,7 @@ from skarce import RelevanceVectorClassifier
 from skarce.datasets import data_folder
 
 OURS = "skarce rvc"
-REPEATS = {500: 10, 1000: 5, 2000: 3, 4000: 3}
+REPEATS = {500: 10, 1000: 5, 2000: 3, 4000: 1}
 TEST_ROWS = 20_000
 
 
