@@ -1,8 +1,11 @@
 """The command line, from arguments to files and exit codes."""
 
+import gzip
 import inspect
+import io
 import json
 import os
+import re
 import runpy
 import sys
 import zipfile
@@ -14,14 +17,17 @@ import pandas as pd
 import pytest
 import skops.io
 from click.testing import CliRunner
+from rich.console import Console
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 
 import skarce.__main__ as entry
-from skarce import Outcome, RelevanceVectorRegressor, __version__
+from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
+from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
 from skarce.cli.explanation import active_functions
 from skarce.cli.model_file import SavedModel, is_trusted, load, save
+from skarce.comparison import MethodResult, Score
 from skarce.posterior import Posterior
 from skarce.registry import METHODS, Method
 from skarce.tables import inputs, make_preprocessing, read_table, training_data
@@ -73,8 +79,9 @@ def assert_one_line(result, *mentions, code=2):
 
 
 def rows_of(text):
-    """The rows of a printed table by their first word."""
-    return {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    """The rows of a printed table by their first word, without the letters of notes; a note is found by its own."""
+    lines = [re.sub(r"(?<=\S) \([a-z]\)", "", line, count=1) for line in text.splitlines() if line.strip()]
+    return {line.split()[0]: line for line in lines}
 
 
 # Compare ------------------------------------------------------------------------------------------------------------------
@@ -123,6 +130,28 @@ def test_compare_fits_a_terminal_of_80_columns(houses, monkeypatch):
     assert "…" not in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("width", "gone"), [("100", set()), ("80", {"predict"}), ("60", {"predict", "coverage", "fit"}), ("20", set(FIRST_TO_GO))]
+)
+def test_a_narrow_table_loses_columns_and_no_digits(monkeypatch, width, gone):
+    monkeypatch.setenv("COLUMNS", width)
+    fold = Score(rmse=0.8123, r2=0.8765, n_functions=123, fit_seconds=0.0123, predict_seconds=0.0012, coverage=0.951)
+    results = [
+        MethodResult(METHODS["ssge-oscillating"], [fold, fold], warnings=["Look out."]),
+        MethodResult(METHODS["svr"], [fold, fold], warnings=["Look out."]),
+    ]
+    settings = {"data": "a.csv", "n_rows": 9, "n_inputs": 4, "cv": 2, "repeats": 1, "widths": None}
+    table, *notes = comparison_table(results, settings)
+    assert {column.header for column in table.columns} == {"method", *NUMBERS} - gone
+    assert notes == ["(a) 1 warning, the first: Look out."]
+    if width != "20":
+        show_in = Console(width=int(width), file=io.StringIO())
+        show_in.print(table)
+        row = next(line for line in show_in.file.getvalue().splitlines() if "ssge" in line)
+        assert len(row) <= int(width)
+        assert row.split()[:6] == ["ssge-oscillating", "(a)", "0.8123", "±", "0.0000", "0.876"]
+
+
 def test_compare_shows_its_progress_on_a_terminal(houses, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     result = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
@@ -158,8 +187,9 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
     assert result.exit_code == 1
     rows = rows_of(result.stdout)
     assert "±" in rows["ridge"]
-    assert "failed:" in rows["broken"]
-    assert "FloatingPointError" in result.stdout
+    assert set(rows["broken"].split()) == {"broken", "-"}
+    assert "broken (a)" in result.stdout
+    assert rows["(a)"] == "(a) failed: FloatingPointError: no way " + 100 * "x"
     broken = json.loads(Path("out.json").read_text())["methods"][1]
     assert broken["error"].startswith("FloatingPointError: no\nway")
     assert broken["folds"] == []
@@ -169,9 +199,8 @@ def test_our_warnings_become_a_footnote(houses, monkeypatch):
     monkeypatch.setitem(METHODS, "short", Method("short", "", lambda: RelevanceVectorRegressor(max_iter=1)))
     result = run("compare", "houses.csv", "--target", "price", "--methods", "short", "--cv", "3")
     assert result.exit_code == 0
-    table, _, footnote = result.stdout.partition("short:")
-    assert "3 warnings" in rows_of(table)["short"]
-    assert "3 warnings, the first: The step limit was reached" in " ".join(footnote.split())
+    assert "short (a)" in result.stdout
+    assert rows_of(result.stdout)["(a)"].startswith("(a) 3 warnings, the first: The step limit was reached")
 
 
 def test_compare_reads_parquet(houses):
@@ -180,6 +209,28 @@ def test_compare_reads_parquet(houses):
     by_csv = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
     by_parquet = run("compare", "houses.parquet", "--target", "price", "--methods", "ridge")
     assert rows_of(by_csv.stdout)["ridge"].split()[:6] == rows_of(by_parquet.stdout)["ridge"].split()[:6]
+
+
+def test_gzipped_tables_are_read_and_written(houses, model):
+    houses.to_csv("houses.csv.gz", index=False)
+    assert Path("houses.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
+    fitted = [run("fit", name, "--target", "price", "--out", "x.skops").stdout for name in ("houses.csv", "houses.csv.gz")]
+    assert fitted[0] == fitted[1]
+    assert run("compare", "houses.csv.gz", "--target", "price", "--methods", "ridge").exit_code == 0
+    plain, gzipped = (run("predict", model, name).stdout for name in ("houses.csv", "houses.csv.gz"))
+    assert plain == gzipped
+    assert run("predict", model, "houses.csv.gz", "--out", "predicted.csv.gz").exit_code == 0
+    assert gzip.decompress(Path("predicted.csv.gz").read_bytes()).decode() == plain
+
+
+def test_gzipped_tables_that_are_none_or_broken(houses):
+    houses.loc[7, "price"] = np.nan
+    houses.to_csv("gap.csv.gz", index=False)
+    assert_one_line(run("fit", "gap.csv.gz", "--target", "price"), "column 'price' has 1 missing value, the first in line 9")
+    Path("plain.csv.gz").write_text("x,y\n1,2\n")
+    assert_one_line(run("fit", "plain.csv.gz", "--target", "y"), "plain.csv.gz cannot be read: Not a gzipped file")
+    Path("half.csv.gz").write_bytes(Path("gap.csv.gz").read_bytes()[:200])
+    assert_one_line(run("fit", "half.csv.gz", "--target", "y"), "half.csv.gz is not a complete gzip file")
 
 
 def test_compare_refuses_unknown_methods(houses):
@@ -442,6 +493,44 @@ def test_explain_writes_many_inputs_into_one_column():
     shown = run("explain", "model.skops", "--all").stdout
     assert shown.count("input0=") == shown.count("input7=word") == n_active
     assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_explain_says_how_far_back_an_undo_goes(houses):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-oscillating", "--out", "searched.skops")
+    trace = load(Path("searched.skops")).regressor.trace_
+    assert trace["action"][-1] == "undo"
+    last = run("explain", "searched.skops").stdout.rstrip().splitlines()[-1]
+    assert last.split()[:5] == [str(len(trace)), "undo", str(trace["index"][-1]), "steps", "back"]
+
+
+def test_twenty_widths_are_listed_at_most_and_the_narrowest(monkeypatch):
+    gamma = np.linspace(0.01, 1.0, 23)
+    method = Method("many", "", lambda: RelevanceVectorRegressor(KernelBasis(gamma=gamma)), widths=None)
+    monkeypatch.setitem(METHODS, "many", method)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 23)), columns=[f"x{place}" for place in range(23)])
+    frame.assign(y=frame["x0"] + 0.1 * frame["x1"]).to_csv("many.csv", index=False)
+    for result in (run("fit", "many.csv", "--target", "y", "--method", "many"), run("explain", "model.skops")):
+        assert result.exit_code == 0, result.output
+        words = " ".join(result.stdout.split())
+        assert "x22 1," in words
+        assert "x3 0.145, and 3 wider ones" in words
+
+
+@pytest.mark.parametrize("rule", ["cv", "ard"])
+def test_fit_prints_the_width_it_chose(houses, rule):
+    result = run("fit", "houses.csv", "--target", "price", "--widths", rule, "--out", "x.skops")
+    assert result.exit_code == 0, result.output
+    gamma = np.max(load(Path("x.skops")).regressor.basis_.gamma_)
+    assert f"{gamma:.3g}"[:4] in rows_of(result.stdout)["kernel"]
+
+
+def test_explain_says_which_evidence_it_is(houses, model):
+    run("fit", "houses.csv", "--target", "price", "--method", "ssge-forward", "--out", "searched.skops")
+    plain, searched = (run("explain", name).stdout for name in (model, "searched.skops"))
+    assert "log evidence" in plain
+    assert "two terms more" in " ".join(searched.split())
+    assert "two terms" not in plain
 
 
 def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skarce import EvidenceSearchRegressor, KernelBasis, Outcome, SparseRegressor
+from skarce import EvidenceRegressor, EvidenceSearchRegressor, KernelBasis, Outcome, SparseRegressor
 from skarce.criteria import SharedEvidence
 from skarce.searches import Floating, Forward, PlusTakeAway
 from tests.oracles import log_evidence, rbf, shared_evidence
@@ -116,14 +116,42 @@ def test_limits_return_the_best_model_so_far(sinc):
     [
         ({"search": "sideways"}, "search must be one of .*'plus-take-away'.* got 'sideways'"),
         ({"search": 3}, "search must be one of"),
+        ({"search": Floating}, r"Floating is a class: write Floating\(\)"),
+        ({"search": Floating(n_basis=3), "n_basis": 5}, r"n_basis given twice, here and in Floating\(...\)"),
         ({"reestimate": "loose"}, "reestimate must be one of"),
         ({"n_basis": 0}, "n_basis must be"),
         ({"n_basis": 5, "max_active": 3}, "n_basis=5 asks for more functions than max_active=3"),
         ({"search": "best-action", "always_in": [1]}, "BestAction does not take always_in"),
         ({"initial": [80]}, "initial must be indices of candidates from 0 to 79"),
-        ({"always_in": [0.5]}, "always_in must be indices"),
+        ({"search": "floating", "initial": [1, 2, 3, 4, 5], "max_active": 2}, "5 candidates, more than max_active=2 lets in"),
+        ({"always_in": [0.5]}, "always_in must be indices of candidates, so whole numbers; got .*0.5"),
     ],
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):
     with pytest.raises(ValueError, match=message):
         EvidenceSearchRegressor(**parameters).fit(*sinc)
+
+
+@pytest.mark.parametrize("search", ["plus-take-away", "floating", "oscillating", "backward"])
+def test_the_outcome_is_advice_that_holds(sinc, search):
+    """The best of all models on the way, as it says, whether the search went past it or came to its end.
+
+    What a swing passes on its way is not compared, only models of the same size.
+    """
+    model = EvidenceSearchRegressor(search=search).fit(*sinc)
+    assert model.outcome_ is Outcome.NONE_BETTER_FOUND
+    assert "best of all models" in str(model.outcome_)
+    trace = model.trace_
+    compared = trace["n_active"] == len(model.active_) if search == "oscillating" else np.ones(len(trace), bool)
+    assert model.criterion_ >= trace["criterion"][compared].max() - 1e-3
+
+
+def test_the_criterion_is_the_log_density_and_two_terms_more(sinc):
+    """As docs/sharp-bits.md has it: -1/2 log(gamma/2) - 1/2 log((n - gamma)/2), beside the same model with all functions."""
+    X, y = sinc
+    landmarks = KernelBasis(centers=X[:12], gamma=0.3)
+    searched = EvidenceSearchRegressor(landmarks, search="forward", n_basis=12).fit(X, y)
+    dense = EvidenceRegressor(landmarks).fit(X, y)
+    gamma = searched.relevance_.sum()
+    more = -0.5 * np.log(gamma / 2) - 0.5 * np.log((79 - gamma) / 2)
+    np.testing.assert_allclose(searched.criterion_ - dense.criterion_, more, rtol=1e-6)

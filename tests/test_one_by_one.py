@@ -157,9 +157,15 @@ def brute_plus_take_away(brute, plus, minus, patience):
             best = model if model.evidence > best.evidence + TOL else best
 
 
-def brute_floating(brute, patience):
-    best = model = brute.empty()
-    records = {0: model.evidence}
+def brute_floating(brute, patience, start=()):
+    best = model = brute.settled(start, brute.empty()) if start else brute.empty()
+    records = {len(start): model.evidence}
+    while len(model.active) > 2:  # what it starts from is thinned out first
+        smaller = brute.removed(model)
+        if smaller.evidence <= model.evidence + TOL:
+            break
+        best = model = smaller
+        records[len(model.active)] = model.evidence
     while len(model.active) - len(best.active) < patience and len(model.active) < brute.phi.shape[1]:
         model = brute.added(model)
         newest, size = model.active[-1], len(model.active)
@@ -167,7 +173,7 @@ def brute_floating(brute, patience):
         best = model if model.evidence > best.evidence + TOL else best
         while len(model.active) > 2 and brute.worst(model) != newest:
             smaller = brute.removed(model)
-            if smaller.evidence <= records[len(smaller.active)] + TOL:
+            if smaller.evidence <= records.get(len(smaller.active), model.evidence) + TOL:
                 break
             model, newest = smaller, None
             records[len(model.active)] = model.evidence
@@ -212,6 +218,20 @@ def test_whole_searches_go_the_way_of_brute_force(seed, name, reestimate):
     np.testing.assert_allclose(1 / noise, best.beta, rtol=1e-4 if is_tight else 0.02)
     at_best = trace["criterion"][[s == set(best.active) for s in replayed(trace)[1:]]]
     np.testing.assert_allclose(at_best.max(), best.evidence, rtol=1e-8 if is_tight else 1e-5)
+
+
+@pytest.mark.parametrize("n_start", [3, 8, 15])
+@pytest.mark.parametrize("seed", range(4))
+def test_floating_comes_down_from_what_it_starts_from(seed, n_start):
+    phi, t = even_problem(seed)
+    start = tuple(range(19, 19 - n_start, -1))  # most of them are of no use
+    brute = BruteForce(phi, t, "tight")
+    best = brute_floating(brute, 4, start)
+    found, trace = run(Floating(patience=4, share=0.0, initial=start), SharedEvidence(), phi, t)
+    steps = trace[trace["action"] != "undo"]
+    assert list(zip(steps["action"], steps["index"].tolist(), strict=True)) == brute.path
+    assert set(found.active) == set(best.active)
+    assert not set(start) <= set(found.active)
 
 
 # Order and counts ------------------------------------------------------------------------------------------------------------
@@ -400,6 +420,11 @@ def test_max_active(criterion, search):
         assert (len(found.active), found.outcome) == (3, Outcome.SIZE_LIMIT)
 
 
+def test_going_down_comes_below_the_cap_from_more():
+    found, _ = run(Backward(initial=range(10)), SharedEvidence(), *even_problem(0), Limits(max_active=3))
+    assert 1 <= len(found.active) <= 3
+
+
 @pytest.mark.parametrize("search", [PlusTakeAway(1, 0), PlusTakeAway(2, 1), Floating()])
 def test_a_cap_that_was_not_the_reason_is_not_blamed(search):
     found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Limits(max_active=3))
@@ -417,6 +442,8 @@ def test_exactly_n_basis(name, size, search):
 def test_n_basis_beyond_what_there_is():
     found, _ = run(PlusTakeAway(2, 1, n_basis=30), SharedEvidence(), *even_problem(0, n=50, m=25))
     assert found.outcome is Outcome.TOO_FEW_CANDIDATES
+    assert len(found.active) == 25
+    assert "there are none left" in found.outcome.value
 
 
 @every_search
@@ -456,7 +483,12 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
     ("make", "message"),
     [
         (lambda: PlusTakeAway(2, 2), "plus and minus must differ"),
-        (lambda: PlusTakeAway(-1, 2), "plus and minus must be at least 0"),
+        (lambda: PlusTakeAway(-1, 2), "plus and minus must be whole numbers of at least 0"),
+        (lambda: PlusTakeAway(1.5, 1), "plus and minus must be whole numbers of at least 0, got 1.5 and 1"),
+        (lambda: PlusTakeAway(1, 0.0), "plus and minus must be whole numbers"),
+        (lambda: PlusTakeAway("2", 1), "plus and minus must be whole numbers"),
+        (lambda: Oscillating(1.5), "depth must be a whole number of at least 1, got 1.5"),
+        (lambda: Floating(patience=2.5), "patience must be a whole number"),
         (lambda: Oscillating(0), "depth must be"),
         (lambda: Floating(patience=0), "patience must be"),
         (lambda: Floating(share=-0.1), "share must be"),
@@ -464,7 +496,15 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
         (lambda: Backward(n_basis=2.5), "n_basis must be"),
         (
             lambda: run(Floating(initial=[40]), SharedEvidence(), *even_problem(0)),
-            "initial must be indices of candidates from 0 to 19",
+            "initial must be indices of candidates from 0 to 19, got 40.$",
+        ),
+        (
+            lambda: run(Floating(initial=range(15, 120)), SharedEvidence(), *even_problem(0)),
+            "initial must be indices of candidates from 0 to 19, got 20 and 99 more that are not.$",
+        ),
+        (
+            lambda: run(Floating(initial=np.arange(20) < 3), SharedEvidence(), *even_problem(0)),
+            r"initial .* is a mask of truth values: give np.flatnonzero\(mask\).$",
         ),
         (lambda: run(Floating(always_in=[-1]), SharedEvidence(), *even_problem(0)), "always_in must be indices"),
         (lambda: run(Floating(always_in=[1, 2], n_basis=1), SharedEvidence(), *even_problem(0)), "more than n_basis=1"),
@@ -472,11 +512,38 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
             lambda: run(Floating(always_in=[1, 2]), SharedEvidence(), *even_problem(0), Limits(max_active=1)),
             "more than max_active=1",
         ),
+        (
+            lambda: run(Forward(initial=[1, 2, 3], n_basis=2), SharedEvidence(), *even_problem(0)),
+            "3 candidates, more than n_basis=2",
+        ),
+        (
+            lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Limits(max_active=2)),
+            "3 candidates, more than max_active=2 lets in, and Floating grows",
+        ),
+        (
+            lambda: run(Backward(initial=[1, 2], n_basis=3), SharedEvidence(), *even_problem(0)),
+            "2 candidates, fewer than n_basis=3",
+        ),
     ],
 )
 def test_parameters_that_make_no_sense_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("search", "text"),
+    [
+        (Floating(share=float("0.3")), "Floating()"),
+        (PlusTakeAway(3, 1, share=0.5), "PlusTakeAway(plus=3, minus=1, share=0.5)"),
+        (Oscillating(4, initial=[1, 2]), "Oscillating(depth=4, initial=[1, 2])"),
+        (Forward(16, 0.0, share=0.3), "Forward(patience=16, threshold=0.0, n_basis=None, share=0.3)"),
+        (Backward(n_basis=3), "Backward(n_basis=3)"),
+    ],
+)
+def test_searches_are_shown_as_they_are_written(search, text):
+    assert repr(search) == text
+    assert eval(text) == search
 
 
 def test_random_problem_of_unequal_columns():

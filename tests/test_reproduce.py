@@ -508,8 +508,28 @@ def test_names_are_found_or_listed():
     assert experiment_names(TINY, ["two ", "one"]) == ["one", "two"]
     with pytest.raises(UnknownExperimentError, match="unknown experiment 'three'; tiny has one, two"):
         experiment_names(TINY, ["one", "three"])
+    with pytest.raises(UnknownExperimentError, match="'three': not part of --quick, only of the whole paper; tiny has one, two"):
+        experiment_names(TINY, ["one", "three"], elsewhere=["one", "two", "three"])
+    with pytest.raises(UnknownExperimentError, match="unknown experiment 'three', 'four'; tiny has"):
+        experiment_names(TINY, ["three", "four"], elsewhere=["three"])
     with pytest.raises(UnknownExperimentError, match="unknown paper 'moby dick'; choose from fgcv"):
         find_paper("moby dick")
+
+
+def test_experiments_are_chosen_by_pattern_or_beginning():
+    assert experiment_names(TINY, ["*o*"]) == ["one", "two"]
+    assert experiment_names(TINY, ["t*"]) == ["two"]
+    paper = find_paper("ssge")
+    sizes = [f"kin8nm-{size}" for size in (64, 128, 256, 512, 1024)]
+    assert experiment_names(paper, ["kin8nm"]) == experiment_names(paper, ["kin8nm-*"]) == sizes
+    assert experiment_names(paper, ["kin8nm-*4", "kin8nm-64"]) == ["kin8nm-64", "kin8nm-1024"]
+    with pytest.raises(UnknownExperimentError, match="unknown experiment 'kin8'"):
+        experiment_names(paper, ["kin8"])
+
+
+def test_quick_says_what_it_leaves_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(run("reproduce", "ssge", "--quick", "--only", "kin8nm-1024"), "'kin8nm-1024': not part of --quick")
 
 
 def test_missing_data_name_what_can_still_run():

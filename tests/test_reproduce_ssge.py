@@ -13,6 +13,7 @@ from skarce.reproduce.findings import findings
 from skarce.reproduce.pictures import draw_all
 from skarce.reproduce.records import Store
 from skarce.reproduce.runner import Options, Run
+from skarce.reproduce.ssge_pictures import COLOURS, _lines
 from skarce.reproduce.ssge_tables import EVIDENCE, OPERATIONS, PROTOTASKS, REJECTED, SEARCHES, WORSE
 from skarce.reproduce.tables import markdown
 from skarce.reproduce.units import Record
@@ -194,6 +195,29 @@ def test_the_page_and_pictures_are_made_of_what_there_is(page, tmp_path):
     assert "Only the SVM has a constant" in text
     blocks = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
     assert all(len({len(line) for line in block}) == 1 for block in blocks)
+
+
+def test_equal_sizes_hide_no_line(page):
+    """PTA(1,0) and Oscillating(5) have the same sizes: the one below is broad enough to be seen under the other."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    own = [replace(page[0], experiment=replace(page[0].experiment, name=f"puma8fh-{size}")) for size in (64, 1024)]
+    _lines(axes, own, lambda finding, method: 10.0 if method in ("pta10", "oscillating5") else None)
+    axes.axis("off")
+    seen = {}
+    for method, line in zip(COLOURS, axes.lines, strict=True):
+        canvas.draw()
+        both = np.asarray(canvas.buffer_rgba()).copy()
+        line.set_visible(False)
+        canvas.draw()
+        seen[method] = (both != np.asarray(canvas.buffer_rgba())).any(axis=2).sum()
+        line.set_visible(True)
+    assert seen["pta10"] > 1.5 * seen["oscillating5"] > 1000
 
 
 def test_a_small_run_says_that_its_tables_are_of_another_size(page):

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import PolynomialFeatures
 
+import skarce.designs.stream
 from skarce import (
     EvidenceRegressor,
     EvidenceSearchRegressor,
@@ -66,10 +67,17 @@ def test_any_split_into_batches_gives_the_fit_to_all_rows(name, cuts):
     np.testing.assert_allclose(std, whole.predict(X[:5], return_std=True)[1], rtol=1e-6)
 
 
+@pytest.mark.parametrize("moments", ["auto", "columns"])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_stream_goes_on_after_a_fit(name):
+def test_a_stream_goes_on_after_a_fit(name, moments):
     X, y = stream()
-    model = clone(ESTIMATORS[name]).fit(X[:100], y[:100]).partial_fit(X[100:180], y[100:180]).partial_fit(X[180:], y[180:])
+    model = (
+        clone(ESTIMATORS[name])
+        .set_params(moments=moments)
+        .fit(X[:100], y[:100])
+        .partial_fit(X[100:180], y[100:180])
+        .partial_fit(X[180:], y[180:])
+    )
     whole = clone(ESTIMATORS[name]).fit(X, y)
     np.testing.assert_array_equal(model.active_, whole.active_)
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-5, atol=1e-5 * np.abs(whole.coef_).max())
@@ -213,15 +221,17 @@ def test_several_outputs_in_a_stream():
         model.partial_fit(X, y)
 
 
-def test_what_a_stream_cannot_do_is_named():
+def test_what_a_stream_cannot_do_is_named(monkeypatch):
     X, y = stream()
     with pytest.raises(AttributeError, match="partial_fit"):
         RelevanceVectorRegressor().partial_fit(X, y)
     assert not hasattr(VBLSRegressor("rbf"), "partial_fit")
     assert hasattr(VBLSRegressor(KernelBasis(centers=5)), "partial_fit")
     assert not hasattr(VBLSRegressor(noise="student-t"), "partial_fit")
+    monkeypatch.setattr(skarce.designs.stream, "KEPT_BYTES", 100)
     with pytest.raises(ValueError, match="or begin with partial_fit"):
-        VBLSRegressor(moments="columns").fit(X, y).partial_fit(X, y)
+        VBLSRegressor().fit(X, y).partial_fit(X, y)
+    monkeypatch.undo()
     with pytest.raises(ValueError, match="forgetting must be above 0"):
         VBLSRegressor(forgetting=0.0).partial_fit(X, y)
     with pytest.raises(ValueError, match="6 features"):

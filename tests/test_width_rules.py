@@ -1,7 +1,10 @@
 """Kernel widths by a rule: in methods, in comparisons, and on the command line."""
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -56,6 +59,36 @@ def test_cross_validation_takes_the_best_of_nine_widths(problem):
     assert scale_gamma(X, None) in widths
 
 
+class Timed(RelevanceVectorRegressor):
+    """Notes how much time every fit is given, and takes all of it."""
+
+    given: ClassVar[list[float]] = []
+
+    def fit(self, X, y):
+        self.given.append(self.max_time)
+        time.sleep(self.max_time)
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_time_limit_is_for_all_fits_together(problem, monkeypatch):
+    monkeypatch.setattr(Timed, "given", [])
+    fitted = replace(METHODS["frvm"], make=Timed).with_widths("cv").fit(*problem, max_time=0.2)
+    *folds, last = Timed.given
+    assert len(folds) == 45
+    np.testing.assert_allclose(folds, 0.1 / 45)
+    assert last <= 0.1  # what the folds have left
+    assert fitted.max_time == 0.2
+    assert fitted.basis_.gamma_ in scale_gamma(problem[0], None) * FACTORS
+
+
+def test_an_ample_time_limit_changes_nothing(problem):
+    method = METHODS["frvm"].with_widths("cv")
+    limited, free = method.fit(*problem, max_time=3600.0), method.fit(*problem)
+    assert limited.basis_.gamma_ == free.basis_.gamma_
+    np.testing.assert_array_equal(limited.coef_, free.coef_)
+
+
 @pytest.mark.parametrize("name", own_names())
 def test_all_our_methods_follow_every_rule(name):
     method = METHODS[name]
@@ -105,8 +138,9 @@ def test_compare_states_the_rule_of_every_method(friedman):
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
     assert "kernel widths: ard" in rows["friedman.csv:"]
-    assert "widths: cv" in rows["svr"]
-    assert "widths" not in rows["frvm"] + rows["ridge"]
+    assert rows["svr"].split()[:2] == ["svr", "(a)"]
+    assert rows["(a)"] == "(a) widths: cv"
+    assert "(" not in rows["frvm"] + rows["ridge"]
     content = json.loads(Path("out.json").read_text())
     assert content["widths"] == "ard"
     assert {method["name"]: method["widths"] for method in content["methods"]} == {"frvm": "ard", "svr": "cv", "ridge": "none"}

@@ -11,11 +11,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
+from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
 from skarce.model_selection import learn_widths
 from skarce.model_selection.kernel_slopes import NAMES, KernelSlopes
 from skarce.model_selection.width_evidence import WeightedTargets, WidthEvidence
+from skarce.model_selection.width_objective import NOISE_PRIOR
 from tests.oracles import contrasts, log_density, rbf
 
 WIDTHS = np.array([0.3, 0.7, 0.1])
@@ -72,21 +73,22 @@ def test_evidence_is_that_of_the_dense_formula(name, weighted, intercept, covari
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_gradients_agree_with_differences(name, weighted, intercept, covariance):
+@pytest.mark.parametrize("prior", [0.0, 1.5])
+def test_gradients_agree_with_differences(name, weighted, intercept, covariance, prior):
     step = 1e-5
     for n_centers, n_outputs in itertools.product([20, 12, 33], [1, 2]):
         if covariance == "kernel" and n_centers != 20:
             continue
         X, C, T, weights = small_problem(n_centers, n_outputs, weighted)
-        evidence = WidthEvidence(KernelSlopes(name, X, C), WeightedTargets.of(T, weights, fit_intercept=intercept), covariance)
+        targets = WeightedTargets.of(T, weights, fit_intercept=intercept)
+        evidence = WidthEvidence(KernelSlopes(name, X, C), targets, covariance, noise_prior=prior)
         seen = evidence.at(WIDTHS, RATIO)
+        assert seen.posterior == pytest.approx(seen.log_evidence + prior * np.log(seen.noise_variances).sum())
         for p in range(3):
             factors = np.exp(step * np.eye(3)[p])
-            difference = evidence.at(WIDTHS * factors, RATIO).log_evidence - evidence.at(WIDTHS / factors, RATIO).log_evidence
+            difference = evidence.at(WIDTHS * factors, RATIO).posterior - evidence.at(WIDTHS / factors, RATIO).posterior
             assert seen.by_widths[p] == pytest.approx(difference / (2 * step), rel=1e-6, abs=1e-6)
-        difference = (
-            evidence.at(WIDTHS, RATIO * np.exp(step)).log_evidence - evidence.at(WIDTHS, RATIO * np.exp(-step)).log_evidence
-        )
+        difference = evidence.at(WIDTHS, RATIO * np.exp(step)).posterior - evidence.at(WIDTHS, RATIO * np.exp(-step)).posterior
         assert seen.by_ratio == pytest.approx(difference / (2 * step), rel=1e-6, abs=1e-6)
 
 
@@ -97,7 +99,7 @@ def test_evidence_and_gradients_under_a_given_prior_of_the_weights(weighted, int
     X, C, T, weights = small_problem(n_centers, n_outputs, weighted)
     given = np.array([0.7, 0.02])[:n_outputs]
     targets = WeightedTargets.of(T, weights, fit_intercept=intercept)
-    evidence = WidthEvidence(KernelSlopes("rbf", X, C), targets, "weights", given)
+    evidence = WidthEvidence(KernelSlopes("rbf", X, C), targets, "weights", given, noise_prior=3.0)  # has no effect here
     seen, step = evidence.at(WIDTHS, RATIO), 1e-5
     np.testing.assert_allclose(seen.noise_variances, seen.ridge * given)
     counts = np.ones(20, dtype=int) if weights is None else weights.astype(int)
@@ -162,20 +164,21 @@ def test_no_change_of_what_was_learned_raises_the_dense_evidence(two_inputs, rul
         signal = phi if covariance == "kernel" else phi @ phi.T
         return dense_log_evidence(signal, y, noise * precision, noise, True)
 
+    def posterior(gamma, precision, noise):
+        return evidence(gamma, precision, noise) + NOISE_PRIOR * np.log(noise)
+
     found = learned.gamma, learned.weight_precision, learned.noise_variance
-    best = evidence(*found)
-    assert learned.log_evidence == pytest.approx(best, rel=1e-7)
+    assert learned.log_evidence == pytest.approx(evidence(*found), rel=1e-7)
+    best = posterior(*found)
     for position, factor in itertools.product(range(3), [0.97, 1.03]):
         changed = list(found)
         changed[position] = changed[position] * factor
-        assert evidence(*changed) < best + 1e-5
+        assert posterior(*changed) < best + 1e-5
 
 
 def test_weight_two_is_the_row_twice(two_inputs):
     X, y = two_inputs
-    # Rows that are repeated with their noise speak for no noise at all, so let them be few.
-    weights = np.ones(len(y), dtype=int)
-    weights[:2], weights[2:5] = 2, 0
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
     weighted = learn_widths(X, y, sample_weight=weights, tol=1e-7)
     repeated = learn_widths(np.repeat(X, weights, axis=0), np.repeat(y, weights), tol=1e-7)
     assert weighted.log_evidence == pytest.approx(repeated.log_evidence, abs=1e-4)
@@ -197,7 +200,32 @@ def test_friedman_inputs_are_told_from_noise_inputs(seed):
     X, y = make_friedman1(240, noise=1.0, random_state=seed)
     learned = learn_widths(X, y)
     assert learned.gamma[:5].min() > 3 * learned.gamma[5:].max()
-    assert learned.noise_variance == pytest.approx(1.0, rel=0.25)
+    noise = y - make_friedman1(240, noise=0.0, random_state=seed)[1]
+    assert learned.noise_variance == pytest.approx(np.mean(noise**2), rel=0.25)
+
+
+@pytest.mark.parametrize("make", [EvidenceRegressor, RelevanceVectorRegressor])
+def test_where_there_is_hardly_a_signal_it_is_noise(make):
+    """Narrow kernels, one for each row, explain noise as well as noise does; the intervals would then cover nothing."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, X_test = rng.normal(size=(100, 5)), rng.normal(size=(500, 5))
+        y, y_test = (0.3 * at[:, 0] + rng.normal(size=len(at)) for at in (X, X_test))
+        model = make(KernelBasis(gamma="ard")).fit(X, y)
+        mean, std = model.predict(X_test, return_std=True)
+        assert np.mean(np.abs(mean - y_test) < 1.96 * std) > 0.85
+
+
+@pytest.mark.parametrize("rule", ["ard", "evidence"])
+def test_weights_do_not_prove_that_there_is_no_noise(two_inputs, rule):
+    X, y = two_inputs
+    plain = learn_widths(X, y, gamma=rule)
+    for weights in (np.full(len(y), 2.0), np.random.default_rng(0).uniform(0.5, 1.6, len(y))):
+        learned = learn_widths(X, y, gamma=rule, sample_weight=weights)
+        assert learned.noise_variance == pytest.approx(plain.noise_variance, rel=0.3)
+    again = np.random.default_rng(0).integers(0, len(y), 2 * len(y))
+    drawn = learn_widths(X[again], y[again], gamma=rule)
+    assert drawn.noise_variance == pytest.approx(plain.noise_variance, rel=0.3)
 
 
 @pytest.mark.parametrize("method", [RelevanceVectorRegressor, FastGCVRegressor])

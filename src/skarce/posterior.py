@@ -22,7 +22,7 @@ SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have
 class Outcome(Enum):
     """How a fit ended; the value reads as advice."""
 
-    CONVERGED = "No single change improves the criterion any more."
+    CONVERGED = "The criterion has settled: nothing that this method could change improves it any more."
     SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
     ILL_CONDITIONED = (
         "Active functions are so nearly dependent that rounding hides what a further change would do. Narrow the kernel, or thin "
@@ -35,10 +35,13 @@ class Outcome(Enum):
     NO_ADDITION_HELPS = "Further additions do not improve the criterion any more."
     GOAL_REACHED = "The model has as many functions, or explains as much, as was asked for."
     TOO_FEW_CANDIDATES = (
-        "The candidates that are left depend on those in the model, which has therefore fewer functions than n_basis. "
-        "Ask for fewer, or narrow the kernel."
+        "The candidates that are left depend on those in the model, or there are none left: it has fewer functions than n_basis. "
+        "Ask for fewer, offer more candidates, or narrow the kernel."
     )
-    NONE_BETTER_FOUND = "The search went on well past this model, or could not go on, and found none better."
+    NONE_BETTER_FOUND = (
+        "This is the best of all models that the search compared. Another search, or the same with more patience, may find a "
+        "better one."
+    )
     NO_NOISE = (
         "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
         "bound of the method."

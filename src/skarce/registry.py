@@ -31,7 +31,7 @@ from skarce.estimators import (
     RelevanceVectorRegressor,
     VBLSRegressor,
 )
-from skarce.width_rules import NO_KERNEL, Widths, by_parameter
+from skarce.width_rules import NO_KERNEL, Widths, best_of, by_parameter
 
 OF_OUR_KERNELS = by_parameter("basis__gamma")
 
@@ -66,8 +66,7 @@ class Method:
         model = self.make().set_params(**parameters)
         if self.widths is not None and not self.is_as_made:
             model = self.widths.prepare(model, self.width_rule, X)
-        fitted = model.fit(X, y)
-        return fitted.best_estimator_ if isinstance(fitted, GridSearchCV) else fitted
+        return best_of(model, X, y) if isinstance(model, GridSearchCV) else model.fit(X, y)
 
 
 def _svr() -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import difflib
+import gzip
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +24,6 @@ NUMBER, TEXT = "number", "text"
 REGRESSION, CLASSIFICATION = TASKS = ("regression", "classification")
 MOST_CLASSES = 10  # whole numbers with more different values are taken for numbers
 LARGEST = 1e150  # squares of larger numbers overflow
-CSV_OPTIONS = {"compression": None, "skipinitialspace": True}
 
 
 class TableError(ValueError):
@@ -58,11 +59,14 @@ class TrainingData:
 
 
 def read_table(path: Path, text_columns: Collection[str] = ()) -> Table:
-    """Read CSV, or Parquet where the name ends so. `text_columns` stay text, also where all values look like numbers."""
+    """Read CSV (gzipped where the name ends in .gz), or Parquet where the name ends so.
+
+    `text_columns` stay text, also where all values look like numbers.
+    """
     if path.suffix.lower() in (".parquet", ".pq"):
         table = Table(_read(_parquet_frame, path, "Parquet"), str(path), lambda row: f"row {row + 1}")
     else:
-        options = {**CSV_OPTIONS, "low_memory": False, "dtype": dict.fromkeys(text_columns, str)}
+        options = {"low_memory": False, "dtype": dict.fromkeys(text_columns, str)}
         table = Table(_read(lambda source: _csv_frame(source, options), path, "CSV"), str(path), lambda row: _csv_line(path, row))
     if not len(table.frame):
         raise TableError(f"{path} has no rows.")
@@ -73,7 +77,12 @@ def read_verbatim(path: Path) -> Any:
     """The table as it is written, to be written again: the fields of a CSV file stay the text they are."""
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read(_parquet_frame, path, "Parquet")
-    return _read(lambda source: _csv_frame(source, {**CSV_OPTIONS, "dtype": str, "keep_default_na": False}), path, "CSV")
+    return _read(lambda source: _csv_frame(source, {"dtype": str, "keep_default_na": False}), path, "CSV")
+
+
+def is_gzipped(path: Path) -> bool:
+    """By its name."""
+    return path.suffix.lower() == ".gz"
 
 
 def diabetes_table() -> Table:
@@ -149,6 +158,8 @@ def _read(reader: Callable[[Path], Any], path: Path, kind: str) -> Any:
         raise TableError(f"{path} is Parquet, which needs pyarrow: install skarce[parquet].") from None
     except UnicodeDecodeError:
         raise TableError(f"{path} is not text in UTF-8, so it cannot be read as {kind}.") from None
+    except (EOFError, zlib.error):
+        raise TableError(f"{path} is not a complete gzip file.") from None
     except (ValueError, csv.Error) as error:
         raise TableError(f"{path} cannot be read as {kind}: {' '.join(str(error).split())}") from None
     frame.columns = [str(name) for name in frame.columns]
@@ -163,7 +174,7 @@ def _parquet_frame(path: Path) -> Any:
 
 
 def _csv_frame(path: Path, options: dict[str, Any]) -> Any:
-    frame = pd.read_csv(path, **options)
+    frame = pd.read_csv(path, compression="gzip" if is_gzipped(path) else None, skipinitialspace=True, **options)
     _refuse_duplicates(path, next(fields for _, fields in _csv_records(path)))
     if not isinstance(frame.index, pd.RangeIndex):
         raise TableError(f"{path}: the rows have more fields than the header has names.")
@@ -172,7 +183,8 @@ def _csv_frame(path: Path, options: dict[str, Any]) -> Any:
 
 def _csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The line each record begins in, and its fields; blank lines are no records."""
-    with path.open(newline="", encoding="utf-8-sig") as lines:
+    open_text = gzip.open if is_gzipped(path) else open
+    with open_text(path, "rt", newline="", encoding="utf-8-sig") as lines:
         reader, begins = csv.reader(lines, skipinitialspace=True), 1
         for fields in reader:
             if any(text.strip() for text in fields[:1]) or len(fields) > 1:

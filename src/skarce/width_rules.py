@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
@@ -53,3 +55,19 @@ def cross_validated(model: Any, name: str, X: Floats, scoring: str = "neg_mean_s
     kind = KFold if scoring == "neg_mean_squared_error" else StratifiedKFold
     folds = kind(n_folds, shuffle=True, random_state=0)
     return GridSearchCV(model, {name: (scale_gamma(X, None) * FACTORS).tolist()}, cv=folds, scoring=scoring)
+
+
+def best_of(search: GridSearchCV, X: Floats, y: Floats) -> Any:
+    """Run the search: the model of the best width, fitted to all rows.
+
+    A `max_time` of the model is for all fits together: half of it is shared out among the folds, and what is left is for the last
+    fit.
+    """
+    started, limit = time.monotonic(), search.estimator.get_params().get("max_time")
+    if limit is None:
+        return search.fit(X, y).best_estimator_
+    n_fits = len(ParameterGrid(search.param_grid)) * search.cv.get_n_splits()
+    on_folds = clone(search).set_params(estimator__max_time=0.5 * limit / n_fits, refit=False).fit(X, y)
+    left = max(limit - (time.monotonic() - started), 0.0)
+    model = clone(search.estimator).set_params(**on_folds.best_params_, max_time=left)
+    return model.fit(X, y).set_params(max_time=limit)

@@ -15,7 +15,8 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from skarce import __version__
 from skarce.class_scores import class_score
 from skarce.classifiers import CLASSIFIERS
-from skarce.cli.rendering import comparison_table, messages, show, warning_lines
+from skarce.cli.comparison_table import comparison_table
+from skarce.cli.rendering import messages, show
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import MethodResult, regression_score
 from skarce.comparison import compare as cross_validate
@@ -39,9 +40,10 @@ KNOWN, KNOWN_CLASSIFIERS = (
 RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table, all on the same folds.
 
-DATA is a CSV or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts one-hot encoded
-within each fold. The table shows the error (RMSE, mean and standard deviation over folds), R2, the number of basis functions,
-median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their prediction.
+DATA is a CSV (also .csv.gz) or Parquet file; without it the diabetes data of scikit-learn are used. Numbers are scaled and texts
+one-hot encoded within each fold. The table shows the error (RMSE, mean and standard deviation over folds), R2, the number of
+basis functions, median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their
+prediction. A narrow terminal is shown fewer columns; --json has every number.
 
 Where the target is text, truth values or at most ten different whole numbers, classifiers are compared, by accuracy, log loss and
 Brier score; --task says otherwise.
@@ -105,7 +107,7 @@ def compare(
     with _progress(len(chosen) * cv * repeats) as on_start:
         results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start, score)
     settings = _settings(name, training, task=training.task, widths=widths, cv=cv, repeats=repeats, seed=seed)
-    show(comparison_table(results, settings), *warning_lines(results))
+    show(*comparison_table(results, settings))
     if json_path is not None:
         _write_json(json_path, settings, results)
     if any(result.error for result in results):

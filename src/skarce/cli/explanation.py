@@ -13,6 +13,8 @@ from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
 from skarce.estimators import VBLSClassifier, VBLSRegressor
 
+MOST_WIDTHS = 20  # listed
+
 
 def facts(model: SavedModel) -> dict[str, str]:
     """The model in a few lines."""
@@ -21,12 +23,13 @@ def facts(model: SavedModel) -> dict[str, str]:
     if regressor.criterion_sense_ > 0:
         is_bound = isinstance(regressor, (VBLSRegressor, VBLSClassifier))
         criterion = "lower bound" if is_bound else "log evidence"
+    remark = "" if is_classifier(regressor) else getattr(regressor._criterion(), "remark", "")
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
-        **_kernel_width(model),
+        **kernel_width(model),
         **_level(model),
-        criterion: f"{regressor.criterion_:.6g}",
+        criterion: f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": regressor.outcome_.value,
     }
 
@@ -46,7 +49,7 @@ def _of_second(classifier: Any) -> str:
     return f" of {classifier.classes_[1]}" if len(classifier.classes_) == 2 else ""
 
 
-def _kernel_width(model: SavedModel) -> dict[str, str]:
+def kernel_width(model: SavedModel) -> dict[str, str]:
     """gamma on the scaled inputs and the rule behind it; where each input has its own, the narrowest first, which matters most."""
     basis, asked = model.regressor.basis_, model.regressor.basis
     if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
@@ -55,8 +58,10 @@ def _kernel_width(model: SavedModel) -> dict[str, str]:
     origin = f"by {rule!r}, on scaled inputs" if isinstance(rule, str) else "on scaled inputs"
     if np.ndim(basis.gamma_) == 0:
         return {"kernel": f"{basis.kernel}, gamma {basis.gamma_:.4g} ({origin})"}
-    listed = [f"{_input_names(model)[place]} {basis.gamma_[place]:.3g}" for place in np.argsort(-basis.gamma_, kind="stable")]
-    return {"kernel": f"{basis.kernel}, one gamma per input ({origin}): {', '.join(listed)}"}
+    names, narrowest = _input_names(model), np.argsort(-basis.gamma_, kind="stable")
+    listed = [f"{names[place]} {basis.gamma_[place]:.3g}" for place in narrowest[:MOST_WIDTHS]]
+    more = f", and {len(narrowest) - MOST_WIDTHS} wider ones" if len(narrowest) > MOST_WIDTHS else ""
+    return {"kernel": f"{basis.kernel}, one gamma per input ({origin}): {', '.join(listed)}{more}"}
 
 
 def active_functions(model: SavedModel) -> Any:
@@ -79,8 +84,15 @@ def last_steps(model: SavedModel, n_steps: int = 5) -> Any:
     trace = model.regressor.trace_
     steps = pd.DataFrame({name: trace[name] for name in ("action", "index", "criterion", "n_active")})
     steps.insert(0, "step", np.arange(1, len(trace) + 1))
-    steps["index"] = [str(index) if index >= 0 else "all" for index in steps["index"]]
+    steps["index"] = [_acted_on(step["action"], step["index"]) for step in trace]
     return steps.rename(columns={"index": "candidate", "n_active": "functions"}).tail(n_steps)
+
+
+def _acted_on(action: str, index: int) -> str:
+    """The candidate of a step; the index of an undo is the number of steps it takes back."""
+    if action == "undo":
+        return f"{index} step{'' if index == 1 else 's'} back"
+    return str(index) if index >= 0 else "all"
 
 
 def _places(model: SavedModel) -> Any:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from skarce import __version__
 from skarce.classifiers import CLASSIFIERS
+from skarce.cli.explanation import kernel_width
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
@@ -36,7 +37,11 @@ from skarce.width_rules import WIDTH_RULES
 @click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, in place of --gamma.")
 @click.option("--centers", type=click.IntRange(min=1), help="Landmarks as candidates, for many rows.  [default: all rows]")
-@click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds; the best model so far is then saved.")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds for all fits together; then the best model so far is saved.",
+)
 def fit(
     data: Path,
     target: str,
@@ -50,9 +55,9 @@ def fit(
 ) -> None:
     """Fit a model to a table and save it.
 
-    DATA is a CSV or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded, and both steps
-    are saved with the model. A target of text, truth values or at most ten different whole numbers is taken for classes. The file
-    holds data only; reading it cannot run code.
+    DATA is a CSV (also .csv.gz) or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded,
+    and both steps are saved with the model. A target of text, truth values or at most ten different whole numbers is taken for
+    classes. The file holds data only; reading it cannot run code.
 
     \b
     Examples:
@@ -97,6 +102,7 @@ def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
     common = {
         "outcome": regressor.outcome_.value,
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
+        **kernel_width(model),
     }
     if is_classifier(regressor):
         classes = ", ".join(map(str, regressor.classes_))

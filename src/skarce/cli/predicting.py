@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ from sklearn.base import is_classifier
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import messages
 from skarce.cli.whole_file import OutputError, check_output, replacing
-from skarce.tables import NUMBER, TableError, inputs, read_table, read_verbatim
+from skarce.tables import NUMBER, TableError, inputs, is_gzipped, read_table, read_verbatim
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Write CSV to this file instead of standard output.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write CSV to this file, gzipped if it ends in .gz.")
 @click.option(
     "--std",
     type=click.Choice(["plain", "augmented"]),
@@ -28,9 +29,9 @@ from skarce.tables import NUMBER, TableError, inputs, read_table, read_verbatim
 def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """Predict the target for the rows of a table.
 
-    MODEL was written by `skarce fit`; DATA is a CSV or Parquet file with the same input columns. The result is DATA as CSV with two
-    more columns: the mean, and the standard deviation of a new observation around it. A classifier adds the most probable class and
-    the probability of each.
+    MODEL was written by `skarce fit`; DATA is a CSV (also .csv.gz) or Parquet file with the same input columns. The result is
+    DATA as CSV with two more columns: the mean, and the standard deviation of a new observation around it. A classifier adds the
+    most probable class and the probability of each.
 
     \b
     Examples:
@@ -44,7 +45,7 @@ def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
         click.echo(text, nl=False)
         return
     with replacing(out) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(gzip.compress(text.encode(), mtime=0) if is_gzipped(out) else text.encode())
     messages().print(f"Predictions written to {out}")
 
 

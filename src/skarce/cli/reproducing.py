@@ -24,8 +24,9 @@ RECORDS = "records.jsonl"
 KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
-Writes tables.md, results.json and one picture per data set. Every result is stored as it arrives: after an interrupt, the same
-command goes on where it stopped. Real data are read from the folder that SKARCE_DATA names, or fetched from OpenML.
+Writes tables.md, results.json and pictures: one per data set, or those in which a paper shows all its tasks together. Every
+result is stored as it arrives: after an interrupt, the same command goes on where it stopped. Real data are read from the folder
+that SKARCE_DATA names, or fetched from OpenML.
 
 \b
 Papers:
@@ -35,6 +36,7 @@ Examples:
   skarce reproduce fgcv --quick
   skarce reproduce fgcv --budget 120
   skarce reproduce ssge --only kin8nm-64,kin8nm-1024
+  skarce reproduce ssge --only 'kin8nm-*'
   skarce reproduce fgcv --only friedman2,friedman3 --repeats 20 --out friedman
 """
 
@@ -42,7 +44,7 @@ Examples:
 @click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
 @click.argument("paper", required=False)
 @click.option("--quick", is_flag=True, help="A taste: few repeats, sizes and kernel widths, in two minutes.")
-@click.option("--only", "names", help="Experiments with commas between them.  [default: all]")
+@click.option("--only", "names", help="Experiments, or patterns such as kin8nm-*, with commas between them.  [default: all]")
 @click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
 @click.option(
     "--budget",
@@ -71,7 +73,8 @@ def reproduce(
     if paper is None:
         raise UnknownExperimentError(f"name a paper: {', '.join(PAPERS)}.")
     found = find_paper(paper, quick)
-    chosen = experiment_names(found, None if names is None else names.split(","))
+    whole = [experiment.name for experiment in find_paper(paper, False).experiments] if quick else []
+    chosen = experiment_names(found, None if names is None else names.split(","), elsewhere=whole)
     folder = out or Path("results", "reproduce", f"{paper}-quick" if quick else paper)
     store = _open(folder, fresh)
     check_data(found, chosen, seed)

@@ -58,6 +58,7 @@ class SharedEvidence(AllOrNothing):
     eps: float = 0.1
 
     needs_squares = True
+    remark = "eq. (4) of Barrio et al., two terms more than that of other methods"
 
     def __post_init__(self) -> None:
         if self.reestimate not in REESTIMATES:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce.designs.choice import fits, memory_budget
+from skarce.designs.choice import NOTHING, fits, memory_budget
 from skarce.designs.passes import BLOCK_BYTES, Centre, Centred, filled
 from skarce.moments import Moments, Sums, WholeGram
 
@@ -42,16 +42,18 @@ class StreamDesign(Centred):
 
     @classmethod
     def after(cls, candidates: Any, design: Any, moments: list[Moments], *, fit_intercept: bool) -> StreamDesign | None:
-        """What a fit to other rows has seen, where it had all of the Gram matrix and that is small; else None."""
-        gram = moments[0].gram
-        if not isinstance(gram, WholeGram) or gram.matrix.nbytes > KEPT_BYTES:
+        """What a fit to other rows has seen, where its Gram matrix is small and was there, or costs nothing; else None."""
+        gram, m = moments[0].gram, candidates.n_candidates
+        costs_nothing = isinstance(gram, WholeGram) or design.n_samples * float(m) ** 2 <= NOTHING
+        if 8 * m * m > KEPT_BYTES or not costs_nothing:
             return None
+        every = np.arange(m)
         stream = cls(candidates, len(moments), fit_intercept=fit_intercept)
         stream._sums = Sums(
             design.n_samples,
-            design.means(np.arange(candidates.n_candidates)).copy(),
+            design.means(every).copy(),
             design.target_means.copy(),
-            gram.matrix,
+            gram.matrix if isinstance(gram, WholeGram) else np.ascontiguousarray(gram.block(every, every)),
             np.column_stack([m.projections for m in moments]),
             np.array([m.target_energy for m in moments]),
         )

@@ -43,7 +43,7 @@ class BackwardEliminationRegressor(NestedRegressor):
         ``"total"``: the smallest model whose f is above that of the full model by no more than the share `tol`. ``"step"``: the
         last one before a step that would raise f by more than the share `tol` of itself (forward: that would lower it by no more).
     n_basis : int, default=None
-        Exactly so many functions, whatever `stop` says.
+        Exactly so many functions, whatever `stop` says. With several targets, so many for each.
     keep_path : bool, default=False
         Keep what models larger than the final one are made from: the Gram matrix of all candidates.
     fit_intercept : bool, default=True
@@ -53,7 +53,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     max_iter : int, default=100000
         Steps at most; a fit that ends there before its model is found warns.
     max_active : int, default=None
-        Basis functions at most.
+        Basis functions at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the model so far is returned, with a warning. What the full model takes comes on top.
     moments : {"auto", "whole", "columns"}, default="auto"
@@ -97,7 +97,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     >>> model = BackwardEliminationRegressor(KernelBasis(gamma="evidence")).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    54 functions, 1.00 +- 0.11
+    53 functions, 1.00 +- 0.11
     >>> smaller = model.with_n_basis(7)
     >>> print(f"{len(smaller.active_)} functions, {smaller.predict([[1.5]])[0]:.2f}")
     7 functions, 0.99

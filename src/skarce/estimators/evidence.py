@@ -34,7 +34,7 @@ class EvidenceRegressor(MomentRegressor):
     max_iter : int, default=100
         Steps at most; a fit that ends there warns.
     max_active : int, default=None
-        Of the result only the functions of largest effect are kept, this many at most.
+        Of the result only the functions of largest effect are kept, this many at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning.
     moments : {"auto", "whole", "columns"}, default="auto"

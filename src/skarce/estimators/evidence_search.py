@@ -32,7 +32,8 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     Functions are added and taken away one at a time, in the order of a search from feature selection, each time the one with which
     the evidence of the model is largest; then the precision of the weights and the noise are re-estimated. The model is the best of
-    all on the way (Barrio, Romero and Belanche). More thorough searches find smaller models of more evidence.
+    all on the way (Barrio, Romero and Belanche). More thorough searches often find smaller models of more
+    evidence.
 
     Parameters
     ----------
@@ -46,9 +47,10 @@ class EvidenceSearchRegressor(NestedRegressor):
         How the two precisions follow the set: ``"tight"`` puts them where the evidence is largest; ``"paper"`` iterates from the
         values of the set before, until they move by less than a tenth of their widths.
     n_basis : int, default=None
-        Exactly so many functions, whatever the evidence says; not for ``"best-action"``.
+        Exactly so many functions, whatever the evidence says; not for ``"best-action"``. With several targets, so many for each.
     initial : array of int, default=None
-        Candidates to start from; not for ``"best-action"``.
+        Candidates to start from, of which ``"floating"`` first takes away what it can spare; no more than `max_active` or `n_basis`
+        lets in where the search grows; not for ``"best-action"``.
     always_in : array of int, default=None
         Candidates that are in from the start and stay; not for ``"best-action"``.
     keep_path : bool, default=False
@@ -61,7 +63,7 @@ class EvidenceSearchRegressor(NestedRegressor):
     max_iter : int, default=100000
         Operations at most; a fit that ends there warns.
     max_active : int, default=None
-        Basis functions at most.
+        Basis functions at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning.
     moments : {"auto", "whole", "columns"}, default="auto"
@@ -90,7 +92,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         The active functions only.
     criterion_ : float
         The log evidence of the model in user units, eq. (4) of the paper with max(gamma, 1) well-determined weights; summed over
-        outputs.
+        outputs. It has two terms that the `criterion_` of `EvidenceRegressor` and others lacks: compare it with its own kind.
     criterion_sense_ : int
         1: larger is better.
     outcome_ : Outcome
@@ -178,14 +180,15 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     def _strategy(self) -> Any:
         """The search with the parameters that are given here."""
-        search = self.search
-        if isinstance(search, str):
-            if search not in SEARCHES:
-                raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
-            search = SEARCHES[search]()
+        search = SEARCHES[self.search]() if isinstance(self.search, str) and self.search in SEARCHES else self.search
+        if isinstance(search, type) and hasattr(search, "run"):
+            raise ValueError(f"search must be an object, and {search.__name__} is a class: write {search.__name__}().")
         if not hasattr(search, "run"):
             raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
         if given and not isinstance(search, OneByOne):
             raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}: use another search.")
+        twice = [name for name in given if getattr(search, name) is not None]
+        if twice:
+            raise ValueError(f"{', '.join(twice)} given twice, here and in {type(search).__name__}(...): leave one of them out.")
         return replace(search, **given) if given else search

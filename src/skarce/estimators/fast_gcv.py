@@ -141,7 +141,7 @@ class LocalRidgeRegressor(MomentRegressor):
     max_iter : int, default=1000
         Cycles at most.
     max_active : int, default=None
-        Of the result only the functions of largest effect are kept, this many at most.
+        Of the result only the functions of largest effect are kept, this many at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the model so far is returned, with a warning. The first factorisation of all candidates, and what the
         result takes, come on top: some seconds for thousands of them.

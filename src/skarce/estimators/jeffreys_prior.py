@@ -37,7 +37,7 @@ class JeffreysPriorRegressor(MomentRegressor):
     max_iter : int, default=10000
         Iterations at most.
     max_active : int, default=None
-        Of the result only the largest weights are kept, this many at most.
+        Of the result only the largest weights are kept, this many at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the model so far is returned, with a warning.
     moments, verbose, random_state

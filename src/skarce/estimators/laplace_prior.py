@@ -50,7 +50,7 @@ class LaplacePriorRegressor(MomentRegressor):
         Steps at most for one penalty.
     max_active : int, default=None
         The path ends before the first model with more functions. With ``finish=False``, of the result only the largest weights are
-        kept.
+        kept. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning. A single penalty is approached from larger ones,
         and where time was too short the model is that of a larger one: see `penalty_`.

@@ -31,6 +31,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         The search ends when so many additions in a row did not improve on the best model.
     n_basis : int, default=None
         Exactly so many functions, whatever GCV says; fewer only where the candidates that are left depend on those in the model.
+        With several targets, so many for each.
     keep_path : bool, default=False
         Keep what `with_n_basis` needs for models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
@@ -40,7 +41,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
     max_iter : int, default=100000
         Steps at most; a fit that ends there warns.
     max_active : int, default=None
-        Basis functions at most.
+        Basis functions at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning.
     moments : {"auto", "whole", "columns"}, default="auto"

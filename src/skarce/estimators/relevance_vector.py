@@ -38,7 +38,7 @@ class RelevanceVectorRegressor(MomentRegressor):
     max_iter : int, default=100000
         Steps at most; a fit that ends there warns.
     max_active : int, default=None
-        Basis functions at most.
+        Basis functions at most. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning.
     moments : {"auto", "whole", "columns"}, default="auto"

@@ -47,10 +47,11 @@ ROUNDING = 1e-14
 
 
 class Value(NamedTuple):
-    """The log evidence with all constants, its gradient in the logarithms of widths and kappa, and what goes with it."""
+    """The log evidence with all constants, with the prior of the noise (which has the gradient), and what goes with it."""
 
     log_evidence: float
-    by_widths: Floats
+    posterior: float
+    by_widths: Floats  # in the logarithms
     by_ratio: float
     noise_variances: Floats  # one for each output
     ridge: float  # rho
@@ -90,12 +91,23 @@ class WeightedTargets:
 
 
 class WidthEvidence:
-    """The log evidence and its gradient at any widths, for one set of rows, targets and centres."""
+    """The log evidence and its gradient at any widths, for one set of rows, targets and centres.
+
+    With a `noise_prior` c the noise variance has the prior density sigma^(2c), which is part of `posterior` and of the gradients:
+    -n/2 log a becomes -(n/2 - c) log a, and the noise a/(n - 2c).
+    """
 
     def __init__(
-        self, kernel: KernelSlopes, targets: WeightedTargets, covariance: str = "weights", weight_variances: Floats | None = None
+        self,
+        kernel: KernelSlopes,
+        targets: WeightedTargets,
+        covariance: str = "weights",
+        weight_variances: Floats | None = None,
+        noise_prior: float = 0.0,
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
+        self._noise_prior = noise_prior if weight_variances is None else 0.0
+        self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise in the likelihood times the prior
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
 
     def at(self, widths: Floats, ratio: float) -> Value:
@@ -116,7 +128,7 @@ class WidthEvidence:
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Factored in the space of the weights or of the rows, whichever is smaller; the derivative in Phi beside it."""
-        t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
+        t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
         columns = self._targets.centred(phi)
@@ -145,7 +157,7 @@ class WidthEvidence:
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Phi itself as covariance: rho (C + rho I)^-1 is P."""
-        t, root, n = self._targets.values, self._targets.root, self._targets.n_samples
+        t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
         covariance = self._targets.centred(self._targets.centred(phi).T)
@@ -167,7 +179,7 @@ class WidthEvidence:
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
         """Of each output: where the evidence is largest, or what a given weight variance makes of the ridge."""
-        return left / self._targets.n_samples if self._weight_variances is None else ridge * self._weight_variances
+        return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
         """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centred."""
@@ -177,7 +189,8 @@ class WidthEvidence:
     def _value(self, left: Floats, noise: Floats, factored: _Factored, by_ridge: float) -> Value:
         likelihood = self._targets.n_samples * np.log(2.0 * np.pi * noise) + left / noise
         value = -0.5 * (float(likelihood.sum()) + len(left) * factored.log_determinant)
-        return Value(value, np.empty(0), -by_ridge, noise, factored.ridge)
+        posterior = value + self._noise_prior * float(np.log(noise).sum())
+        return Value(value, posterior, np.empty(0), -by_ridge, noise, factored.ridge)
 
 
 class _Factored:

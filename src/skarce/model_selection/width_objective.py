@@ -15,6 +15,9 @@ from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthE
 # In units in which all inputs together vary by one: below, an input does not matter; above, no two rows meet.
 WIDTH_BOUNDS = (1e-6, 1e6)
 RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the noise
+# The noise variance has the prior sigma^(2c) with this c, or a quarter of n where that is less: where kernels are so narrow that
+# every row has its own, signal and noise explain the targets equally well, and noise it shall be.
+NOISE_PRIOR = 2.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,22 @@ class Data(NamedTuple):
     targets: Floats
     weights: Floats | None
     centers: Floats | None
+
+    def without_repeats(self) -> Data:
+        """Rows that repeat another with its targets as one of their joint weight, and weights that are not above one on average.
+
+        A target that is met twice to the last digit would prove that there is no noise, and so would a weight of two.
+        """
+        joint = np.hstack([self.X, self.targets])
+        data = self
+        if len(distinct_rows(joint)) < len(joint):
+            _, first, number = np.unique(joint, axis=0, return_index=True, return_inverse=True)
+            weights = np.bincount(number.reshape(-1), weights=self.weights)
+            order = np.argsort(first)
+            data = Data(self.X[first[order]], self.targets[first[order]], weights[order], self.centers)
+        if data.weights is not None and data.weights.sum() > len(data.X):
+            data = data._replace(weights=data.weights * (len(data.X) / data.weights.sum()))
+        return data
 
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
         """At most so many rows, and so many centres, drawn at random."""
@@ -138,20 +157,21 @@ class Objective:
         if model.weight_variance is not None:
             given = np.broadcast_to(np.asarray(model.weight_variance, dtype=np.float64), self._varies.shape)
             given = given[self._varies] / self._lengths**2
-        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given)
+        prior = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
+        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given, prior)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None
 
     def __call__(self, at: Floats) -> tuple[float, Floats]:
-        """The negative log evidence and its gradient, in the logarithms of the widths and of the ratio."""
+        """The negative log evidence with the prior of the noise, and its gradient in the logarithms of widths and ratio."""
         widths = np.broadcast_to(np.exp(at[:-1]), self._scale.units.shape)
         value = self._evidence.at(widths, float(np.exp(at[-1])))
         self.n_evaluations += 1
-        if self._best is None or value.log_evidence > self._best.log_evidence:
+        if self._best is None or value.posterior > self._best.posterior:
             self._best, self.best_at = value, at.copy()
         by_widths = value.by_widths.sum(keepdims=True) if self._scale.one_for_all else value.by_widths
-        return -value.log_evidence, -np.append(by_widths, value.by_ratio)
+        return -value.posterior, -np.append(by_widths, value.by_ratio)
 
     def start_from_process(self, at: Floats) -> Floats:
         """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""

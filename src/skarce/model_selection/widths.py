@@ -58,9 +58,9 @@ def learn_widths(
 ) -> Widths:
     """Kernel widths that maximise the log evidence of the model with all candidates and one weight precision.
 
-    The noise is profiled out and the precision moves with the widths, by their analytic gradient (L-BFGS-B within bounds). The
-    starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer local maxima; the
-    best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
+    The noise is profiled out under a weak prior, and the precision moves with the widths, by their analytic gradient (L-BFGS-B
+    within bounds). The starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer
+    local maxima; the best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ def learn_widths(
     centers : None or array of shape (n_centers, n_features), default=None
         Where the kernels are; None takes the distinct inputs. More than `max_rows` are thinned out at random.
     sample_weight : array of shape (n_samples,), optional
-        Counts: weight 2 equals the row twice.
+        Counts: weight 2 equals the row twice. Above one on average they are scaled down to one, and repeated rows count as one of
+        their joint weight: exact repetition would prove that there is no noise.
     fit_intercept : bool, default=True
         A constant under a flat prior: the evidence is that of the contrasts of the targets.
     covariance : {"weights", "kernel"}, default="weights"
@@ -111,7 +112,7 @@ def learn_widths(
     >>> bool(learned.gamma[0] > 1000 * learned.gamma[1])
     True
     >>> print(f"{learned.noise_variance**0.5:.2f}")
-    0.11
+    0.12
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
@@ -123,7 +124,7 @@ def learn_widths(
     rng = check_random_state(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
-    data = data.thinned(max_rows, rng)
+    data = data.without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = _Effort(tol, max_iter, deadline, callback)
     with blas_threads(1):

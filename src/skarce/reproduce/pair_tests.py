@@ -50,11 +50,10 @@ def paired_t_test(differences: Floats) -> tuple[float | None, int]:
 SIGNED_RANK = PairTest(
     signed_rank_test,
     6,  # the least two-sided p-value of five pairs is 2 / 2**5
-    "p-values are of the two-sided Wilcoxon signed rank test over repeats; below 0.05 the better method is named. Fewer than six "
-    "pairs cannot be significant.",
+    "p-values are of the two-sided Wilcoxon signed rank test over repeats. Fewer than six pairs cannot be significant.",
 )
 T_TEST = PairTest(
     paired_t_test,
     2,
-    "p-values are of the two-sided paired t-test over repeats; below 0.05 the better method is named.",
+    "p-values are of the two-sided paired t-test over repeats.",
 )

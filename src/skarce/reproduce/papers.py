@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from importlib import import_module
 
 from skarce.datasets import DataNotFoundError
@@ -29,15 +30,27 @@ def find_paper(name: str, quick: bool = False) -> Paper:
     return paper
 
 
-def experiment_names(paper: Paper, names: Sequence[str] | None = None) -> list[str]:
-    """The experiments of these names, in the order of the paper; None is all of them."""
+def experiment_names(paper: Paper, names: Sequence[str] | None = None, elsewhere: Sequence[str] = ()) -> list[str]:
+    """The experiments of these names, in the order of the paper; None is all of them.
+
+    A name may be a pattern (``kin8nm-*``), or the beginning of names up to a hyphen (``kin8nm``). Those that exist `elsewhere`, in
+    the whole paper and not in a taste of it, are told from those that do not exist.
+    """
     known = [experiment.name for experiment in paper.experiments]
     wanted = known if names is None else [name.strip() for name in names if name.strip()]
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for name in wanted if not _matching(known, name)]
     if unknown or not wanted:
+        left_out = [name for name in unknown if _matching(elsewhere, name)]
         problem = f"unknown experiment {', '.join(map(repr, unknown))}" if unknown else "no experiment was named"
+        if left_out and left_out == unknown:
+            problem = f"{', '.join(map(repr, left_out))}: not part of --quick, only of the whole paper"
         raise UnknownExperimentError(f"{problem}; {paper.name} has {', '.join(known)}.")
-    return [name for name in known if name in wanted]
+    chosen = {match for name in wanted for match in _matching(known, name)}
+    return [name for name in known if name in chosen]
+
+
+def _matching(known: Sequence[str], name: str) -> list[str]:
+    return [name] if name in known else [other for other in known if fnmatchcase(other, name) or other.startswith(f"{name}-")]
 
 
 def check_data(paper: Paper, names: Sequence[str], seed: int) -> None:

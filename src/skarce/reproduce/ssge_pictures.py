@@ -20,6 +20,12 @@ COLOURS = {
     "svm": "#9467bd",
     "ols": "#8c8c8c",
 }
+COMMON: dict[str, Any] = {"linestyle": "-", "linewidth": 1.3, "marker": "."}
+# The sizes of Oscillating(5) are those of PTA(1,0): thin dashes on a broad line, a dot in a ring, so that both are seen.
+OWN_STYLE: dict[str, dict[str, Any]] = {
+    "pta10": {"linewidth": 4.0, "marker": "o", "markersize": 9.0, "markerfacecolor": "white", "alpha": 0.6},
+    "oscillating5": {"linestyle": (0, (4, 3)), "linewidth": 1.5, "marker": ".", "zorder": 3.0},
+}
 Number = Callable[[Finding, str], float | None]
 
 
@@ -62,9 +68,8 @@ def _lines(axes: Any, own: Sequence[Finding], number: Number) -> None:
     for method, colour in COLOURS.items():
         points = [(size_of(finding), value) for finding in own if (value := number(finding, method)) is not None]
         label = own[0].paper.label(method) if own else method
-        style = "--" if method == "oscillating5" else "-"  # its sizes are those of PTA(1,0), which stays visible below
         x, y = zip(*points, strict=True) if points else ((), ())
-        axes.plot(x, y, style, marker=".", color=colour, label=label, linewidth=1.3)
+        axes.plot(x, y, color=colour, label=label, **(COMMON | OWN_STYLE.get(method, {})))
 
 
 def _decorate(axes: Any, title: str, sizes: Sequence[int], *, is_log: bool) -> None:

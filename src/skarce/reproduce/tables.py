@@ -35,7 +35,7 @@ def general_notes(paper: Paper) -> list[str]:
             own="the method learns its width while it is fitted" if of_widths else "there is nothing left to choose",
         ),
         FIT_NOTE.format(choice="the chosen width" if of_widths else "what was chosen", average="median"),
-        paper.pair_test.note,
+        f"{paper.pair_test.note} Below {LEVEL} the better method is named.",
     ]
 
 

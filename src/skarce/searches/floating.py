@@ -9,12 +9,12 @@ from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Floating(OneByOne):
     """Add the best candidate, then take functions away while that beats the best model of the smaller size (Pudil et al. 1994).
 
     Any number of functions may leave after an addition. A removal that is not better than the best model of its size so far is
-    undone. An addition always stands.
+    undone. An addition always stands. From `initial` functions it begins with taking away, so that it also comes down from many.
 
     Parameters
     ----------
@@ -23,6 +23,7 @@ class Floating(OneByOne):
 
     def _go(self, walk: Walk) -> Outcome:
         records = Records(walk)
+        _float(walk, records)
         while True:
             if walk.is_enough():
                 return walk.end(Outcome.GOAL_REACHED)
@@ -50,7 +51,7 @@ class Records:
         return self._of_size.get(size, otherwise)
 
 
-def _float(walk: Walk, records: Records, newest: int) -> None:
+def _float(walk: Walk, records: Records, newest: int = -1) -> None:
     """Take functions away while each removal sets a record."""
     while len(walk) > 2:
         position = walk.worst()

@@ -9,7 +9,7 @@ from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forward(OneByOne):
     """Add the best candidate again and again; the model is the best of those on the way.
 

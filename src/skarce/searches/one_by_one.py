@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
+from skarce._validation import is_count
 from skarce.criteria import Criterion
 from skarce.designs.choice import fits
 from skarce.moments import Moments
@@ -20,7 +22,7 @@ from skarce.searches.standing import Standing
 from skarce.searches.walk import LimitReachedError, Walk
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OneByOne(ABC):
     """Base of these searches; the model they return is the best of those on the way.
 
@@ -42,15 +44,24 @@ class OneByOne(ABC):
     always_in: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if not self.patience >= 1:
+        if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
         for name in ("share", "threshold"):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}.")
-        if self.n_basis is not None and not (isinstance(self.n_basis, (int, np.integer)) and self.n_basis >= 1):
+        if self.n_basis is not None and not is_count(self.n_basis):
             raise ValueError(
                 f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
             )
+
+    def __repr__(self) -> str:
+        """As it would be written: arguments in their order, those by name only where they are not the default."""
+        given = [
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in signature(type(self)).parameters.items()
+            if parameter.kind is not Parameter.KEYWORD_ONLY or repr(getattr(self, name)) != repr(parameter.default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     @property
     def goes_down(self) -> bool:
@@ -79,9 +90,10 @@ class OneByOne(ABC):
 
     def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None) -> Walk:
         always_in = _checked(self.always_in, moments, "always_in")
-        self._check_room(always_in, journal.limits.max_active)
+        initial = _checked(self.initial, moments, "initial")
+        self._check_room(always_in, initial, journal.limits.max_active)
         if start is None:
-            members = self._members(moments, always_in)
+            members = self._members(moments, always_in, initial)
             start = _starting(criterion, moments, members) if len(members) else None
         needed = self._needed(journal.limits.tol, moments.n_samples)
         return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
@@ -100,7 +112,8 @@ class OneByOne(ABC):
     def _needed(self, tol: float, n_samples: float) -> float:
         return max(tol, 0.5 * self.threshold * n_samples)
 
-    def _members(self, moments: Moments, always_in: Indices) -> Indices:
+    def _members(self, moments: Moments, always_in: Indices, initial: Indices) -> Indices:
+        others = initial
         if self.initial is None and self.goes_down:
             others = np.flatnonzero(moments.gram.diagonal > 0.0)
             if not (moments.gram.is_whole or fits(len(others), len(others))):
@@ -108,15 +121,25 @@ class OneByOne(ABC):
                     f"{type(self).__name__} starts from all {len(others)} candidates, whose Gram matrix is above the memory "
                     "budget. Use fewer candidates (KernelBasis(centers=500)), initial=, or sklearn.set_config(working_memory=...)."
                 )
-        else:
-            others = _checked(self.initial, moments, "initial")
         members = np.concatenate([always_in, np.setdiff1d(others, always_in)])
         return members[moments.gram.diagonal[members] > 0.0]
 
-    def _check_room(self, always_in: Indices, max_active: int | None) -> None:
+    def _check_room(self, always_in: Indices, initial: Indices, max_active: int | None) -> None:
+        """A search that grows cannot come back to a size below its start, nor one that goes down rise above it."""
+        n_start = len(np.union1d(initial, always_in))
         for name, most in (("n_basis", self.n_basis), ("max_active", max_active)):
             if most is not None and len(always_in) > most:
                 raise ValueError(f"always_in has {len(always_in)} candidates, more than {name}={most} lets in.")
+            if most is not None and n_start > most and not self.goes_down:
+                raise ValueError(
+                    f"initial and always_in have {n_start} candidates, more than {name}={most} lets in, and {type(self).__name__} "
+                    'grows from them. Give fewer, or use a search that goes down from them, such as Backward ("backward").'
+                )
+        if self.n_basis is not None and self.goes_down and self.initial is not None and n_start < self.n_basis:
+            raise ValueError(
+                f"{type(self).__name__} goes down from initial and always_in, which have {n_start} candidates, fewer than "
+                f"n_basis={self.n_basis}. Give more, or use a search that grows."
+            )
 
 
 def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
@@ -128,7 +151,14 @@ def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple
 
 def _checked(indices: Any, moments: Moments, name: str) -> Indices:
     """Distinct candidates, ascending."""
-    chosen = np.unique(np.asarray([] if indices is None else indices))
-    if len(chosen) and not (chosen.dtype.kind in "iu" and chosen[0] >= 0 and chosen[-1] < moments.n_candidates):
-        raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {indices!r}.")
+    given = np.asarray([] if indices is None else indices)
+    if given.dtype == bool:
+        raise ValueError(f"{name} must be indices of candidates, and is a mask of truth values: give np.flatnonzero(mask).")
+    chosen = np.unique(given)
+    if len(chosen) and chosen.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be indices of candidates, so whole numbers; got {chosen[0]!r} of {given.dtype}.")
+    wrong = [int(index) for index in chosen if not 0 <= index < moments.n_candidates]
+    if wrong:
+        more = f" and {len(wrong) - 1} more that are not" if len(wrong) > 1 else ""
+        raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {wrong[0]}{more}.")
     return chosen.astype(np.intp)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from skarce._validation import is_count
 from skarce.posterior import Outcome
 from skarce.searches.forward import grow
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Oscillating(OneByOne):
     """From the model of forward selection, swing: add s, take 2s away, add s (Somol and Pudil 2000, in the form of Barrio et al.).
 
@@ -27,7 +28,7 @@ class Oscillating(OneByOne):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.depth >= 1:
+        if not is_count(self.depth):
             raise ValueError(f"depth must be a whole number of at least 1, got {self.depth!r}.")
 
     def _go(self, walk: Walk) -> Outcome:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from skarce._validation import is_count
 from skarce.posterior import Outcome
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlusTakeAway(OneByOne):
     """Add the best candidate `plus` times, take the worst function away `minus` times, and so on (Kittler 1986).
 
@@ -33,8 +34,8 @@ class PlusTakeAway(OneByOne):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (self.plus >= 0 and self.minus >= 0):
-            raise ValueError(f"plus and minus must be at least 0, got {self.plus!r} and {self.minus!r}.")
+        if not all(is_count(number) or (isinstance(number, int) and number == 0) for number in (self.plus, self.minus)):
+            raise ValueError(f"plus and minus must be whole numbers of at least 0, got {self.plus!r} and {self.minus!r}.")
         if self.plus == self.minus:
             raise ValueError(f"plus and minus must differ, or the search never ends; got {self.plus!r} for both.")
 
@@ -66,7 +67,7 @@ class PlusTakeAway(OneByOne):
             all(walk.remove_worst() for _ in range(self.minus))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Backward(OneByOne):
     """Take the worst function away again and again, from all candidates; the model is the best of those on the way.
 
