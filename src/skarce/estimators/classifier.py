@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any
@@ -27,7 +28,7 @@ from skarce.basis import KernelBasis, SelectedColumns, fit_basis
 from skarce.basis.candidates import Evaluation
 from skarce.designs.centred import centred
 from skarce.estimators.base import _joined_trace, _warn_of_small_weights
-from skarce.estimators.on_basis import OnBasis, takes_arrays
+from skarce.estimators.on_basis import OnBasis, print_progress, takes_arrays
 from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels, moderated_log_odds
 from skarce.searches import Limits
@@ -135,6 +136,16 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     # Fitting ------------------------------------------------------------------------------------------------------------
+
+    def _limits(self) -> Limits:
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+        self._check_limits()
+        return Limits(self.tol, self.max_iter, getattr(self, "max_active", None), deadline)
+
+    def _learning(self) -> dict[str, Any]:
+        """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
+        max_time = None if self.max_time is None else 0.5 * self.max_time
+        return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": print_progress if self.verbose else None}
 
     def _checked_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
         if y is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils.validation import _num_samples, validate_data
 from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, check_basis
-from skarce.searches import Limits
 
 PREDICT_ROWS = 16_384
 
@@ -38,8 +36,7 @@ class OnBasis:
             self.basis = KernelBasis()
         return super().set_params(**params)  # type: ignore[misc]
 
-    def _limits(self) -> Limits:
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
+    def _check_limits(self) -> None:
         for name, least in (("tol", 0.0), ("max_time", 0.0)):
             value = getattr(self, name)
             if value is not None and not value >= least:
@@ -48,18 +45,12 @@ class OnBasis:
             value = getattr(self, name, None)
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        return Limits(self.tol, self.max_iter, getattr(self, "max_active", None), deadline)
 
     def _seeded_basis(self) -> Any:
         """The basis, seeded by this estimator's random_state where it has none of its own."""
         basis = check_basis(self.basis)
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
-
-    def _learning(self) -> dict[str, Any]:
-        """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
-        max_time = None if self.max_time is None else 0.5 * self.max_time
-        return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
 
     def _seed(self) -> int:
         """A fixed seed when random_state is None: the same data give the same model."""
@@ -91,7 +82,8 @@ def takes_arrays(basis: Any) -> bool:
     return basis is None or isinstance(basis, KernelBasis)
 
 
-def _print_progress(progress: Any) -> None:
+def print_progress(progress: Any) -> None:
+    """A line on how the learning of widths goes."""
     print(
         f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
         f"log evidence {progress.log_evidence:.3f}",
