@@ -1,6 +1,7 @@
 """Dense textbook formulas: N x N matrices, no tricks. Slow and obvious, so that everything else can be checked against them."""
 
 import numpy as np
+from scipy.optimize import minimize
 
 
 def contrasts(n):
@@ -101,6 +102,38 @@ def shared_evidence(phi, t, alpha, beta, *, intercept=False):
     gamma = well_determined(phi, alpha, beta)
     density = log_density(t, np.eye(len(t)) / beta + phi @ phi.T / alpha)
     return density + 0.5 * np.log(2 / max(gamma, 1)) + 0.5 * np.log(2 / max(len(t) - gamma, 1))
+
+
+def logistic_mode(phi, t, weights, precisions):
+    """The mode of sum c log p(t | f = phi w) - w'A w / 2 by a general optimiser."""
+
+    def loss(w):
+        f = phi @ w
+        return weights @ (np.logaddexp(0.0, f) - t * f) + 0.5 * precisions @ w**2
+
+    def slope(w):
+        return phi.T @ (weights * (1.0 / (1.0 + np.exp(-(phi @ w))) - t)) + precisions * w
+
+    def hessian(w):
+        g = 1.0 / (1.0 + np.exp(-(phi @ w)))
+        return (phi * (weights * g * (1.0 - g))[:, None]).T @ phi + np.diag(precisions)
+
+    best = minimize(loss, np.zeros(phi.shape[1]), jac=slope, hess=hessian, method="trust-exact", options={"gtol": 1e-11})
+    return best.x, -best.fun, hessian(best.x)
+
+
+def laplace_log_evidence(phi, t, weights, precisions, *, intercept=False):
+    """log p(t) by the Laplace approximation; with a constant of prior N(0, 10^2)."""
+    if intercept:
+        phi, precisions = np.column_stack([np.ones(len(t)), phi]), np.concatenate([[0.01], precisions])
+    _, log_posterior, hessian = logistic_mode(phi, t, weights, precisions)
+    return log_posterior + 0.5 * np.log(precisions).sum() - 0.5 * np.linalg.slogdet(hessian)[1]
+
+
+def laplace_score(phi, t, weights, precisions, *, intercept=False):
+    """The same less mean(phi^2) / (2 tau^2 alpha) of every function, tau = 10."""
+    penalties = (weights @ phi**2) / weights.sum() / (200.0 * precisions)
+    return laplace_log_evidence(phi, t, weights, precisions, intercept=intercept) - penalties.sum()
 
 
 def penalized_error(phi, t, ridge, *, intercept=False):

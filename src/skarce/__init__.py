@@ -14,9 +14,11 @@ from skarce.estimators import (
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
+    RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     SparseRegressor,
     StepwiseRegressor,
+    VBLSClassifier,
     VBLSRegressor,
 )
 from skarce.posterior import Outcome
@@ -36,9 +38,11 @@ __all__ = [
     "Outcome",
     "ProcessBasis",
     "RegularizedForwardRegressor",
+    "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "StepwiseRegressor",
+    "VBLSClassifier",
     "VBLSRegressor",
     "__version__",
 ]

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score, root_mean_squared_error
-from sklearn.model_selection import RepeatedKFold
 
 from skarce._typing import Floats
 from skarce.registry import Method, count_functions, gives_std
@@ -31,6 +30,11 @@ class Score:
     predict_seconds: float
     coverage: float | None
 
+    @property
+    def error(self) -> float:
+        """By which methods are ranked."""
+        return self.rmse
+
 
 class Fold(NamedTuple):
     """Training and test rows, the inputs already prepared by what the training rows say."""
@@ -46,7 +50,7 @@ class MethodResult:
     """What a method reached on every fold, the warnings it gave, and the error that ended it."""
 
     method: Method
-    scores: list[Score] = field(default_factory=list)
+    scores: list[Any] = field(default_factory=list)  # of `Score` or `ClassScore`
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
 
@@ -84,8 +88,9 @@ def compare(
     y: Floats,
     methods: Sequence[Method],
     preprocessing: Any,
-    splitter: RepeatedKFold,
+    splitter: Any,
     on_start: Callable[[Method], None] = lambda method: None,
+    score: Callable[[Method, Fold], Any] | None = None,
 ) -> list[MethodResult]:
     """Cross-validate every method on the same folds; best error first, failed methods last.
 
@@ -95,16 +100,17 @@ def compare(
     y : array of shape (n_samples,)
     methods : the methods, see `skarce.registry`
     preprocessing : transformer, fitted anew on the training rows of every fold; its time does not count
-    splitter : the folds
+    splitter : the folds, a scikit-learn splitter
     on_start : called with the method before each of its fits, also where the fit is skipped because an earlier one failed
+    score : what a method reaches on a fold, with an attribute `error`; that of regressors by default
     """
     results = [MethodResult(method) for method in methods]
-    for train, test in splitter.split(X):
+    for train, test in splitter.split(X, y):
         fold = _prepared(X, y, train, test, preprocessing)
         for result in results:
             on_start(result.method)
             if result.error is None:
-                _run_fold(result, fold)
+                _run_fold(result, fold, score or regression_score)
     return sorted(results, key=_rank)
 
 
@@ -113,20 +119,21 @@ def _prepared(X: Any, y: Floats, train: Any, test: Any, preprocessing: Any) -> F
     return Fold(prepare.transform(X.iloc[train]), y[train], prepare.transform(X.iloc[test]), y[test])
 
 
-def _run_fold(result: MethodResult, fold: Fold) -> None:
+def _run_fold(result: MethodResult, fold: Fold, score: Callable[[Method, Fold], Any]) -> None:
     """Add the score of one fold, or the error that ended the method. Rivals may stop early without comment."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if result.method.is_rival:
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            result.scores.append(_score(result.method, fold))
+            result.scores.append(score(result.method, fold))
         except Exception as error:
             result.error = f"{type(error).__name__}: {error}"
     result.warnings += [str(warning.message) for warning in caught]
 
 
-def _score(method: Method, fold: Fold) -> Score:
+def regression_score(method: Method, fold: Fold) -> Score:
+    """Fit, predict, and compare with what came."""
     started = time.perf_counter()
     model = method.fit(fold.X_train, fold.y_train)
     fitted = time.perf_counter()
@@ -154,4 +161,4 @@ def _summary(statistic: Callable[[Any], Any], values: list[float | None]) -> flo
 
 
 def _rank(result: MethodResult) -> tuple[bool, float]:
-    return result.error is not None, result.mean("rmse") or 0.0
+    return result.error is not None, result.mean("error") or 0.0

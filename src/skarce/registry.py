@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -147,28 +147,28 @@ _ALL = (
 METHODS = {method.name: method for method in _ALL}
 
 
-def find_methods(names: Iterable[str]) -> list[Method]:
+def find_methods(names: Iterable[str], known: Mapping[str, Method] = METHODS) -> list[Method]:
     """The methods of these names, each once, in this order."""
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
-    unknown = [name for name in wanted if name not in METHODS]
+    unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         problem = f"unknown method {', '.join(map(repr, unknown))}" if unknown else "no method was named"
-        raise UnknownMethodError(f"{problem}; choose from {', '.join(METHODS)}.")
-    return [METHODS[name] for name in wanted]
+        raise UnknownMethodError(f"{problem}; choose from {', '.join(known)}.")
+    return [known[name] for name in wanted]
 
 
-def find_own_method(name: str) -> Method:
+def find_own_method(name: str, known: Mapping[str, Method] = METHODS) -> Method:
     """One of our methods; rivals are there for comparison only."""
-    method = METHODS.get(name)
+    method = known.get(name)
     if method is None or method.is_rival:
         problem = f"unknown method {name!r}" if method is None else f"{name!r} is a rival, which can only be compared"
-        raise UnknownMethodError(f"{problem}; choose from {', '.join(own_names())}.")
+        raise UnknownMethodError(f"{problem}; choose from {', '.join(own_names(known))}.")
     return method
 
 
-def own_names() -> list[str]:
+def own_names(known: Mapping[str, Method] = METHODS) -> list[str]:
     """The names of the methods that are not rivals."""
-    return [method.name for method in METHODS.values() if not method.is_rival]
+    return [method.name for method in known.values() if not method.is_rival]
 
 
 def count_functions(model: Any) -> int:

@@ -1,4 +1,4 @@
-"""Data files as tables: read, checked, and prepared for a regressor. Every problem is one sentence that says where it is."""
+"""Data files as tables: read, checked, and prepared for a model. Every problem is one sentence that says where it is."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from skarce._typing import Floats
 
 NUMBER, TEXT = "number", "text"
+REGRESSION, CLASSIFICATION = TASKS = ("regression", "classification")
+MOST_CLASSES = 10  # whole numbers with more different values are taken for numbers
 LARGEST = 1e150  # squares of larger numbers overflow
 
 
@@ -47,12 +49,13 @@ class Table:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Inputs, targets and the kind of every input column; `notes` say what a user may not expect."""
+    """Inputs, targets (numbers or labels) and the kind of every input column; `notes` say what a user may not expect."""
 
     X: Any
-    y: Floats
+    y: Any
     kinds: dict[str, str]
     notes: list[str] = field(default_factory=list)
+    task: str = REGRESSION
 
 
 def read_table(path: Path, text_columns: Collection[str] = ()) -> Table:
@@ -87,11 +90,15 @@ def diabetes_table() -> Table:
     return Table(load_diabetes(as_frame=True).frame, "the diabetes data of scikit-learn", lambda row: f"row {row + 1}")
 
 
-def training_data(table: Table, target: str, at_least: int = 1) -> TrainingData:
-    """Split a table into inputs and target, after checking that a regressor can be fitted; `at_least` is the number of folds."""
-    y = _numbers(table, target)
+def training_data(table: Table, target: str, at_least: int = 1, task: str | None = REGRESSION) -> TrainingData:
+    """Split a table into inputs and target, after checking that a model can be fitted; `at_least` is the number of folds.
+
+    Without a `task` it is classification where the target is text, truth values or few whole numbers.
+    """
+    task = task or recognised_task(table, target)
+    y = _numbers(table, target) if task == REGRESSION else _classes(table, target, at_least)
     if (y == y[0]).all():
-        raise TableError(f"the target {target!r} is the same in all rows ({y[0]:g}), so there is nothing to learn.")
+        raise TableError(f"the target {target!r} is the same in all rows ({y[0]}), so there is nothing to learn.")
     kinds = {name: _kind(table, name) for name in table.frame.columns if name != target}
     if not kinds:
         raise TableError(f"the target {target!r} is the only column of {table.name}; a model needs inputs.")
@@ -100,7 +107,23 @@ def training_data(table: Table, target: str, at_least: int = 1) -> TrainingData:
         raise TableError(f"{table.name} has {len(y)} rows, fewer than the {at_least} folds; lower --cv.")
     texts = [name for name, kind in kinds.items() if kind == TEXT]
     notes = [look(table, name) for name in texts for look in (_almost_numbers, _nearly_all_different)]
-    return TrainingData(X, y, kinds, [note for note in notes if note])
+    return TrainingData(X, y, kinds, [note for note in notes if note], task)
+
+
+def recognised_task(table: Table, target: str) -> str:
+    """Classification for text, truth values and at most ten different whole numbers, each in two rows or more on average.
+
+    Text of which half are numbers, or some where most rows differ, is taken for numbers with slips of the pen: the first is named.
+    """
+    values = table.column(target).dropna()
+    if types.is_bool_dtype(values):
+        return CLASSIFICATION
+    if not types.is_numeric_dtype(values):
+        share = pd.to_numeric(values, errors="coerce").notna().mean()
+        return REGRESSION if share >= (0.5 if 2 * values.nunique() <= len(values) else 1e-9) else CLASSIFICATION
+    n_distinct = int(values.nunique())
+    is_whole = types.is_integer_dtype(values) or bool((values == values.round()).all())
+    return CLASSIFICATION if is_whole and n_distinct <= min(MOST_CLASSES, len(values) // 2) else REGRESSION
 
 
 def inputs(table: Table, kinds: dict[str, str]) -> Any:
@@ -201,6 +224,24 @@ def _numbers(table: Table, name: str) -> Floats:
     too_large = np.abs(floats) > LARGEST
     _refuse(table, too_large, lambda row: f"column {name!r} is infinite, or beyond {LARGEST:g}, in {table.place(row)}")
     return floats
+
+
+def _classes(table: Table, name: str, at_least: int) -> Any:
+    """A column as labels: text, truth values or numbers, and `at_least` so many rows of each."""
+    values = _complete(table, name)
+    is_text = not (types.is_bool_dtype(values) or types.is_numeric_dtype(values))
+    labels = values.astype(str).to_numpy(dtype=str) if is_text else values.to_numpy()
+    if np.issubdtype(labels.dtype, np.floating) and (labels == np.round(labels)).all():
+        labels = labels.astype(np.int64)
+    found, counts = np.unique(labels, return_counts=True)
+    if len(found) > len(labels) / 2:
+        raise TableError(
+            f"the target {name!r} has {len(found)} different values in {len(labels)} rows, too many for classes; is it an "
+            "identifier? For numbers there is --task regression."
+        )
+    if len(found) > 1 and counts.min() < at_least:
+        raise TableError(f"class {found[counts.argmin()]!s} has {counts.min()} rows, fewer than the {at_least} folds; lower --cv.")
+    return labels
 
 
 def _texts(table: Table, name: str) -> Any:

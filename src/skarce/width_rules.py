@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
@@ -40,19 +40,21 @@ class Widths:
         return rule if rule in self.rules else self.rules[-1]
 
 
-def by_parameter(name: str, rules: tuple[str, ...] = tuple(WIDTH_RULES)) -> Widths:
+def by_parameter(name: str, rules: tuple[str, ...] = tuple(WIDTH_RULES), scoring: str = "neg_mean_squared_error") -> Widths:
     """Widths that are the parameter of this name: a number, or the name of the rule."""
 
     def prepare(model: Any, rule: str, X: Floats) -> Any:
-        return cross_validated(model, name, X) if rule == "cv" else model.set_params(**{name: rule})
+        return cross_validated(model, name, X, scoring) if rule == "cv" else model.set_params(**{name: rule})
 
     return Widths(rules, prepare)
 
 
-def cross_validated(model: Any, name: str, X: Floats) -> GridSearchCV:
+def cross_validated(model: Any, name: str, X: Floats, scoring: str = "neg_mean_squared_error") -> GridSearchCV:
     """A search over nine widths, each four times the one before, the same folds for all."""
-    folds = KFold(min(N_FOLDS, len(X)), shuffle=True, random_state=0)
-    return GridSearchCV(model, {name: (scale_gamma(X, None) * FACTORS).tolist()}, cv=folds, scoring="neg_mean_squared_error")
+    n_folds = min(N_FOLDS, len(X))
+    kind = KFold if scoring == "neg_mean_squared_error" else StratifiedKFold
+    folds = kind(n_folds, shuffle=True, random_state=0)
+    return GridSearchCV(model, {name: (scale_gamma(X, None) * FACTORS).tolist()}, cv=folds, scoring=scoring)
 
 
 def best_of(search: GridSearchCV, X: Floats, y: Floats) -> Any:

@@ -12,7 +12,7 @@ from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
-from skarce.basis.tiles import TILE, fill_blocks, project_blocks, project_symmetric_blocks
+from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
 
 ALL = slice(None)
 
@@ -35,7 +35,10 @@ class Evaluation(Protocol):
         ...
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
-        """Phi'B, shape (n_candidates, k), for B of shape (n_rows, k); and (Phi o Phi)'w where row weights w are given."""
+        """Phi'B, shape (n_candidates, k), for B of shape (n_rows, k); and (Phi o Phi)'w where row weights w are given.
+
+        There may be several sets of weights, shape (n_rows, s), and then as many columns of squares.
+        """
         ...
 
 
@@ -121,12 +124,12 @@ class TransformerEvaluation:
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
-        product, squares = np.zeros((self.n_candidates, right.shape[1])), np.zeros(self.n_candidates)
+        product, squares = np.zeros((self.n_candidates, right.shape[1])), empty_squares(self.n_candidates, row_weights)
         for rows in slices(self.n_rows, 4 * TILE):
             values = transformed(self._transformer, _safe_indexing(self._X, rows))
             product += values.T @ right[rows]
             if row_weights is not None:
-                squares += row_weights[rows] @ values**2
+                squares += (values**2).T @ row_weights[rows]
         return product, squares
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from skarce._parallel import for_each, n_cores, slices
 from skarce._typing import Floats
 from skarce.basis import _rbf
+from skarce.basis.tiles import empty_squares
 
 MAX_TERMS = 66  # terms of a prepared row; above, the distances are best left to BLAS
 MAX_COLUMNS = 96  # factors of a product; above, it is BLAS that has the better blocks
@@ -29,7 +30,7 @@ def project(rows: Floats, centers: Floats, right: Floats, row_weights: Floats | 
     """Phi'B and (Phi o Phi)'w, as `tiles.project_blocks` and `tiles.project_symmetric_blocks` give them."""
     n, m, workers = len(rows), len(centers), n_cores()
     factors = np.ascontiguousarray(right.T)
-    weights = np.empty((0, n)) if row_weights is None else np.ascontiguousarray(row_weights, dtype=np.float64)[None]
+    weights = np.empty((0, n)) if row_weights is None else np.ascontiguousarray(row_weights.reshape(n, -1).T, dtype=np.float64)
     products, squares = np.zeros((workers, len(factors), m)), np.zeros((workers, len(weights), m))
     strips = slices(n, STRIP)
 
@@ -39,7 +40,10 @@ def project(rows: Floats, centers: Floats, right: Floats, row_weights: Floats | 
             _rbf.project(rows, centers, factors, weights, products[worker], squares[worker], strip.start, strip.stop, symmetric)
 
     for_each(work, range(workers), operations=20.0 * n * m)
-    return products.sum(axis=0).T, squares.sum(axis=(0, 1))
+    total = empty_squares(m, row_weights)
+    if row_weights is not None:
+        total += squares.sum(axis=0).T.reshape(total.shape)
+    return products.sum(axis=0).T, total
 
 
 def _with_swapped_squares(prepared: Floats) -> Floats:

@@ -40,9 +40,12 @@ def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Flo
 def project_blocks(
     fill: Callable[[slice, slice, Floats], None], n_columns: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats]:
-    """Phi'B for B = `right` (n_rows, k), and (Phi o Phi)'w where `row_weights` are given; each core owns some columns of Phi."""
+    """Phi'B for B = `right` (n_rows, k), and (Phi o Phi)'w where `row_weights` are given; each core owns some columns of Phi.
+
+    Row weights (n_rows,) give squares (n_columns,), and (n_rows, s) give (n_columns, s).
+    """
     n_rows, k = right.shape
-    product, squares = np.zeros((n_columns, k)), np.zeros(n_columns)
+    product, squares = np.zeros((n_columns, k)), empty_squares(n_columns, row_weights)
 
     def work(columns: slice) -> None:
         buffer = np.empty((TILE, columns.stop - columns.start), dtype=dtype)
@@ -52,7 +55,7 @@ def project_blocks(
             wide = block.astype(np.float64, copy=False)
             product[columns] += wide.T @ right[rows]
             if row_weights is not None:
-                squares[columns] += row_weights[rows] @ np.square(wide, out=wide)
+                squares[columns] += np.square(wide, out=wide).T @ row_weights[rows]
 
     for_each(work, slices(n_columns, TILE), operations=20.0 * n_rows * n_columns)
     return product, squares
@@ -66,7 +69,7 @@ def project_symmetric_blocks(
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
     workers = n_cores()
     products = [np.zeros(right.shape) for _ in range(workers)]
-    squares = [np.zeros(n) for _ in range(workers)]
+    squares = [empty_squares(n, row_weights) for _ in range(workers)]
 
     def work(worker: int) -> None:
         buffer, product, square = np.empty(TILE * TILE, dtype=dtype), products[worker], squares[worker]
@@ -81,9 +84,14 @@ def project_symmetric_blocks(
                 product[rows] += wide @ right[columns]
             if row_weights is not None:
                 np.square(wide, out=wide)
-                square[columns] += row_weights[rows] @ wide
+                square[columns] += wide.T @ row_weights[rows]
                 if i != j:
                     square[rows] += wide @ row_weights[columns]
 
     for_each(work, range(workers), operations=20.0 * n * n)
     return sum(products[1:], start=products[0]), sum(squares[1:], start=squares[0])
+
+
+def empty_squares(n_columns: int, row_weights: Floats | None) -> Floats:
+    """Room for (Phi o Phi)'w: one number per column, or a row of them where there are several sets of weights."""
+    return np.zeros((n_columns, *(() if row_weights is None else row_weights.shape[1:])))

@@ -10,20 +10,33 @@ from typing import Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from sklearn.model_selection import RepeatedKFold
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from skarce import __version__
+from skarce.class_scores import class_score
+from skarce.classifiers import CLASSIFIERS
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.rendering import messages, show
 from skarce.cli.whole_file import check_output, replacing
-from skarce.comparison import MethodResult
+from skarce.comparison import MethodResult, regression_score
 from skarce.comparison import compare as cross_validate
 from skarce.registry import METHODS, Method, find_methods
-from skarce.tables import TableError, TrainingData, diabetes_table, make_preprocessing, read_table, training_data
+from skarce.tables import (
+    CLASSIFICATION,
+    TASKS,
+    TableError,
+    TrainingData,
+    diabetes_table,
+    make_preprocessing,
+    read_table,
+    training_data,
+)
 from skarce.width_rules import WIDTH_RULES
 
 LONGEST = max(map(len, METHODS))
-KNOWN = "".join(f"  {method.name:<{LONGEST}} {method.title}\n" for method in METHODS.values())
+KNOWN, KNOWN_CLASSIFIERS = (
+    "".join(f"  {method.name:<{LONGEST}} {method.title}\n" for method in known.values()) for known in (METHODS, CLASSIFIERS)
+)
 RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table, all on the same folds.
 
@@ -32,9 +45,15 @@ one-hot encoded within each fold. The table shows the error (RMSE, mean and stan
 basis functions, median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their
 prediction. A narrow terminal is shown fewer columns; --json has every number.
 
+Where the target is text, truth values or at most ten different whole numbers, classifiers are compared, by accuracy, log loss and
+Brier score; --task says otherwise.
+
 \b
-Methods:
+Methods for numbers:
 {KNOWN}
+\b
+Methods for classes:
+{KNOWN_CLASSIFIERS}
 Kernel widths are chosen within each fold by the rule that --widths names, and the time for it counts. A method that cannot follow
 the rule takes the nearest one it can, which the table notes: svr is cross-validated in place of learning, and gp always learns.
 
@@ -45,6 +64,7 @@ Examples:
   skarce compare
   skarce compare houses.csv --target price
   skarce compare houses.csv --target price --widths ard
+  skarce compare flowers.csv --target species --methods frvm,svc
   skarce compare houses.csv --target price --methods frvm,svr --cv 10 --repeats 3 --json result.json
 """
 
@@ -52,6 +72,7 @@ Examples:
 @click.command(help=HELP, short_help="Find out which method fits a table best.")
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict; needed with DATA.")
+@click.option("--task", type=click.Choice(TASKS), help="Numbers or classes.  [default: as the target looks]")
 @click.option("--methods", help="Names with commas between them.  [default: all that suit the number of rows]")
 @click.option(
     "--widths", type=click.Choice(list(WIDTH_RULES)), help="How kernel widths are chosen.  [default: as each method has it]"
@@ -63,6 +84,7 @@ Examples:
 def compare(
     data: Path | None,
     target: str | None,
+    task: str | None,
     methods: str | None,
     widths: str | None,
     cv: int,
@@ -70,16 +92,21 @@ def compare(
     seed: int,
     json_path: Path | None,
 ) -> None:
-    named = None if methods is None else find_methods(methods.split(","))
+    if methods is not None:  # before the file is read: names that no task knows
+        find_methods(methods.split(","), {**METHODS, **CLASSIFIERS})
     if json_path is not None:
         check_output(json_path, *([data] if data else []))
-    name, training = _load(data, target, cv)
-    suitable = _suitable(len(training.y)) if named is None else named
+    name, training = _load(data, target, cv, task)
+    is_classification = training.task == CLASSIFICATION
+    known = CLASSIFIERS if is_classification else METHODS
+    suitable = _suitable(len(training.y), known) if methods is None else find_methods(methods.split(","), known)
     chosen = suitable if widths is None else [method.with_widths(widths) for method in suitable]
-    splitter = RepeatedKFold(n_splits=cv, n_repeats=repeats, random_state=seed)
+    splitter_class = RepeatedStratifiedKFold if is_classification else RepeatedKFold
+    splitter = splitter_class(n_splits=cv, n_repeats=repeats, random_state=seed)
+    score = class_score if is_classification else regression_score
     with _progress(len(chosen) * cv * repeats) as on_start:
-        results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
-    settings = _settings(name, training, widths=widths, cv=cv, repeats=repeats, seed=seed)
+        results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start, score)
+    settings = _settings(name, training, task=training.task, widths=widths, cv=cv, repeats=repeats, seed=seed)
     show(*comparison_table(results, settings))
     if json_path is not None:
         _write_json(json_path, settings, results)
@@ -87,7 +114,7 @@ def compare(
         click.get_current_context().exit(1)
 
 
-def _load(data: Path | None, target: str | None, cv: int) -> tuple[str, TrainingData]:
+def _load(data: Path | None, target: str | None, cv: int, task: str | None) -> tuple[str, TrainingData]:
     if data is None:
         table, target = diabetes_table(), target or "target"
         messages().print(f"No file was given, so this is {table.name}.")
@@ -95,18 +122,18 @@ def _load(data: Path | None, target: str | None, cv: int) -> tuple[str, Training
         table = read_table(data)
     if target is None:
         raise TableError(f"say with --target which column of {table.name} to predict: {', '.join(table.frame.columns)}.")
-    training = training_data(table, target, at_least=cv)
+    training = training_data(table, target, at_least=cv, task=task)
     for note in training.notes:
         messages().print(f"Note: {note}")
     return table.name, training
 
 
-def _suitable(n_rows: int) -> list[Method]:
+def _suitable(n_rows: int, known: dict[str, Method]) -> list[Method]:
     """All methods but those that would take very long on so many rows; a message says which."""
-    too_large = [m.name for m in METHODS.values() if m.max_rows is not None and n_rows > m.max_rows]
+    too_large = [m.name for m in known.values() if m.max_rows is not None and n_rows > m.max_rows]
     if too_large:
         messages().print(f"Note: {', '.join(too_large)} would take long on {n_rows} rows and are left out; name them to run them.")
-    return [method for method in METHODS.values() if method.name not in too_large]
+    return [method for method in known.values() if method.name not in too_large]
 
 
 def _settings(name: str, training: TrainingData, **options: int | str | None) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from rich.table import Table
 
 from skarce.cli.rendering import MOST_FIXED, fits, titled_table
 from skarce.comparison import MethodResult
+from skarce.tables import CLASSIFICATION
 from skarce.width_rules import NO_KERNEL
 
 NUMBERS = ("RMSE", "R2", "functions", "fit", "predict", "coverage")
-FIRST_TO_GO = ("predict", "coverage", "fit", "functions")  # where the terminal is narrow
+OF_CLASSES = ("accuracy", "log loss", "Brier", "functions", "fit", "predict")
+FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # where the terminal is narrow
 LEGEND = {"fit": "times: median over folds", "coverage": "coverage: share of targets in the 95 % interval"}
 
 
@@ -29,8 +31,9 @@ def comparison_table(results: Sequence[MethodResult], settings: dict[str, Any]) 
 
 def _widest_that_fits(results: Sequence[MethodResult], names: Sequence[str], settings: dict[str, Any]) -> Table:
     """All columns, or without as many of those that can go as it takes."""
+    columns = OF_CLASSES if settings.get("task") == CLASSIFICATION else NUMBERS
     for n_gone in range(len(FIRST_TO_GO) + 1):
-        shown = [name for name in NUMBERS if name not in FIRST_TO_GO[:n_gone]]
+        shown = [name for name in columns if name not in FIRST_TO_GO[:n_gone]]
         table = _with_columns(results, names, settings, shown)
         if fits(table):
             break
@@ -44,9 +47,10 @@ def _with_columns(results: Sequence[MethodResult], names: Sequence[str], setting
     table.add_column("method", overflow="fold")
     for heading in shown:
         table.add_column(heading, justify="right", overflow="fold")
-    spec = _error_format([result.mean("rmse") for result in results if result.error is None])
+    is_classes = settings.get("task") == CLASSIFICATION
+    spec = _error_format([result.mean("error") for result in results if result.error is None])
     for place, (name, result) in enumerate(zip(names, results, strict=True)):
-        cells = _numbers(result, spec)
+        cells = _class_numbers(result) if is_classes else _numbers(result, spec)
         is_best = place == 0 and result.error is None
         table.add_row(name, *(cells[heading] for heading in shown), style="bold green" if is_best else None)
     return table
@@ -68,6 +72,19 @@ def _numbers(result: MethodResult, spec: str) -> dict[str, str]:
         "fit": _seconds(result.median("fit_seconds")),
         "predict": _seconds(result.median("predict_seconds")),
         "coverage": _formatted(result.mean("coverage"), ".1%"),
+    }
+
+
+def _class_numbers(result: MethodResult) -> dict[str, str]:
+    if result.error is not None:
+        return dict.fromkeys(OF_CLASSES, "-")
+    return {
+        "accuracy": f"{result.mean('accuracy'):.2%} ± {result.std('accuracy'):.2%}",
+        "log loss": _formatted(result.mean("log_loss"), ".4f"),
+        "Brier": _formatted(result.mean("brier"), ".4f"),
+        "functions": _formatted(result.mean("n_functions"), ".1f"),
+        "fit": _seconds(result.median("fit_seconds")),
+        "predict": _seconds(result.median("predict_seconds")),
     }
 
 

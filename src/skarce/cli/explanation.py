@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
 
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
-from skarce.estimators import VBLSRegressor
+from skarce.estimators import VBLSClassifier, VBLSRegressor
 
 MOST_WIDTHS = 20  # listed
 
@@ -20,17 +21,32 @@ def facts(model: SavedModel) -> dict[str, str]:
     regressor = model.regressor
     criterion = "criterion (smaller is better)"
     if regressor.criterion_sense_ > 0:
-        criterion = "lower bound" if isinstance(regressor, VBLSRegressor) else "log evidence"
-    remark = getattr(regressor._criterion(), "remark", "")
+        is_bound = isinstance(regressor, (VBLSRegressor, VBLSClassifier))
+        criterion = "lower bound" if is_bound else "log evidence"
+    remark = "" if is_classifier(regressor) else getattr(regressor._criterion(), "remark", "")
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **kernel_width(model),
-        "noise": f"{np.sqrt(regressor.noise_variance_):.6g} (standard deviation, in units of {model.target})",
-        "intercept": f"{regressor.intercept_:.6g}",
+        **_level(model),
         criterion: f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": regressor.outcome_.value,
     }
+
+
+def _level(model: SavedModel) -> dict[str, str]:
+    """The noise of a regressor or the classes of a classifier, and the constant."""
+    regressor = model.regressor
+    intercept = ", ".join(f"{value:.6g}" for value in np.atleast_1d(regressor.intercept_))
+    if is_classifier(regressor):
+        classes = ", ".join(map(str, regressor.classes_))
+        return {"classes": classes, "intercept": f"{intercept} (log odds{_of_second(regressor)})"}
+    noise = f"{np.sqrt(regressor.noise_variance_):.6g} (standard deviation, in units of {model.target})"
+    return {"noise": noise, "intercept": intercept}
+
+
+def _of_second(classifier: Any) -> str:
+    return f" of {classifier.classes_[1]}" if len(classifier.classes_) == 2 else ""
 
 
 def kernel_width(model: SavedModel) -> dict[str, str]:
@@ -53,8 +69,12 @@ def active_functions(model: SavedModel) -> Any:
     regressor = model.regressor
     table = _places(model)
     table.insert(0, "candidate", regressor.active_)
-    table["weight"] = regressor.coef_
-    table["std error"] = np.sqrt(np.diag(regressor.posterior_.covariance))
+    if regressor.coef_.ndim == 1:
+        table["weight"] = regressor.coef_
+        table["std error"] = np.sqrt(np.diag(regressor.posterior_.covariance))
+    else:
+        for label, weights in zip(regressor.classes_, regressor.coef_, strict=True):
+            table[f"weight {label}"] = weights
     table["relevance"] = regressor.relevance_[regressor.active_]
     return table.sort_values("relevance", ascending=False, kind="stable", ignore_index=True)
 

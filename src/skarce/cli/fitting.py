@@ -8,23 +8,31 @@ from typing import Any
 
 import click
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce.classifiers import CLASSIFIERS
 from skarce.cli.explanation import kernel_width
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
-from skarce.registry import Method, find_own_method, own_names
-from skarce.tables import TableError, TrainingData, make_preprocessing, read_table, training_data
+from skarce.registry import METHODS, Method, find_own_method, own_names
+from skarce.tables import CLASSIFICATION, TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
 from skarce.width_rules import WIDTH_RULES
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, help="The column to predict.")
-@click.option("--method", default="frvm", show_default=True, help=f"One of {', '.join(own_names())}.")
+@click.option("--task", type=click.Choice(TASKS), help="Numbers or classes.  [default: as the target looks]")
+@click.option(
+    "--method",
+    default="frvm",
+    show_default=True,
+    help=f"One of {', '.join(own_names())}; for classes one of {', '.join(own_names(CLASSIFIERS))}.",
+)
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
 @click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, in place of --gamma.")
@@ -37,6 +45,7 @@ from skarce.width_rules import WIDTH_RULES
 def fit(
     data: Path,
     target: str,
+    task: str | None,
     method: str,
     out: Path,
     gamma: float | None,
@@ -47,21 +56,25 @@ def fit(
     """Fit a model to a table and save it.
 
     DATA is a CSV (also .csv.gz) or Parquet file. All columns but the target are inputs: numbers are scaled, texts one-hot encoded,
-    and both steps are saved with the model. The file holds data only; reading it cannot run code.
+    and both steps are saved with the model. A target of text, truth values or at most ten different whole numbers is taken for
+    classes. The file holds data only; reading it cannot run code.
 
     \b
     Examples:
       skarce fit houses.csv --target price
       skarce fit houses.parquet --target price --method rvm --out houses.skops
       skarce fit many.csv --target y --centers 500 --max-time 60
+      skarce fit flowers.csv --target species                    classes: probabilities in place of error bars
       skarce fit houses.csv --target price --widths ard          one width per input, learned
       skarce fit houses.csv --target price --widths cv           the best of nine by cross validation, 46 fits
     """
     if gamma is not None and widths is not None:
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both say what the kernel width is; give one of them.")
-    chosen = find_own_method(method) if widths is None else find_own_method(method).with_widths(widths)
+    find_own_method(method, {**METHODS, **CLASSIFIERS})  # before the file is read: names that no task knows
     check_output(out, data)
-    training = training_data(read_table(data), target)
+    training = training_data(read_table(data), target, task=task)
+    chosen = find_own_method(method, CLASSIFIERS if training.task == CLASSIFICATION else METHODS)
+    chosen = chosen if widths is None else chosen.with_widths(widths)
     for note in training.notes:
         messages().print(f"Note: {note}")
     options = {"basis__gamma": gamma, "basis__centers": centers, "max_time": max_time}
@@ -85,11 +98,17 @@ def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> 
 
 
 def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
-    regressor = model.regressor
-    return {
+    regressor, score = model.regressor, model.pipeline.score(training.X, training.y)
+    common = {
         "outcome": regressor.outcome_.value,
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **kernel_width(model),
+    }
+    if is_classifier(regressor):
+        classes = ", ".join(map(str, regressor.classes_))
+        return {**common, "classes": classes, "accuracy": f"{score:.2%} on the rows it was fitted to"}
+    return {
+        **common,
         "noise": f"{np.sqrt(regressor.noise_variance_):.5g} (standard deviation)",
-        "R2": f"{model.pipeline.score(training.X, training.y):.4f} on the rows it was fitted to",
+        "R2": f"{score:.4f} on the rows it was fitted to",
     }

@@ -89,5 +89,7 @@ def _with_outcome(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
     *before, (step, regressor) = pipeline.steps
     changed = copy.copy(regressor)
     changed.outcome_ = convert(regressor.outcome_)
-    changed.posterior_ = replace(regressor.posterior_, outcome=convert(regressor.posterior_.outcome))
+    posteriors = regressor.posterior_ if isinstance(regressor.posterior_, list) else [regressor.posterior_]
+    converted = [replace(posterior, outcome=convert(posterior.outcome)) for posterior in posteriors]
+    changed.posterior_ = converted if isinstance(regressor.posterior_, list) else converted[0]
     return Pipeline([*before, (step, changed)])

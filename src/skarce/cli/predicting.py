@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from sklearn.base import is_classifier
 
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import messages
@@ -29,7 +30,8 @@ def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """Predict the target for the rows of a table.
 
     MODEL was written by `skarce fit`; DATA is a CSV (also .csv.gz) or Parquet file with the same input columns. The result is
-    DATA as CSV with two more columns: the mean, and the standard deviation of a new observation around it.
+    DATA as CSV with two more columns: the mean, and the standard deviation of a new observation around it. A classifier adds the
+    most probable class and the probability of each.
 
     \b
     Examples:
@@ -58,9 +60,20 @@ def _with_predictions(model: SavedModel, data: Path, kind: str) -> Any:
     texts = [name for name, kind in model.columns.items() if kind != NUMBER]
     X = inputs(read_table(data, texts), model.columns)
     frame = read_verbatim(data)
-    mean, std = model.pipeline.predict(X, return_std=True, std=kind)
-    for name, values in ((f"{model.target}_mean", mean), (f"{model.target}_std", std)):
+    for name, values in _predictions(model, X, kind).items():
         if name in frame:
             raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
         frame[name] = values
     return frame
+
+
+def _predictions(model: SavedModel, X: Any, kind: str) -> dict[str, Any]:
+    """The columns to add: mean and standard deviation, or the class and the probability of each."""
+    if not is_classifier(model.regressor):
+        mean, std = model.pipeline.predict(X, return_std=True, std=kind)
+        return {f"{model.target}_mean": mean, f"{model.target}_std": std}
+    if kind != "plain":
+        raise TableError(f"--std {kind} is for numbers; this model predicts classes, with probabilities.")
+    classes, probabilities = model.regressor.classes_, model.pipeline.predict_proba(X)
+    each = {f"{model.target}_p_{label}": column for label, column in zip(classes, probabilities.T, strict=True)}
+    return {f"{model.target}_predicted": classes[probabilities.argmax(axis=1)], **each}

@@ -10,9 +10,11 @@ from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
+from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
 from skarce.estimators.sparse import SparseRegressor
 from skarce.estimators.stepwise import StepwiseRegressor
 from skarce.estimators.vbls import VBLSRegressor
+from skarce.estimators.vbls_classifier import VBLSClassifier
 
 __all__ = [
     "BackwardEliminationRegressor",
@@ -25,8 +27,10 @@ __all__ = [
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "RegularizedForwardRegressor",
+    "RelevanceVectorClassifier",
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "StepwiseRegressor",
+    "VBLSClassifier",
     "VBLSRegressor",
 ]

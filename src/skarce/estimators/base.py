@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -12,23 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
-    _num_samples,
     check_array,
     check_consistent_length,
     check_is_fitted,
     validate_data,
 )
 
-from skarce._parallel import blas_threads, slices
+from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
 from skarce._validation import validated
-from skarce.basis import KernelBasis, SelectedColumns, check_basis, fit_basis
+from skarce.basis import KernelBasis, SelectedColumns, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, StreamDesign
 from skarce.estimators.augmentation import Augmentation
+from skarce.estimators.on_basis import OnBasis, print_progress, takes_arrays
 from skarce.estimators.streaming import Streaming, Training
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
@@ -37,7 +35,6 @@ from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal, Limits
 from skarce.solvers.spanning_start import spanning_start
 
-PREDICT_ROWS = 16_384
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
@@ -55,7 +52,7 @@ class Prepared(NamedTuple):
     seen: dict[str, Any]
 
 
-class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
+class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
     """Base of the regressors that select functions by moments. Subclasses say which criterion and which search."""
 
     basis: Any
@@ -149,13 +146,6 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         tags.input_tags.pairwise = isinstance(basis, KernelBasis) and basis.__sklearn_tags__().input_tags.pairwise
         return tags
 
-    def set_params(self, **params: Any) -> Any:
-        """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
-        reaches_basis = "basis" not in params and any(name.startswith("basis__") for name in params)
-        if reaches_basis and isinstance(self.basis, str) and self.basis == "rbf":
-            self.basis = KernelBasis()
-        return super().set_params(**params)
-
     # Fitting ------------------------------------------------------------------------------------------------------------
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
@@ -187,16 +177,6 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
     def _fit_stream(self, stream: StreamDesign, one_output: bool, rows: Training, started: float) -> None:
         self._fit_on(Prepared(stream.candidates, stream, stream.moments(), one_output, rows, {}), started)
 
-    def _check_limits(self) -> None:
-        for name, least in (("tol", 0.0), ("max_time", 0.0)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
-        for name in ("max_iter", "max_active"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-
     def _in_memory(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Design, bool, Training]:
         rows, one_output, basis = self._checked_rows(X, y, sample_weight)
         targets = rows.targets[:, 0] if one_output else rows.targets
@@ -211,7 +191,7 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
             )
         basis = self._seeded_basis()
-        if _takes_arrays(basis):
+        if takes_arrays(basis):
             X, y = validated(self, X, y, reset=is_first)
         else:
             validate_data(self, X, skip_check_array=True, reset=is_first)
@@ -243,26 +223,16 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
         design = RowBlocksDesign(candidates, blocks, n_rows, fit_intercept=self.fit_intercept)
         return candidates, design, one_output, Training(*rows)
 
-    def _seeded_basis(self) -> Any:
-        """The basis, seeded by this estimator's random_state where it has none of its own."""
-        basis = check_basis(self.basis)
-        seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
-        return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
-
     def _learning(self, rows: Training) -> dict[str, Any]:
         """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""
         max_time = None if self.max_time is None else 0.5 * self.max_time
-        return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": _print_progress if self.verbose else None}
+        return {"fit_intercept": self.fit_intercept, "max_time": max_time, "callback": print_progress if self.verbose else None}
 
     def _start(self, moments: Moments) -> tuple[Indices, Floats] | None:
         """Where a search begins that may begin anywhere: the empty model, unless widths were learned (there is one per input)."""
         basis = self.basis
         learned = isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
         return spanning_start(moments, self.max_active, self._seed()) if learned else None
-
-    def _seed(self) -> int:
-        """A fixed seed when random_state is None: the same data give the same model."""
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _solve(
         self, criterion: Criterion, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
@@ -329,23 +299,6 @@ class MomentRegressor(Streaming, RegressorMixin, BaseEstimator, ABC):
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 
-    def _checked_inputs(self, X: Any) -> Any:
-        if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return X
-
-    @staticmethod
-    def _parts(X: Any) -> list[Any]:
-        n = _num_samples(X)
-        return [X] if n <= PREDICT_ROWS else [_safe_indexing(X, rows) for rows in slices(n, PREDICT_ROWS)]
-
-    def _phi(self, X: Any) -> Floats:
-        if isinstance(self.basis_, KernelBasis):
-            evaluation = self.basis_.on(X)
-            return evaluation.columns(np.arange(evaluation.n_candidates))
-        return self.basis_.transform(X)
-
     def _mean(self, X: Any) -> Floats:
         return self._phi(X) @ self.coef_.T + self.intercept_
 
@@ -383,20 +336,7 @@ def _warn_of_small_weights(weights: Floats) -> None:
         )
 
 
-def _print_progress(progress: Any) -> None:
-    print(
-        f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
-        f"log evidence {progress.log_evidence:.3f}",
-        file=sys.stderr,
-    )
-
-
-def _takes_arrays(basis: Any) -> bool:
-    """Kernels and passthrough take checked arrays; a foreign transformer gets what the user gave."""
-    return basis is None or isinstance(basis, KernelBasis)
-
-
-def _joined_trace(posteriors: list[Posterior]) -> Any:
+def _joined_trace(posteriors: list[Any]) -> Any:
     fields = posteriors[0].trace.dtype
     joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*fields.descr, ("output", np.intp)])
     start = 0

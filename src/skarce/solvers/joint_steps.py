@@ -110,7 +110,7 @@ def _levenberg_step(
     gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
     score = criterion.score(block, n_samples)
     while True:
-        delta = _damped(curvature, damping * scale, gradient)
+        delta = damped(curvature, damping * scale, gradient)
         if delta is None:
             damping = max(4.0 * damping, 1e-3)
             continue
@@ -129,7 +129,7 @@ def _levenberg_step(
         damping = max(8.0 * damping, 1e-3)
 
 
-def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
+def damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
     """The solution of (curvature + damping) delta = gradient, or None where the matrix is not positive definite."""
     matrix = curvature.copy()
     matrix.flat[:: len(matrix) + 1] += damping

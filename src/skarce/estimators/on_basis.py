@@ -1,0 +1,91 @@
+"""What all estimators share that stand on a basis: its parameters, its seed, its members at given rows."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, validate_data
+
+from skarce._parallel import slices
+from skarce._typing import Floats
+from skarce.basis import KernelBasis, check_basis
+
+PREDICT_ROWS = 16_384
+
+
+class OnBasis:
+    """Limits and basis of an estimator, before and after fitting."""
+
+    basis: Any
+    basis_: Any
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    max_active: int | None
+    max_time: float | None
+    verbose: int
+    random_state: Any
+
+    def set_params(self, **params: Any) -> Any:
+        """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
+        reaches_basis = "basis" not in params and any(name.startswith("basis__") for name in params)
+        if reaches_basis and isinstance(self.basis, str) and self.basis == "rbf":
+            self.basis = KernelBasis()
+        return super().set_params(**params)  # type: ignore[misc]
+
+    def _check_limits(self) -> None:
+        for name, least in (("tol", 0.0), ("max_time", 0.0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+        for name in ("max_iter", "max_active"):
+            value = getattr(self, name, None)
+            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+    def _seeded_basis(self) -> Any:
+        """The basis, seeded by this estimator's random_state where it has none of its own."""
+        basis = check_basis(self.basis)
+        seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
+        return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
+
+    def _seed(self) -> int:
+        """A fixed seed when random_state is None: the same data give the same model."""
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _is_pairwise(self) -> bool:
+        return isinstance(self.basis, KernelBasis) and bool(self.basis.__sklearn_tags__().input_tags.pairwise)
+
+    def _checked_inputs(self, X: Any) -> Any:
+        if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
+            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return X
+
+    @staticmethod
+    def _parts(X: Any) -> list[Any]:
+        n = _num_samples(X)
+        return [X] if n <= PREDICT_ROWS else [_safe_indexing(X, rows) for rows in slices(n, PREDICT_ROWS)]
+
+    def _phi(self, X: Any) -> Floats:
+        if isinstance(self.basis_, KernelBasis):
+            evaluation = self.basis_.on(X)
+            return evaluation.columns(np.arange(evaluation.n_candidates))
+        return np.asarray(self.basis_.transform(X))
+
+
+def takes_arrays(basis: Any) -> bool:
+    """Kernels and passthrough take checked arrays; a foreign transformer gets what the user gave."""
+    return basis is None or isinstance(basis, KernelBasis)
+
+
+def print_progress(progress: Any) -> None:
+    """A line on how the learning of widths goes."""
+    print(
+        f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
+        f"log evidence {progress.log_evidence:.3f}",
+        file=sys.stderr,
+    )

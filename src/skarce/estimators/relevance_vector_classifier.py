@@ -1,0 +1,167 @@
+"""Relevance vector classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skarce._typing import Floats
+from skarce.basis.candidates import Evaluation
+from skarce.estimators.classifier import LatentClassifier
+from skarce.latent_posterior import LatentPosterior
+from skarce.likelihoods import Labels
+from skarce.posterior import Outcome
+from skarce.searches import Journal, Limits
+from skarce.solvers.em_laplace import check_memory, run_em
+from skarce.solvers.laplace import Laplace
+from skarce.solvers.laplace_steps import capped
+from skarce.solvers.sparse_laplace import SparseLaplace
+
+SOLVERS = ("fast", "em")
+
+
+class RelevanceVectorClassifier(LatentClassifier):
+    """Relevance vector machine for classification: a few kernel functions, each with a precision learned by evidence.
+
+    The log odds are a weighted sum of functions; every weight has a prior precision of its own, and the precisions maximise the
+    evidence by the Laplace approximation, which drives most of them to infinity (Tipping 2001; Tipping and Faul 2003). Nothing is
+    left to tune but the kernel, and no matrix of rows by rows is ever formed (``solver="fast"``).
+
+    Parameters
+    ----------
+    basis : "rbf", "passthrough" or transformer, default="rbf"
+        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
+        its output columns.
+    solver : {"fast", "em"}, default="fast"
+        ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates; ``"em"`` starts from all
+        candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
+        `tol`; they may be different ones.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the weight of the rows of each class; ``"balanced"`` makes all classes weigh the same.
+    fit_intercept : bool, default=True
+        A constant that is always in; the level at the middle of the data has a prior N(0, 10^2).
+    tol : float, default=1e-3
+        The fit has converged when no single change raises the log evidence by more than this.
+    max_iter : int, default=100000
+        Steps at most; a fit that ends there warns.
+    max_active : int, default=None
+        Basis functions at most, for each class.
+    max_time : float, default=None
+        Seconds after which the best model so far is returned, with a warning.
+    verbose : int, default=0
+        1 prints a line now and then, 2 a line for every step.
+    random_state : int, RandomState or None, default=None
+        Seeds the first pool of candidates, and landmarks; None uses a fixed seed for the pool.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    active_ : array of shape (n_active,)
+        The candidates in the model, ascending; with more than two classes, those of all classes together.
+    coef_ : array of shape (n_active,) or (n_classes, n_active)
+        Their weights in the log odds.
+    intercept_ : float or array of shape (n_classes,)
+    weight_precision_ : array like `coef_`
+        alpha, infinite where a class does not use a function.
+    relevance_vectors_ : array of shape (n_active, n_features)
+        The centres of the active functions (kernel bases only).
+    relevance_ : array of shape (n_candidates,)
+        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+    basis_ : transformer
+        The active functions only.
+    criterion_ : float
+        The log evidence by the Laplace approximation, less a weak penalty of prior variances beyond what log odds are believed
+        to reach (a scale of 10), summed over classes.
+    criterion_sense_ : int
+        1: larger is better.
+    outcome_ : Outcome
+        How the fit ended, in words.
+    trace_ : structured array
+        One row per step: action, index (-1 for several at once), criterion, n_active, and with more than two classes output.
+    posterior_ : LatentPosterior, or a list of one per class
+    n_iter_ : int
+
+    References
+    ----------
+    Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
+    Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
+    MacKay, D. J. C. (1992). The evidence framework applied to classification networks. Neural Computation 4, 720-736.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from skarce import RelevanceVectorClassifier
+    >>> X, y = make_moons(400, noise=0.3, random_state=0)
+    >>> model = RelevanceVectorClassifier().fit(X, y)
+    >>> print(f"{len(model.active_)} functions, accuracy {model.score(X, y):.2f}")
+    5 functions, accuracy 0.90
+    >>> model.predict_proba([[0.0, 1.0]]).round(2)
+    array([[0.91, 0.09]])
+    """
+
+    def __init__(
+        self,
+        basis: Any = "rbf",
+        *,
+        solver: str = "fast",
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        max_active: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.basis = basis
+        self.solver = solver
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_active = max_active
+        self.max_time = max_time
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
+
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+        journals = [Journal(limits, self.verbose) for _ in problems]
+        starts, stopped = self._starts(evaluation, problems, journals)
+        if stopped is None:
+            found = SparseLaplace(random_state=self._seed()).run(evaluation, starts, journals)
+        else:
+            found = [(start, stopped) for start in starts]
+        return [_posterior(*model, means, journal) for model, journal in zip(found, journals, strict=True)]
+
+    def _starts(
+        self, evaluation: Evaluation, problems: list[Labels], journals: list[Journal]
+    ) -> tuple[list[Laplace], Outcome | None]:
+        """Where the search begins for each class: from nothing, or from what is left of all candidates."""
+        if self.solver == "fast":
+            return [Laplace.empty(labels, fit_intercept=self.fit_intercept) for labels in problems], None
+        check_memory(evaluation)
+        pairs = [
+            run_em(evaluation, labels, journal, fit_intercept=self.fit_intercept)
+            for labels, journal in zip(problems, journals, strict=True)
+        ]
+        starts = [capped(model, journal.limits.max_active) for (model, _), journal in zip(pairs, journals, strict=True)]
+        return starts, next((limit for _, limit in pairs if limit is not None), None)
+
+
+def _posterior(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentPosterior:
+    if outcome is Outcome.CONVERGED and not len(model):
+        outcome = Outcome.NOTHING_HELPS
+    return LatentPosterior.of(
+        model.indices,
+        model.weights,
+        model.factor @ model.factor.T,
+        model.precisions,
+        means,
+        criterion=model.score,
+        outcome=outcome,
+        trace=journal.trace(),
+        n_iter=journal.n_steps,
+    )

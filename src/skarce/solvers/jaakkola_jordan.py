@@ -1,0 +1,187 @@
+r"""Variational Bayesian classification by the bound of Jaakkola and Jordan, with the full covariance of the weights.
+
+For any :math:`\xi`, :math:`\log g(x) \ge \log g(\xi) + (x - \xi)/2 - \lambda(\xi)(x^2 - \xi^2)` with
+:math:`\lambda(\xi) = \tanh(\xi/2)/(4\xi)`, so that with :math:`\kappa_i = c_i(t_i - 1/2)` and :math:`P = A + 2\Phi^TC\Lambda\Phi`
+
+.. math:: \log p(t|A) \ge L = \sum_ic_i(\log g(\xi_i) - \xi_i/2 + \lambda_i\xi_i^2) + \tfrac12\mu^TP\mu - \tfrac12\log|P| +
+   \tfrac12\log|A|, \quad P\mu = \Phi^T\kappa.
+
+Given the weights' mean and covariance the best :math:`\xi_i^2 = m_i^2 + \varphi_i^TP^{-1}\varphi_i`, and the precision of a group
+grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+
+from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
+from skarce._parallel import for_each, shares
+from skarce._typing import Floats, Indices
+from skarce.likelihoods import Labels
+from skarce.posterior import Outcome
+from skarce.searches.journal import Journal
+from skarce.solvers.laplace import SCALE, weighted_gram
+from skarce.solvers.precisions import Groups
+
+Mask = NDArray[np.bool_]
+PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
+PRUNED = 1e-6  # a group whose weights are less well determined than this has left
+LARGEST = 1e12  # of the precision of a standardised weight
+SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
+
+
+def curvature_of_bound(xi: Floats) -> Floats:
+    """lambda(xi) = tanh(xi/2)/(4 xi), by its series 1/8 - xi^2/96 near zero."""
+    xi = np.abs(xi)
+    near = xi < 1e-3
+    safe = np.where(near, 1.0, xi)
+    return np.where(near, 0.125 - xi**2 / 96.0, np.tanh(0.5 * safe) / (4.0 * safe))
+
+
+@dataclass(frozen=True)
+class Variational:
+    """Standardised columns, the precision of each group, and xi of each row.
+
+    Attributes
+    ----------
+    labels : the observations
+    columns : shape (n_rows, n); where there is a constant it is not among them
+    candidates : which they are
+    groups : which of them share a precision
+    precisions : one for each group
+    xi : one for each row
+    fit_intercept : whether there is a constant of prior N(0, 10^2)
+    """
+
+    labels: Labels
+    columns: Floats
+    candidates: Indices
+    groups: Groups
+    precisions: Floats
+    xi: Floats
+    fit_intercept: bool
+
+    @staticmethod
+    def start(labels: Labels, columns: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
+        groups = Groups.of(group_labels[candidates])
+        precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
+        return Variational(labels, columns, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
+
+    @property
+    def alpha(self) -> Floats:
+        """The precision of every weight, that of the constant first."""
+        return np.concatenate([np.full(int(self.fit_intercept), 1.0 / SCALE**2), self.precisions[self.groups.label]])
+
+    @property
+    def design(self) -> Floats:
+        return np.column_stack([np.ones(len(self.labels)), self.columns]) if self.fit_intercept else self.columns
+
+    def keep(self, chosen: Mask) -> Variational:
+        """Only the groups where `chosen` is true."""
+        kept = np.flatnonzero(chosen[self.groups.label])
+        groups, old = self.groups.restricted_to(kept)
+        return replace(
+            self, columns=self.columns[:, kept], candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old]
+        )
+
+
+class Fitted:
+    """The weights at given precisions and xi, and the bound there."""
+
+    def __init__(self, model: Variational) -> None:
+        self.model = model
+        labels, design, alpha = model.labels, model.design, model.alpha
+        curvature = curvature_of_bound(model.xi)
+        matrix = weighted_gram(design, 2.0 * labels.weights * curvature)
+        matrix.flat[:: len(matrix) + 1] += alpha
+        self.precision_matrix = matrix
+        self.factor = cholesky(matrix)
+        halves = design.T @ (labels.weights * (labels.targets - 0.5))
+        explained = solve_lower(self.factor, halves)
+        self.weights = solve_lower(self.factor, explained, transposed=True)
+        rows = labels.weights @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
+        halves_of_logs = 0.5 * np.log(alpha).sum() - np.log(self.factor.diagonal()).sum()
+        self.bound = float(rows + 0.5 * explained @ explained + halves_of_logs)
+        root = inverse_of_lower(self.factor)
+        self._spread = np.einsum("ij,ij->j", root, root)
+        self.best_xi = np.sqrt((design @ self.weights) ** 2 + _row_variances(design, root))
+
+    @property
+    def spread(self) -> Floats:
+        """diag P^-1, without the constant."""
+        return self._spread[int(self.model.fit_intercept) :]
+
+    @property
+    def squares(self) -> Floats:
+        """mu^2, without the constant."""
+        return self.weights[int(self.model.fit_intercept) :] ** 2
+
+    @property
+    def determined(self) -> Floats:
+        """The mean gamma of each group."""
+        model = self.model
+        gamma = 1.0 - model.precisions[model.groups.label] * self.spread
+        return np.maximum(model.groups.total(gamma) / model.groups.sizes, 0.0)
+
+    def quick(self) -> Variational:
+        """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
+        model = self.model
+        with np.errstate(divide="ignore"):
+            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.squares), 1e-300)
+        return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=self.best_xi)
+
+    def sure(self) -> Variational:
+        """The step of expectation maximisation, which cannot lower the bound."""
+        groups = self.model.groups
+        return replace(self.model, precisions=groups.sizes / groups.total(self.squares + self.spread), xi=self.best_xi)
+
+
+def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
+    """Raise the bound until it settles; groups that the data do not determine are taken out."""
+    now, n_still = Fitted(model), 0
+    while True:
+        journal.note("solve", -1, now.bound, len(now.model.candidates))
+        limit = journal.exhausted()
+        if limit is not None:
+            return now, limit
+        if n_still >= SETTLED or not len(now.model.candidates):
+            return now, Outcome.CONVERGED
+        following = _risen(now)
+        n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
+        now = _without_faded(following)
+
+
+def _risen(now: Fitted) -> Fitted:
+    """One step further: the quick one if the bound agrees, else the sure one."""
+    try:
+        following = Fitted(now.quick())
+        if following.bound >= now.bound:
+            return following
+    except NotPositiveDefiniteError:
+        pass  # weights so weakly penalised that they are dependent
+    return Fitted(now.sure())
+
+
+def _without_faded(now: Fitted) -> Fitted:
+    """Less the groups that have faded, unless the bound says that they had not."""
+    lasting = (now.determined > PRUNED) & (now.model.precisions < LARGEST)
+    if lasting.all():
+        return now
+    smaller = Fitted(now.model.keep(lasting))
+    return smaller if smaller.bound >= now.bound - 1e-3 else now
+
+
+def _row_variances(design: Floats, root: Floats) -> Floats:
+    """phi_i' P^-1 phi_i for every row, on all cores."""
+    out = np.empty(len(design))
+
+    def work(rows: slice) -> None:
+        spread = design[rows] @ root.T
+        out[rows] = np.einsum("ij,ij->i", spread, spread)
+
+    for_each(work, shares(len(design)), operations=2.0 * design.size * len(root))
+    return out

@@ -1,0 +1,159 @@
+"""The command line on targets that are classes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import brier_score_loss
+
+from skarce.class_scores import brier
+from skarce.classifiers import CLASSIFIERS, count_class_functions
+from skarce.cli import app
+from skarce.cli.model_file import load
+from skarce.tables import CLASSIFICATION, REGRESSION, Table, TableError, inputs, read_table, recognised_task, training_data
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def moons():
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "side": np.where(y == 1, "lower", "upper")})
+    frame.to_csv("moons.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def flowers():
+    data = load_iris(as_frame=True)
+    frame = data.data.assign(species=data.target_names[data.target])
+    frame.to_csv("flowers.csv", index=False)
+    return frame
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result
+
+
+def table_of(**columns):
+    return Table(pd.DataFrame(columns), "a table", lambda row: f"row {row + 1}")
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"] * 10, CLASSIFICATION),
+        ([True, False] * 10, CLASSIFICATION),
+        ([0, 1, 2, 3] * 5, CLASSIFICATION),
+        ([0.0, 1.0] * 10, CLASSIFICATION),
+        (list(range(20)), REGRESSION),
+        ([0.5, 1.0] * 10, REGRESSION),
+        ([1, 2, 3], REGRESSION),
+        (["1.5", "2", "three", "4"], REGRESSION),
+    ],
+)
+def test_classes_are_recognised(values, task):
+    assert recognised_task(table_of(x=np.arange(len(values)), y=values), "y") == task
+
+
+def test_labels_keep_their_kind():
+    x = np.arange(20)
+    assert training_data(table_of(x=x, y=[0.0, 1.0] * 10), "y", task=None).y.dtype == np.int64
+    assert training_data(table_of(x=x, y=[True, False] * 10), "y", task=None).y.dtype == bool
+    assert set(training_data(table_of(x=x, y=["p", "q"] * 10), "y", task=None).y) == {"p", "q"}
+    assert training_data(table_of(x=x, y=[0, 1] * 10), "y", task=REGRESSION).y.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a"] * 20, "the same in all rows"),
+        ([f"name{i}" for i in range(20)], "too many for classes"),
+        (["a"] * 17 + ["b"] * 3, "class b has 3 rows, fewer than the 5 folds"),
+        (["a", None] * 10, "10 missing values"),
+    ],
+)
+def test_targets_that_cannot_be_classes_are_named(values, message):
+    with pytest.raises(TableError, match=message):
+        training_data(table_of(x=np.arange(20), y=values), "y", at_least=5, task=CLASSIFICATION)
+
+
+def test_brier_is_that_of_scikit_learn(rng):
+    probability, labels = rng.uniform(size=50), rng.integers(0, 2, 50)
+    ours = brier(np.column_stack([1 - probability, probability]), labels, np.array([0, 1]))
+    assert ours == pytest.approx(brier_score_loss(labels, probability))
+    assert brier(np.full((2, 4), 0.25), np.array([0, 3]), np.arange(4)) == pytest.approx(0.75**2 + 3 * 0.25**2)
+
+
+def test_compare_scores_classifiers_side_by_side(moons):
+    result = run(
+        "compare", "moons.csv", "--target", "side", "--methods", "frvm,vbls-rvm,logistic", "--cv", "3", "--json", "out.json"
+    )
+    for heading in ("accuracy", "log loss", "Brier", "functions"):
+        assert heading in result.output
+    assert "coverage" not in result.output
+    content = json.loads(Path("out.json").read_text())
+    assert content["task"] == CLASSIFICATION
+    assert [len(method["folds"]) for method in content["methods"]] == [3, 3, 3]
+    accuracies = [np.mean([fold["accuracy"] for fold in method["folds"]]) for method in content["methods"]]
+    assert accuracies == sorted(accuracies, reverse=True)
+    assert all(np.mean([fold["log_loss"] for fold in method["folds"]]) < 0.69 for method in content["methods"])
+    assert f"{accuracies[0]:.2%}" in result.output
+
+
+def test_the_task_can_be_said(moons):
+    moons.assign(side=(moons["side"] == "lower").astype(int)).to_csv("numbers.csv", index=False)
+    numbers = run("compare", "numbers.csv", "--target", "side", "--methods", "frvm", "--task", "regression", "--cv", "3")
+    assert "RMSE" in numbers.output
+    classes = run("compare", "numbers.csv", "--target", "side", "--methods", "frvm", "--cv", "3", "--widths", "cv")
+    assert "accuracy" in classes.output
+
+
+def test_a_method_of_the_other_task_is_refused(moons):
+    result = run("compare", "moons.csv", "--target", "side", "--methods", "ridge", code=2)
+    assert "unknown method 'ridge'" in result.output
+    assert "logistic" in result.output
+
+
+def test_fit_predict_and_explain_two_classes(moons):
+    fitted = run("fit", "moons.csv", "--target", "side", "--out", "moons.skops")
+    assert "lower, upper" in fitted.output
+    assert "accuracy" in fitted.output
+    run("predict", "moons.skops", "moons.csv", "--out", "predicted.csv")
+    predicted = pd.read_csv("predicted.csv")
+    np.testing.assert_allclose(predicted["side_p_lower"] + predicted["side_p_upper"], 1.0)
+    assert ((predicted["side_p_upper"] > 0.5) == (predicted["side_predicted"] == "upper")).all()
+    assert (predicted["side_predicted"] == moons["side"]).mean() > 0.85
+    saved = load(Path("moons.skops"))
+    expected = saved.pipeline.predict_proba(inputs(read_table(Path("moons.csv")), saved.columns))
+    np.testing.assert_allclose(predicted["side_p_lower"], expected[:, 0])
+    explained = run("explain", "moons.skops").output
+    assert "log odds of upper" in explained
+    assert "std error" in explained
+    refused = run("predict", "moons.skops", "moons.csv", "--std", "augmented", code=2)
+    assert "--std augmented is for numbers" in refused.output
+
+
+def test_fit_predict_and_explain_three_classes(flowers):
+    run("fit", "flowers.csv", "--target", "species", "--method", "frvm", "--out", "flowers.skops")
+    run("predict", "flowers.skops", "flowers.csv", "--out", "predicted.csv")
+    predicted = pd.read_csv("predicted.csv")
+    assert (predicted["species_predicted"] == flowers["species"]).mean() > 0.9
+    explained = run("explain", "flowers.skops").output
+    assert "setosa, versicolor, virginica" in explained
+
+
+def test_every_classifier_counts_its_functions():
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    for method in CLASSIFIERS.values():
+        assert 1 <= count_class_functions(method.fit(X, y)) <= 60
