@@ -165,6 +165,20 @@ def test_models_of_models(sinc):
     np.testing.assert_array_equal(again.with_n_basis(4).predict(X), small.predict(X))
 
 
+def test_streams_of_two_models_go_on_apart(sinc):
+    X, y = sinc
+    basis = KernelBasis(gamma=0.3, centers=X[:30])
+    both, first = (BackwardEliminationRegressor(basis).fit(X[:n], y[:n]) for n in (70, 40))
+    smaller = first.with_n_basis(4)
+    for model in (smaller, first):
+        model.partial_fit(X[40:], y[40:])
+    smaller.partial_fit(X, y)
+    np.testing.assert_array_equal(first.active_, both.active_)
+    np.testing.assert_allclose(first.predict(X), both.predict(X), rtol=1e-6, atol=1e-9)
+    first.partial_fit(X, y)
+    np.testing.assert_allclose(first.with_n_basis(4).predict(X), smaller.with_n_basis(4).predict(X), rtol=1e-6, atol=1e-9)
+
+
 def test_saved_models_keep_their_path(sinc, tmp_path):
     model_file = pytest.importorskip("skarce.cli.model_file")
     X, y = sinc

@@ -87,8 +87,15 @@ class NestedRegressor(MomentRegressor):
             )
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
-            model = copy(self)
+            model = self._twin()
             model._keep(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)), one_output)
+        return model
+
+    def _twin(self) -> Any:
+        """This model again; where it came from a stream, the two go on apart."""
+        model = copy(self)
+        stream = getattr(self, "_stream", None)
+        model._stream = None if stream is None else stream.fork()
         return model
 
     def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:
