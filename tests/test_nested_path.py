@@ -19,7 +19,7 @@ from skarce import (
     RegularizedForwardRegressor,
     SparseRegressor,
 )
-from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, SharedGCV
+from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, PenalizedError, SharedGCV
 from skarce.searches import Backward, Floating, Forward, PlusTakeAway
 from tests.oracles import penalized_error, rbf
 
@@ -136,6 +136,19 @@ def test_a_smaller_tolerance_within_the_path(sinc):
     forward = BackwardEliminationRegressor(BASIS, direction="forward").fit(X, y)
     with pytest.raises(ValueError, match="keep_path=True"):
         forward.with_tol(0.001)
+
+
+@pytest.mark.parametrize("search", [Forward(), Backward(), PlusTakeAway(0, 1)])
+def test_the_tolerance_of_the_penalized_error_is_that_of_the_criterion(sinc, search):
+    X, y = sinc
+    model = SparseRegressor(BASIS, PenalizedError(tol=0.05), search).fit(X, y)
+    np.testing.assert_array_equal(model.with_tol(0.05).active_, model.active_)
+    for tol in (0.1, 0.3, 1.0, 5.0):
+        fresh = SparseRegressor(BASIS, PenalizedError(tol=tol), search).fit(X, y)
+        assert len(fresh.active_) < len(model.active_)
+        np.testing.assert_array_equal(model.with_tol(tol).active_, fresh.active_)
+    with pytest.raises(ValueError, match=r"fit again with PenalizedError\(tol=0.01\)"):
+        model.with_tol(0.01)
 
 
 def test_every_model_of_an_elimination_is_the_dense_solution_of_its_functions(sinc):
