@@ -269,3 +269,24 @@ def test_several_targets(rng):
         single = OrthogonalLeastSquaresRegressor(n_basis=4).fit(X, Y[:, k])
         np.testing.assert_allclose(small.predict(X)[:, k], single.predict(X), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(small.predict(X)[:, 2], 3.0)
+
+
+def test_messages_name_the_remedy_that_helps(sinc):
+    X, y = sinc
+    with pytest.warns(ConvergenceWarning, match="step limit"):
+        model = BackwardEliminationRegressor(BASIS, max_iter=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"of 65 to 65 functions here, not of 10. max_iter ended the search there"):
+        model.with_n_basis(10)
+    forward = EvidenceSearchRegressor(BASIS, always_in=[5, 9]).fit(X, y)
+    with pytest.raises(ValueError, match="The search was never below that"):
+        forward.with_n_basis(1)
+
+
+def test_a_constant_target_has_one_model(sinc):
+    model = BackwardEliminationRegressor(BASIS).fit(sinc[0], np.full(70, 3.0))
+    same = model.with_n_basis(0)
+    assert same is not model
+    np.testing.assert_array_equal(same.predict(sinc[0]), model.predict(sinc[0]))
+    for ask in (lambda: model.with_n_basis(2), lambda: model.with_tol(0.1)):
+        with pytest.raises(ValueError, match=r"no model with functions\. The target does not vary"):
+            ask()
