@@ -19,7 +19,7 @@ from skarce import (
     RegularizedForwardRegressor,
     SparseRegressor,
 )
-from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, SharedGCV
+from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, PenalizedError, SharedGCV
 from skarce.searches import Backward, Floating, Forward, PlusTakeAway
 from tests.oracles import penalized_error, rbf
 
@@ -138,6 +138,19 @@ def test_a_smaller_tolerance_within_the_path(sinc):
         forward.with_tol(0.001)
 
 
+@pytest.mark.parametrize("search", [Forward(), Backward(), PlusTakeAway(0, 1)])
+def test_the_tolerance_of_the_penalized_error_is_that_of_the_criterion(sinc, search):
+    X, y = sinc
+    model = SparseRegressor(BASIS, PenalizedError(tol=0.05), search).fit(X, y)
+    np.testing.assert_array_equal(model.with_tol(0.05).active_, model.active_)
+    for tol in (0.1, 0.3, 1.0, 5.0):
+        fresh = SparseRegressor(BASIS, PenalizedError(tol=tol), search).fit(X, y)
+        assert len(fresh.active_) < len(model.active_)
+        np.testing.assert_array_equal(model.with_tol(tol).active_, fresh.active_)
+    with pytest.raises(ValueError, match=r"fit again with PenalizedError\(tol=0.01\)"):
+        model.with_tol(0.01)
+
+
 def test_every_model_of_an_elimination_is_the_dense_solution_of_its_functions(sinc):
     X, y = sinc
     model = BackwardEliminationRegressor(BASIS, keep_path=True).fit(X, y)
@@ -163,6 +176,20 @@ def test_models_of_models(sinc):
     np.testing.assert_allclose(back.predict(X), model.predict(X), rtol=1e-8, atol=1e-10)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.with_n_basis(4).predict(X), small.predict(X))
+
+
+def test_streams_of_two_models_go_on_apart(sinc):
+    X, y = sinc
+    basis = KernelBasis(gamma=0.3, centers=X[:30])
+    both, first = (BackwardEliminationRegressor(basis).fit(X[:n], y[:n]) for n in (70, 40))
+    smaller = first.with_n_basis(4)
+    for model in (smaller, first):
+        model.partial_fit(X[40:], y[40:])
+    smaller.partial_fit(X, y)
+    np.testing.assert_array_equal(first.active_, both.active_)
+    np.testing.assert_allclose(first.predict(X), both.predict(X), rtol=1e-6, atol=1e-9)
+    first.partial_fit(X, y)
+    np.testing.assert_allclose(first.with_n_basis(4).predict(X), smaller.with_n_basis(4).predict(X), rtol=1e-6, atol=1e-9)
 
 
 def test_saved_models_keep_their_path(sinc, tmp_path):
@@ -242,3 +269,24 @@ def test_several_targets(rng):
         single = OrthogonalLeastSquaresRegressor(n_basis=4).fit(X, Y[:, k])
         np.testing.assert_allclose(small.predict(X)[:, k], single.predict(X), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(small.predict(X)[:, 2], 3.0)
+
+
+def test_messages_name_the_remedy_that_helps(sinc):
+    X, y = sinc
+    with pytest.warns(ConvergenceWarning, match="step limit"):
+        model = BackwardEliminationRegressor(BASIS, max_iter=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"of 65 to 65 functions here, not of 10. max_iter ended the search there"):
+        model.with_n_basis(10)
+    forward = EvidenceSearchRegressor(BASIS, always_in=[5, 9]).fit(X, y)
+    with pytest.raises(ValueError, match="The search was never below that"):
+        forward.with_n_basis(1)
+
+
+def test_a_constant_target_has_one_model(sinc):
+    model = BackwardEliminationRegressor(BASIS).fit(sinc[0], np.full(70, 3.0))
+    same = model.with_n_basis(0)
+    assert same is not model
+    np.testing.assert_array_equal(same.predict(sinc[0]), model.predict(sinc[0]))
+    for ask in (lambda: model.with_n_basis(2), lambda: model.with_tol(0.1)):
+        with pytest.raises(ValueError, match=r"no model with functions\. The target does not vary"):
+            ask()

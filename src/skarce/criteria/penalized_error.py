@@ -95,6 +95,17 @@ class PenalizedError(AllOrNothing):
             return -n * size
         return -n * (state.moments.n_candidates + 1) - 0.5 * n * float(np.log(state.energy / full))
 
+    def rejudged(self, worths: Floats, least: int, n_samples: float, n_candidates: int, tol: float) -> Floats:
+        """The worths of sets of `least` functions and more under a larger `tol`; of sets that are enough already f is not known."""
+        if tol < self.tol:
+            raise ValueError(
+                f"with_tol chooses by the tol of the criterion here, and of models within PenalizedError(tol={self.tol}) it is not "
+                f"known how near they are: fit again with PenalizedError(tol={tol})."
+            )
+        sizes = least + np.arange(len(worths))
+        log_ratios = -2.0 * (worths / n_samples + n_candidates + 1)
+        return np.where(log_ratios <= np.log1p(tol), -n_samples * sizes, worths)
+
     def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
         """f in the units of the squared target."""
         return np.exp(-2.0 * score / n_samples) / factor**2 if n_samples > 0.0 else score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class StreamDesign(Centred):
     n_solved : float
         `n_seen` when a model was last solved afresh, where models follow the stream in between.
     """
+
+    _is_shared = False  # whether another stream reads the same sums
 
     def __init__(self, candidates: Any, n_outputs: int, *, fit_intercept: bool = True) -> None:
         m = candidates.n_candidates
@@ -60,11 +63,18 @@ class StreamDesign(Centred):
         stream.n_seen = stream.n_solved = design.n_samples
         return stream
 
+    def fork(self) -> StreamDesign:
+        """A second stream with the same past: each goes on by itself, and the sums are copied once one of them does."""
+        self._is_shared = True
+        return copy(self)
+
     def absorb(self, X: Any, targets: Floats, weights: Floats | None, forgetting: float = 1.0) -> None:
         """Count what was seen before `forgetting` times as much, and add a batch."""
         evaluation = self.candidates.on(X)
         parts = slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates)))
         batch = [(filled(evaluation, rows), rows) for rows in parts[:1]]  # what may fail does so before anything is changed
+        if self._is_shared:
+            self._sums, self._is_shared = deepcopy(self._sums), False
         self._sums.forget(forgetting)
         for rows in parts:
             phi = batch.pop()[0] if batch else filled(evaluation, rows)

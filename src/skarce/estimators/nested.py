@@ -17,7 +17,7 @@ from skarce.criteria import Criterion
 from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
 from skarce.nested_path import NestedPath
-from skarce.posterior import Posterior
+from skarce.posterior import Outcome, Posterior
 from skarce.posterior_of import Design
 from skarce.searches import Found, Journal
 
@@ -57,6 +57,9 @@ class NestedRegressor(MomentRegressor):
         """
         if isinstance(n_basis, bool) or not isinstance(n_basis, (int, np.integer)) or n_basis < 0:
             raise ValueError(f"n_basis must be a whole number that is not negative, got {n_basis!r}.")
+        check_is_fitted(self, "posterior_")
+        if n_basis == 0 and not len(self.active_):
+            return self._twin()
         return self._with_sizes(lambda path: int(n_basis))
 
     def with_tol(self, tol: float) -> Any:
@@ -81,23 +84,41 @@ class NestedRegressor(MomentRegressor):
         one_output = isinstance(self.posterior_, Posterior)
         posteriors: Any = [self.posterior_] if one_output else self.posterior_
         if all(p.path is None for p in posteriors):
+            if not len(self.active_):
+                raise ValueError(f"this fit has no model with functions. {self.outcome_.value}")
             raise ValueError(
                 f"the models on the way to this one do not contain one another ({self.outcome_.name}): with_n_basis and with_tol "
-                "are for fits that add functions one by one, or take them away one by one, and find some."
+                "are for fits that add functions one by one, or take them away one by one."
             )
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
-            model = copy(self)
+            model = self._twin()
             model._keep(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)), one_output)
+        return model
+
+    def _twin(self) -> Any:
+        """This model again; where it came from a stream, the two go on apart."""
+        model = copy(self)
+        stream = getattr(self, "_stream", None)
+        model._stream = None if stream is None else stream.fork()
         return model
 
     def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:
         if size == len(posterior.active):
             return posterior
         if not path.least <= size <= path.most:
-            hint = "Fit with keep_path=True, which keeps larger ones" if not self.keep_path else "The search saw no others"
-            raise ValueError(f"there are models of {path.least} to {path.most} functions here, not of {size}. {hint}.")
+            hint = self._why_not_smaller(posterior.outcome) if size < path.least else self._why_not_larger(size)
+            raise ValueError(f"there are models of {path.least} to {path.most} functions here, not of {size}. {hint}")
         return path.posterior(size, posterior.trace)
+
+    def _why_not_smaller(self, outcome: Outcome) -> str:
+        limit = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time"}.get(outcome)
+        return "The search was never below that." if limit is None else f"{limit} ended the search there: raise it and fit again."
+
+    def _why_not_larger(self, size: int) -> str:
+        if self.keep_path or size > len(self.relevance_):
+            return "The search saw no others."
+        return "Fit with keep_path=True, which keeps larger ones."
 
     def _posterior(
         self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce.criteria import Criterion, IndividualEvidence
+from skarce.criteria import Criterion, IndividualEvidence, PenalizedError
 from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
 from skarce.nested_path import NestedPath
@@ -88,4 +88,8 @@ class SparseRegressor(NestedRegressor):
         return search.run(criterion, moments, journal)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
-        return self.search.replay(path.worths, path.least, path.n_samples, tol)
+        worths = path.worths
+        if isinstance(self.criterion, PenalizedError):  # whose own tolerance it is that decides
+            worths = self.criterion.rejudged(worths, path.least, path.n_samples, len(self.relevance_), tol)
+            tol = self.tol
+        return self.search.replay(worths, path.least, path.n_samples, tol)
