@@ -339,7 +339,7 @@ def test_noise_alone_has_no_functions(rng):
     model = BackwardEliminationRegressor("passthrough").fit([[1.0], [-1.0], [1.0], [-1.0]], [1.0, 1.0, -1.0, -1.0])
     assert model.outcome_ is Outcome.NOTHING_HELPS
     assert len(model.active_) == 0
-    with pytest.raises(ValueError, match="find some"):
+    with pytest.raises(ValueError, match="no model with functions"):
         model.with_n_basis(1)
 
 

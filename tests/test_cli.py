@@ -525,6 +525,13 @@ def test_fit_prints_the_width_it_chose(houses, rule):
     assert f"{gamma:.3g}"[:4] in rows_of(result.stdout)["kernel"]
 
 
+def test_fit_says_where_widths_are_not_for_the_method(houses):
+    result = run("fit", "houses.csv", "--target", "price", "--method", "gps-u", "--widths", "ard", "--out", "x.skops")
+    assert result.exit_code == 2
+    assert "--widths ard is not for --method gps-u" in " ".join(result.stderr.split())
+    assert not Path("x.skops").exists()
+
+
 def test_explain_says_which_evidence_it_is(houses, model):
     run("fit", "houses.csv", "--target", "price", "--method", "ssge-forward", "--out", "searched.skops")
     plain, searched = (run("explain", name).stdout for name in (model, "searched.skops"))

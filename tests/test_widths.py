@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -259,7 +260,9 @@ def test_time_and_callback_end_it_early(two_inputs):
         raise StopIteration
 
     full = learn_widths(X, y)
-    for few in (learn_widths(X, y, max_time=0.0), learn_widths(X, y, callback=enough)):
+    with pytest.warns(ConvergenceWarning, match="time limit ended the learning of kernel widths"):
+        late = learn_widths(X, y, max_time=0.0)
+    for few in (late, learn_widths(X, y, callback=enough)):
         assert few.n_evaluations < 0.5 * full.n_evaluations
         assert np.isfinite(few.log_evidence)
 

@@ -74,6 +74,10 @@ def fit(
     check_output(out, data)
     training = training_data(read_table(data), target, task=task)
     chosen = find_own_method(method, CLASSIFIERS if training.task == CLASSIFICATION else METHODS)
+    if widths is not None and chosen.widths is None:
+        raise click.UsageError(
+            f"--widths {widths} is not for --method {chosen.name}, whose kernel widths are part of its name or which has none."
+        )
     chosen = chosen if widths is None else chosen.with_widths(widths)
     for note in training.notes:
         messages().print(f"Note: {note}")

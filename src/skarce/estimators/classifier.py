@@ -138,8 +138,8 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
     # Fitting ------------------------------------------------------------------------------------------------------------
 
     def _limits(self) -> Limits:
-        deadline = None if self.max_time is None else time.monotonic() + self.max_time
         self._check_limits()
+        deadline = None if self.max_time is None else time.monotonic() + self.max_time
         return Limits(self.tol, self.max_iter, getattr(self, "max_active", None), deadline)
 
     def _learning(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import slices
 from skarce._typing import Floats
+from skarce._validation import is_count
 from skarce.basis import KernelBasis, check_basis
 
 PREDICT_ROWS = 16_384
@@ -37,14 +39,19 @@ class OnBasis:
         return super().set_params(**params)  # type: ignore[misc]
 
     def _check_limits(self) -> None:
-        for name, least in (("tol", 0.0), ("max_time", 0.0)):
+        for name in ("tol", "max_time"):
             value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+            is_left_out = name == "max_time" and value is None
+            if not is_left_out and not (isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0.0):
+                raise ValueError(f"{name} must be at least 0.0 and a number, got {value!r}.")
         for name in ("max_iter", "max_active"):
             value = getattr(self, name, None)
-            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+            if value is not None and not is_count(value):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        if not isinstance(self.verbose, (int, np.integer)):
+            raise ValueError(f"verbose must be a whole number, got {self.verbose!r}.")
 
     def _seeded_basis(self) -> Any:
         """The basis, seeded by this estimator's random_state where it has none of its own."""

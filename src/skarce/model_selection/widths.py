@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array
 
@@ -89,7 +91,7 @@ def learn_widths(
     max_iter : int, default=200
         Iterations at most for each start.
     max_time : float, default=None
-        Seconds after which the best widths so far are returned.
+        Seconds after which the best widths so far are returned, with a warning.
     tol : float, default=1e-2
         An iteration that raises the log evidence by no more than this is the last of its start.
     callback : callable, default=None
@@ -129,6 +131,13 @@ def learn_widths(
     effort = _Effort(tol, max_iter, deadline, callback)
     with blas_threads(1):
         found = _learn(data, scale, Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
+    if effort.is_late():
+        warnings.warn(
+            "The time limit ended the learning of kernel widths; these are the best so far. Raise max_time, or lower n_starts or "
+            "max_rows.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return (
         found if y.ndim > 1 else replace(found, noise_variance=found.noise_variance[0], weight_precision=found.weight_precision[0])
     )
@@ -198,7 +207,7 @@ class _Effort:
     def climb(self, objective: Objective, scale: Scale, start: Floats, number: int, n_before: int, looseness: float = 1.0) -> None:
         """From one start to a maximum, or one evaluation where the time is over and there was none yet."""
         value, _ = objective(start) if not self.is_over or objective.best_at is None else (np.nan, None)
-        if self.is_over or self._is_late():
+        if self.is_over or self.is_late():
             return
 
         def after_iteration(intermediate_result: Any) -> None:
@@ -206,7 +215,7 @@ class _Effort:
                 n_evaluations = n_before + objective.n_evaluations
                 gamma = scale.gamma(intermediate_result.x[:-1])
                 self.callback(Progress(number, objective.n_rows, n_evaluations, objective.log_evidence, gamma))
-            if self._is_late():
+            if self.is_late():
                 raise StopIteration
 
         bounds = [tuple(np.log(WIDTH_BOUNDS))] * scale.n_widths + [tuple(np.log(RATIO_BOUNDS))]
@@ -215,7 +224,7 @@ class _Effort:
         result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options)
         self.is_over = self.is_over or result.status == 99
 
-    def _is_late(self) -> bool:
+    def is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
