@@ -38,6 +38,9 @@ $(VENV)/.bench: $(VENV)/.installed
 bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let nothing else run meanwhile
 	$(BIN)/python -m benchmarks --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
+	$(BIN)/python -m benchmarks.searches --out results/benchmarks
+	$(BIN)/python -m benchmarks.widths --out results/benchmarks
+	$(BIN)/python -m benchmarks.variational --out results/benchmarks
 	$(BIN)/python -m benchmarks.classification --out results/benchmarks
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks

@@ -23,7 +23,7 @@ from skarce import EvidenceSearchRegressor, KernelBasis
 
 SEARCHES = ("forward", "plus-take-away", "floating", "oscillating", "best-action", "backward")
 N_ROWS = 1024
-PROBLEMS = [Problem(2, N_ROWS, 3, (np.nan, np.nan)), Problem(1, N_ROWS, 1, (np.nan, np.nan))]
+PROBLEMS = [Problem(2, N_ROWS, 2, (np.nan, np.nan)), Problem(1, N_ROWS, 1, (np.nan, np.nan))]
 COLUMNS = ("problem", "search", "precisions", "wall s", "operations", "operations per s", "functions", "log evidence", "test R2")
 
 
