@@ -33,9 +33,12 @@ class OnBasis:
 
     def set_params(self, **params: Any) -> Any:
         """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
-        reaches_basis = "basis" not in params and any(name.startswith("basis__") for name in params)
-        if reaches_basis and isinstance(self.basis, str) and self.basis == "rbf":
+        basis = params.get("basis", self.basis)
+        if isinstance(basis, str) and any(name.startswith("basis__") for name in params):
+            if basis != "rbf":
+                raise ValueError(f"basis={basis!r} has no parameters to set; basis__ is for transformers such as KernelBasis().")
             self.basis = KernelBasis()
+            params.pop("basis", None)
         return super().set_params(**params)  # type: ignore[misc]
 
     def _check_limits(self) -> None:

@@ -1,4 +1,4 @@
-"""Wrong limits are named by every estimator in the same words."""
+"""Wrong limits are named by every estimator in the same words; parameters reach the basis behind a name."""
 
 import numpy as np
 import pytest
@@ -22,3 +22,13 @@ def test_wrong_limits_are_named(make, name, wrong):
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 1, 0])
     with pytest.raises(ValueError, match=rf"{name} must be .*, got "):
         make(**{name: wrong}).fit(X, y)
+
+
+def test_parameters_of_the_kernels_behind_a_name():
+    for model in (RelevanceVectorRegressor("passthrough"), RelevanceVectorRegressor()):
+        assert model.set_params(basis="rbf", basis__gamma=0.1).basis.gamma == 0.1
+    assert RelevanceVectorRegressor().set_params(basis__gamma=0.2).basis.gamma == 0.2
+    with pytest.raises(ValueError, match="basis='passthrough' has no parameters"):
+        RelevanceVectorRegressor("passthrough").set_params(basis__gamma=0.1)
+    with pytest.raises(ValueError, match="no parameters to set"):
+        RelevanceVectorRegressor().set_params(basis="passthrough", basis__gamma=0.1)
