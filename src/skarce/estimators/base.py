@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
 from skarce._validation import validated
-from skarce.basis import KernelBasis, SelectedColumns, fit_basis
+from skarce.basis import KernelBasis, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, StreamDesign
 from skarce.estimators.augmentation import Augmentation
@@ -260,35 +260,8 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
 
     def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:
         """Set every fitted attribute, after all that could fail."""
-        active = np.unique(np.concatenate([p.active for p in posteriors]))
-        places = [np.searchsorted(active, p.active) for p in posteriors]
-        coef, precision = np.zeros((len(posteriors), len(active))), np.full((len(posteriors), len(active)), np.inf)
-        relevance = np.zeros((len(posteriors), candidates.n_candidates))
-        for output, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
-            coef[output, place] = posterior.mean
-            precision[output, place] = posterior.weight_precision
-            relevance[output, posterior.active] = posterior.well_determined
-        basis = candidates.select(active)
-        if isinstance(basis, SelectedColumns) and basis.transformer is None:
-            basis.feature_names = getattr(self, "feature_names_in_", None)
-        self.active_ = active
-        self.coef_ = coef[0] if one_output else coef
-        self.weight_precision_ = precision[0] if one_output else precision
-        self.intercept_ = posteriors[0].intercept if one_output else np.array([p.intercept for p in posteriors])
+        self._keep_models(posteriors, candidates, one_output, self._criterion().sense)
         self.noise_variance_ = posteriors[0].noise_variance if one_output else np.array([p.noise_variance for p in posteriors])
-        self.relevance_ = relevance.max(axis=0)
-        self.basis_ = basis
-        self.posterior_ = posteriors[0] if one_output else posteriors
-        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
-        self.n_iter_ = sum(p.n_iter for p in posteriors)
-        self.trace_ = posteriors[0].trace if one_output else _joined_trace(posteriors)
-        self.criterion_ = float(sum(p.criterion for p in posteriors))
-        self.criterion_sense_ = self._criterion().sense
-        self._places = places
-        if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
-            self.relevance_vectors_ = basis.centers_
-        elif hasattr(self, "relevance_vectors_"):
-            del self.relevance_vectors_
 
     def _keep_rows(self, candidates: Any, rows: Training) -> None:
         """What the uncertainty off the data is computed from."""
@@ -334,16 +307,3 @@ def _warn_of_small_weights(weights: Floats) -> None:
             UserWarning,
             stacklevel=5,
         )
-
-
-def _joined_trace(posteriors: list[Any]) -> Any:
-    fields = posteriors[0].trace.dtype
-    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*fields.descr, ("output", np.intp)])
-    start = 0
-    for output, posterior in enumerate(posteriors):
-        part = joined[start : start + len(posterior.trace)]
-        for name in fields.names or ():
-            part[name] = posterior.trace[name]
-        part["output"] = output
-        start += len(posterior.trace)
-    return joined

@@ -24,10 +24,10 @@ from sklearn.utils.validation import (
 
 from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
-from skarce.basis import KernelBasis, SelectedColumns, fit_basis
+from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.candidates import Evaluation
 from skarce.designs.centred import centred
-from skarce.estimators.base import _joined_trace, _warn_of_small_weights
+from skarce.estimators.base import _warn_of_small_weights
 from skarce.estimators.on_basis import OnBasis, print_progress, takes_arrays
 from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels, moderated_log_odds
@@ -194,34 +194,7 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
 
     def _keep(self, posteriors: list[LatentPosterior], candidates: Any) -> None:
         """Set every fitted attribute, after all that could fail."""
-        one = len(posteriors) == 1
-        active = np.unique(np.concatenate([p.active for p in posteriors]))
-        places = [np.searchsorted(active, p.active) for p in posteriors]
-        coef, precision = np.zeros((len(posteriors), len(active))), np.full((len(posteriors), len(active)), np.inf)
-        relevance = np.zeros((len(posteriors), candidates.n_candidates))
-        for k, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
-            coef[k, place], precision[k, place] = posterior.mean, posterior.weight_precision
-            relevance[k, posterior.active] = posterior.well_determined
-        basis = candidates.select(active)
-        if isinstance(basis, SelectedColumns) and basis.transformer is None:
-            basis.feature_names = getattr(self, "feature_names_in_", None)
-        self.active_ = active
-        self.coef_ = coef[0] if one else coef
-        self.intercept_ = posteriors[0].intercept if one else np.array([p.intercept for p in posteriors])
-        self.weight_precision_ = precision[0] if one else precision
-        self.relevance_ = relevance.max(axis=0)
-        self.basis_ = basis
-        self.posterior_ = posteriors[0] if one else posteriors
-        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
-        self.n_iter_ = sum(p.n_iter for p in posteriors)
-        self.trace_ = posteriors[0].trace if one else _joined_trace(posteriors)
-        self.criterion_ = float(sum(p.criterion for p in posteriors))
-        self.criterion_sense_ = 1
-        self._places = places
-        if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
-            self.relevance_vectors_ = basis.centers_
-        elif hasattr(self, "relevance_vectors_"):
-            del self.relevance_vectors_
+        self._keep_models(posteriors, candidates, len(posteriors) == 1, sense=1)
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce._validation import is_count
-from skarce.basis import KernelBasis, check_basis
+from skarce.basis import KernelBasis, SelectedColumns, check_basis
 
 PREDICT_ROWS = 16_384
 
@@ -55,6 +55,36 @@ class OnBasis:
             raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
         if not isinstance(self.verbose, (int, np.integer)):
             raise ValueError(f"verbose must be a whole number, got {self.verbose!r}.")
+
+    def _keep_models(self, posteriors: list[Any], candidates: Any, is_one: bool, sense: int) -> None:
+        """What was found, of one target or class alone (`is_one`) or of several on the functions that any of them has."""
+        active = np.unique(np.concatenate([p.active for p in posteriors]))
+        places = [np.searchsorted(active, p.active) for p in posteriors]
+        coef, precision = np.zeros((len(posteriors), len(active))), np.full((len(posteriors), len(active)), np.inf)
+        relevance = np.zeros((len(posteriors), candidates.n_candidates))
+        for output, (posterior, place) in enumerate(zip(posteriors, places, strict=True)):
+            coef[output, place], precision[output, place] = posterior.mean, posterior.weight_precision
+            relevance[output, posterior.active] = posterior.well_determined
+        basis = candidates.select(active)
+        if isinstance(basis, SelectedColumns) and basis.transformer is None:
+            basis.feature_names = getattr(self, "feature_names_in_", None)
+        self.active_ = active
+        self.coef_ = coef[0] if is_one else coef
+        self.weight_precision_ = precision[0] if is_one else precision
+        self.intercept_ = posteriors[0].intercept if is_one else np.array([p.intercept for p in posteriors])
+        self.relevance_ = relevance.max(axis=0)
+        self.basis_ = basis
+        self.posterior_ = posteriors[0] if is_one else posteriors
+        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        self.n_iter_ = sum(p.n_iter for p in posteriors)
+        self.trace_ = posteriors[0].trace if is_one else _joined_trace(posteriors)
+        self.criterion_ = float(sum(p.criterion for p in posteriors))
+        self.criterion_sense_ = sense
+        self._places = places
+        if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
+            self.relevance_vectors_ = basis.centers_
+        elif hasattr(self, "relevance_vectors_"):
+            del self.relevance_vectors_
 
     def _seeded_basis(self) -> Any:
         """The basis, seeded by this estimator's random_state where it has none of its own."""
@@ -99,3 +129,16 @@ def print_progress(progress: Any) -> None:
         f"log evidence {progress.log_evidence:.3f}",
         file=sys.stderr,
     )
+
+
+def _joined_trace(posteriors: list[Any]) -> Any:
+    fields = posteriors[0].trace.dtype
+    joined = np.empty(sum(len(p.trace) for p in posteriors), dtype=[*fields.descr, ("output", np.intp)])
+    start = 0
+    for output, posterior in enumerate(posteriors):
+        part = joined[start : start + len(posterior.trace)]
+        for name in fields.names or ():
+            part[name] = posterior.trace[name]
+        part["output"] = output
+        start += len(posterior.trace)
+    return joined
