@@ -26,7 +26,7 @@ def make(**parameters):
 
 
 def noise_under(ridge, phi, y, intercept=True):
-    """The squared error of the ridge solution over n less the trace of its hat matrix, all dense; at least that of all functions."""
+    """The squared error of the ridge solution over n less the trace of its hat matrix, dense; not below that of all functions."""
     centre = np.eye(len(y)) - (1.0 / len(y) if intercept else 0.0)
     phi = centre @ phi
     hat = phi @ np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T)
