@@ -24,7 +24,7 @@ NO_FREEDOM = 1e-9  # of n: where functions as many as rows leave no more than ro
 class GivenWeightVariance(IndividualEvidence):
     """The log evidence where all weights had the same, given prior variance v when the common ridge was found.
 
-    With all functions the best noise is the ridge times v: where the evidence is stationary, |t - Phi w|^2 / (n - gamma). With fewer
+    With all functions the best noise is the ridge times v: where the evidence is stationary |t - Phi w|^2 / (n - gamma). With fewer
     functions and that ridge the same quotient is the noise, and no less than with all of them.
     """
 
