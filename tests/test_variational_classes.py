@@ -105,6 +105,18 @@ def test_the_papers_form_ends_settled():
     np.testing.assert_allclose(fake.model.precisions * total(fake.own**2), total(fake.determined()), rtol=1e-2)
 
 
+@pytest.mark.parametrize("n_columns", [1, 5, 40])
+def test_rows_are_as_uncertain_as_a_dense_inverse_says(n_columns):
+    columns, labels = problem(3, 60, n_columns)
+    design = np.column_stack([np.ones(60), columns])
+    model = Variational.start(labels, design, np.arange(n_columns), np.arange(n_columns), fit_intercept=True)
+    fitted = Fitted(model)
+    inverse = np.linalg.inv(fitted.precision_matrix)
+    expected = (design @ fitted.weights) ** 2 + np.einsum("ij,jk,ik->i", design, inverse, design)
+    np.testing.assert_allclose(fitted.best_xi**2, expected, rtol=1e-9)
+    np.testing.assert_array_equal(model.columns, columns)
+
+
 # The estimator -----------------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.candidates import Evaluation
@@ -21,6 +22,7 @@ from skarce.solvers.fake_targets import run_factorized
 from skarce.solvers.jaakkola_jordan import Variational, run
 
 PRIORS = ("ard", "shared")
+BLOCK_ROWS = 1024  # of candidates that are evaluated at a time
 MANY_ROWS, LANDMARKS = 3000, 2000  # above so many rows, so many centres stand for all
 
 
@@ -133,13 +135,23 @@ class VBLSClassifier(LatentClassifier):
                 f"VBLSClassifier holds all {m} candidates at {n} rows, above the budget of {memory_budget() / 2**20:.0f} MiB. "
                 "Use fewer (KernelBasis(centers=500)), RelevanceVectorClassifier, or sklearn.set_config(working_memory=...)."
             )
-        columns, weights = evaluation.columns(np.arange(m)), problems[0].weights
-        sizes = np.sqrt(weights @ columns**2 / weights.sum())
-        usable = np.flatnonzero(sizes > 0.0)
-        columns = columns[:, usable] / sizes[usable]
+        design, usable, sizes = self._standardized(evaluation, problems[0].weights)
         labels = self._group_labels(m)
-        starts = [Variational.start(p, columns, usable, labels, fit_intercept=self.fit_intercept) for p in problems]
+        starts = [Variational.start(p, design, usable, labels, fit_intercept=self.fit_intercept) for p in problems]
         return [self._posterior(start, means, sizes, Journal(limits, self.verbose)) for start in starts]
+
+    def _standardized(self, evaluation: Evaluation, weights: Floats) -> tuple[Floats, Indices, Floats]:
+        """All candidates that vary, divided by their size, after the constant; which they are, and the sizes of all."""
+        n, m, n_fixed = evaluation.n_rows, evaluation.n_candidates, int(self.fit_intercept)
+        design = np.ones((n, n_fixed + m))
+        for rows in slices(n, BLOCK_ROWS):
+            design[rows, n_fixed:] = evaluation.columns(np.arange(m), rows)
+        columns = design[:, n_fixed:]
+        sizes = np.sqrt(np.einsum("i,ij,ij->j", weights, columns, columns) / weights.sum())
+        usable = np.flatnonzero(sizes > 0.0)
+        columns /= np.where(sizes > 0.0, sizes, 1.0)
+        kept = np.concatenate([np.arange(n_fixed), n_fixed + usable])
+        return design if len(usable) == m else design[:, kept], usable, sizes
 
     def _posterior(self, start: Variational, means: Floats, sizes: Floats, journal: Journal) -> LatentPosterior:
         own_variance = 0.0

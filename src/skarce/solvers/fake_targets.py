@@ -42,7 +42,7 @@ class FakeTargets:
 
     @staticmethod
     def start(model: Variational) -> FakeTargets:
-        n, n_fixed = len(model.candidates), int(model.fit_intercept)
+        n, n_fixed = len(model.candidates), model.n_fixed
         model = replace(model, precisions=np.full(len(model.groups.sizes), FIRST_PRECISION))
         return FakeTargets(model, np.full(n, FIRST_TOTAL / max(n, 1)), np.zeros(n + n_fixed))
 
@@ -59,12 +59,13 @@ class FakeTargets:
     @property
     def lengths(self) -> Floats:
         """h, the weighted sums of squares of the columns."""
-        return self.model.labels.weights @ self.model.columns**2
+        columns = self.model.columns
+        return np.einsum("i,ij,ij->j", self.model.labels.weights, columns, columns)
 
     @property
     def own(self) -> Floats:
         """The weights without the constant."""
-        return self.weights[int(self.model.fit_intercept) :]
+        return self.weights[self.model.n_fixed :]
 
     @property
     def alpha(self) -> Floats:
@@ -114,7 +115,7 @@ class FakeTargets:
         """Only the groups where `chosen` is true; S stays as it is."""
         kept = np.flatnonzero(chosen[self.model.groups.label])
         psi = self.fake_variances[kept]
-        n_fixed = int(self.model.fit_intercept)
+        n_fixed = self.model.n_fixed
         weights = np.concatenate([self.weights[:n_fixed], self.own[kept]])
         return FakeTargets(self.model.keep(chosen), psi * (self.total / psi.sum()) if len(kept) else psi, weights)
 

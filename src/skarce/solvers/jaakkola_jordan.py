@@ -13,6 +13,7 @@ grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ Mask = NDArray[np.bool_]
 PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
 PRUNED = 1e-6  # a group whose weights are less well determined than this has left
 LARGEST = 1e12  # of the precision of a standardised weight
+LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
+BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
@@ -49,8 +52,8 @@ class Variational:
     Attributes
     ----------
     labels : the observations
-    columns : shape (n_rows, n); where there is a constant it is not among them
-    candidates : which they are
+    design : shape (n_rows, n), the standardised columns, after one of ones where there is a constant
+    candidates : which they are, without the constant
     groups : which of them share a precision
     precisions : one for each group
     xi : one for each row
@@ -58,7 +61,7 @@ class Variational:
     """
 
     labels: Labels
-    columns: Floats
+    design: Floats
     candidates: Indices
     groups: Groups
     precisions: Floats
@@ -66,27 +69,34 @@ class Variational:
     fit_intercept: bool
 
     @staticmethod
-    def start(labels: Labels, columns: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
+    def start(labels: Labels, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
         groups = Groups.of(group_labels[candidates])
         precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        return Variational(labels, columns, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
+        return Variational(labels, design, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
+
+    @property
+    def n_fixed(self) -> int:
+        """How many columns come before those of the candidates."""
+        return int(self.fit_intercept)
+
+    @property
+    def columns(self) -> Floats:
+        """Those of the candidates."""
+        return self.design[:, self.n_fixed :]
 
     @property
     def alpha(self) -> Floats:
         """The precision of every weight, that of the constant first."""
-        return np.concatenate([np.full(int(self.fit_intercept), 1.0 / SCALE**2), self.precisions[self.groups.label]])
-
-    @property
-    def design(self) -> Floats:
-        return np.column_stack([np.ones(len(self.labels)), self.columns]) if self.fit_intercept else self.columns
+        return np.concatenate([np.full(self.n_fixed, 1.0 / SCALE**2), self.precisions[self.groups.label]])
 
     def keep(self, chosen: Mask) -> Variational:
         """Only the groups where `chosen` is true."""
+        if chosen.all():
+            return self
         kept = np.flatnonzero(chosen[self.groups.label])
         groups, old = self.groups.restricted_to(kept)
-        return replace(
-            self, columns=self.columns[:, kept], candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old]
-        )
+        design = self.design[:, np.concatenate([np.arange(self.n_fixed), self.n_fixed + kept])]
+        return replace(self, design=design, candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old])
 
 
 class Fitted:
@@ -113,12 +123,12 @@ class Fitted:
     @property
     def spread(self) -> Floats:
         """diag P^-1, without the constant."""
-        return self._spread[int(self.model.fit_intercept) :]
+        return self._spread[self.model.n_fixed :]
 
     @property
     def squares(self) -> Floats:
         """mu^2, without the constant."""
-        return self.weights[int(self.model.fit_intercept) :] ** 2
+        return self.weights[self.model.n_fixed :] ** 2
 
     @property
     def determined(self) -> Floats:
@@ -126,6 +136,11 @@ class Fitted:
         model = self.model
         gamma = 1.0 - model.precisions[model.groups.label] * self.spread
         return np.maximum(model.groups.total(gamma) / model.groups.sizes, 0.0)
+
+    @property
+    def lasting(self) -> Mask:
+        """Groups that have not faded: the data determine their weights, however little."""
+        return (self.determined > PRUNED) & (self.model.precisions < LARGEST)
 
     def quick(self) -> Variational:
         """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
@@ -152,36 +167,32 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
             return now, Outcome.CONVERGED
         following = _risen(now)
         n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
-        now = _without_faded(following)
+        now = following
 
 
 def _risen(now: Fitted) -> Fitted:
-    """One step further: the quick one if the bound agrees, else the sure one."""
+    """One step further, less the groups that have faded: the quick one if the bound agrees, else the sure one."""
+    lasting = now.lasting
     try:
-        following = Fitted(now.quick())
+        following = Fitted(now.quick().keep(lasting))
         if following.bound >= now.bound:
             return following
     except NotPositiveDefiniteError:
         pass  # weights so weakly penalised that they are dependent
-    return Fitted(now.sure())
-
-
-def _without_faded(now: Fitted) -> Fitted:
-    """Less the groups that have faded, unless the bound says that they had not."""
-    lasting = (now.determined > PRUNED) & (now.model.precisions < LARGEST)
-    if lasting.all():
-        return now
-    smaller = Fitted(now.model.keep(lasting))
-    return smaller if smaller.bound >= now.bound - 1e-3 else now
+    surely = Fitted(now.sure().keep(lasting))
+    return surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())
 
 
 def _row_variances(design: Floats, root: Floats) -> Floats:
-    """phi_i' P^-1 phi_i for every row, on all cores."""
-    out = np.empty(len(design))
+    """phi_i' P^-1 phi_i for every row, on all cores; `root` is lower triangular, so that the later columns meet zeros."""
+    n = len(root)
+    edges = np.linspace(0, n, min(BLOCKS, n) + 1).astype(int) if n else [0]
+    out = np.zeros(len(design))
 
     def work(rows: slice) -> None:
-        spread = design[rows] @ root.T
-        out[rows] = np.einsum("ij,ij->i", spread, spread)
+        for start, stop in pairwise(edges):
+            spread = design[rows, :stop] @ root[start:stop, :stop].T
+            out[rows] += np.einsum("ij,ij->i", spread, spread)
 
     for_each(work, shares(len(design)), operations=2.0 * design.size * len(root))
     return out
