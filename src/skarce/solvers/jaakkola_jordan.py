@@ -16,24 +16,24 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower, symmetric_inverse
 from skarce._parallel import for_each, shares
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Labels
 from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
 from skarce.solvers.laplace import SCALE, weighted_gram
-from skarce.solvers.precisions import Groups
+from skarce.solvers.precisions import RELEVANT, Groups, Mask
+from skarce.solvers.variational_choice import group_p_values
 
-Mask = NDArray[np.bool_]
 PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
 PRUNED = 1e-6  # a group whose weights are less well determined than this has left
 LARGEST = 1e12  # of the precision of a standardised weight
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
 BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
+STILL = 1e-6  # the change of gamma in a step of expectation maximisation that counts as none
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
@@ -89,11 +89,21 @@ class Variational:
         """The precision of every weight, that of the constant first."""
         return np.concatenate([np.full(self.n_fixed, 1.0 / SCALE**2), self.precisions[self.groups.label]])
 
+    def precision_at(self, weights: Floats) -> Floats:
+        """Phi'B Phi + A, B = g(1 - g) being the curvature of the likelihood itself at these weights.
+
+        Its inverse is the covariance to be told to others. The bound is curved more than the likelihood, by a factor of 1 to some
+        more the surer a row is, and intervals by its covariance are too narrow: those of 95 % held 80 % in a simulation.
+        """
+        matrix = weighted_gram(self.design, self.labels.slopes(self.design @ weights)[1])
+        matrix.flat[:: len(matrix) + 1] += self.alpha
+        return matrix
+
     def keep(self, chosen: Mask) -> Variational:
-        """Only the groups where `chosen` is true."""
+        """Only the candidates where `chosen` is true."""
         if chosen.all():
             return self
-        kept = np.flatnonzero(chosen[self.groups.label])
+        kept = np.flatnonzero(chosen)
         groups, old = self.groups.restricted_to(kept)
         design = self.design[:, np.concatenate([np.arange(self.n_fixed), self.n_fixed + kept])]
         return replace(self, design=design, candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old])
@@ -108,7 +118,6 @@ class Fitted:
         curvature = curvature_of_bound(model.xi)
         matrix = weighted_gram(design, 2.0 * labels.weights * curvature)
         matrix.flat[:: len(matrix) + 1] += alpha
-        self.precision_matrix = matrix
         self.factor = cholesky(matrix)
         halves = design.T @ (labels.weights * (labels.targets - 0.5))
         explained = solve_lower(self.factor, halves)
@@ -119,6 +128,22 @@ class Fitted:
         root = inverse_of_lower(self.factor)
         self._spread = np.einsum("ij,ij->j", root, root)
         self.best_xi = np.sqrt((design @ self.weights) ** 2 + _row_variances(design, root))
+
+    def __len__(self) -> int:
+        return len(self.model.candidates)
+
+    @property
+    def candidates(self) -> Indices:
+        return self.model.candidates
+
+    @property
+    def groups(self) -> Groups:
+        return self.model.groups
+
+    @property
+    def effects(self) -> Floats:
+        """mu^2 h of each candidate, whose columns have one length."""
+        return self.squares * self.model.labels.weights.sum()
 
     @property
     def spread(self) -> Floats:
@@ -139,8 +164,8 @@ class Fitted:
 
     @property
     def lasting(self) -> Mask:
-        """Groups that have not faded: the data determine their weights, however little."""
-        return (self.determined > PRUNED) & (self.model.precisions < LARGEST)
+        """Candidates of groups that have not faded: the data determine their weights, however little."""
+        return ((self.determined > PRUNED) & (self.model.precisions < LARGEST))[self.groups.label]
 
     def quick(self) -> Variational:
         """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
@@ -153,6 +178,35 @@ class Fitted:
         """The step of expectation maximisation, which cannot lower the bound."""
         groups = self.model.groups
         return replace(self.model, precisions=groups.sizes / groups.total(self.squares + self.spread), xi=self.best_xi)
+
+    def p_values(self) -> Floats:
+        """Chi-squared tests of each group (of one: of the squared ratio of weight and standard deviation)."""
+        return p_values_at(self.model, self.weights)
+
+    def kept(self, chosen: Mask, journal: Journal) -> Fitted:
+        """Only the candidates where `chosen` is true, settled again."""
+        return run(self.model.keep(chosen), journal)[0]
+
+
+def p_values_at(model: Variational, weights: Floats) -> Floats:
+    """Chi-squared tests of each group against zero, with the full covariance of the weights."""
+    covariance = symmetric_inverse(cholesky(model.precision_at(weights)))[model.n_fixed :, model.n_fixed :]
+    return group_p_values(model.groups, weights[model.n_fixed :], covariance)
+
+
+def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
+    """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
+    now, outcome = Fitted(model), None
+    while outcome is None:
+        journal.note("em", -1, now.bound, len(now))
+        outcome = journal.exhausted()
+        if outcome is None:
+            before, now = now, Fitted(now.sure())
+            moved = np.abs(now.determined - before.determined).max(initial=0.0)
+            if now.bound - before.bound < journal.limits.tol and moved < STILL:
+                outcome = Outcome.CONVERGED
+    relevant = (now.determined > RELEVANT)[now.groups.label]
+    return now if relevant.all() else Fitted(now.model.keep(relevant)), outcome
 
 
 def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
