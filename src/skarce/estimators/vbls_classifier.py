@@ -21,9 +21,10 @@ from skarce.likelihoods import Labels
 from skarce.posterior import Outcome
 from skarce.searches import Journal, Limits
 from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
-from skarce.solvers.jaakkola_jordan import Fitted, Variational, run, run_em
+from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
 from skarce.solvers.precisions import RELEVANT
 from skarce.solvers.variational_choice import Chosen, choose
+from skarce.solvers.variational_classes import Variational
 from skarce.variational_posterior import CoefficientTests
 
 PRIORS = ("ard", "shared")

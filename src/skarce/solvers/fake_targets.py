@@ -21,12 +21,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 
 from skarce._linalg import cholesky, solve_lower
-from skarce._typing import Floats, Indices
+from skarce._typing import Floats
 from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
-from skarce.solvers.jaakkola_jordan import LARGEST, PRUNED, SETTLED, STILL, Variational, curvature_of_bound, p_values_at
 from skarce.solvers.laplace import weighted_gram
-from skarce.solvers.precisions import RELEVANT, Groups, Mask
+from skarce.solvers.precisions import RELEVANT, Mask
+from skarce.solvers.variational_classes import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 
 FIRST_PRECISION, FIRST_TOTAL = 1e-4, 0.1
 HELD = 20  # solutions with S held: free at once, all kernel functions can die
@@ -34,7 +34,7 @@ INNER = 5  # rounds for xi, shares, S and precisions between two solutions for t
 
 
 @dataclass(frozen=True)
-class FakeTargets:
+class FakeTargets(Weighted):
     """Precisions and xi as in `Variational`, the variances of the fake targets, and the weights (the constant first)."""
 
     model: Variational
@@ -47,22 +47,6 @@ class FakeTargets:
         model = replace(model, precisions=np.full(len(model.groups.sizes), FIRST_PRECISION))
         return FakeTargets(model, np.full(n, FIRST_TOTAL / max(n, 1)), np.zeros(n + n_fixed))
 
-    def __len__(self) -> int:
-        return len(self.model.candidates)
-
-    @property
-    def candidates(self) -> Indices:
-        return self.model.candidates
-
-    @property
-    def groups(self) -> Groups:
-        return self.model.groups
-
-    @property
-    def effects(self) -> Floats:
-        """mu^2 h of each candidate."""
-        return self.own**2 * self.lengths
-
     @property
     def total(self) -> float:
         """S."""
@@ -72,17 +56,6 @@ class FakeTargets:
     def signs(self) -> Floats:
         """y."""
         return 2.0 * self.model.labels.targets - 1.0
-
-    @property
-    def lengths(self) -> Floats:
-        """h, the weighted sums of squares of the columns."""
-        columns = self.model.columns
-        return np.einsum("i,ij,ij->j", self.model.labels.weights, columns, columns)
-
-    @property
-    def own(self) -> Floats:
-        """The weights without the constant."""
-        return self.weights[self.model.n_fixed :]
 
     @property
     def alpha(self) -> Floats:
@@ -134,10 +107,6 @@ class FakeTargets:
     def kept(self, chosen: Mask, journal: Journal) -> FakeTargets:
         """The same, settled again."""
         return settle(self.keep(chosen), journal)[0]
-
-    def p_values(self) -> Floats:
-        """Chi-squared tests of each group, with the full covariance of the weights."""
-        return p_values_at(self.model, self.weights)
 
     def swept(self) -> FakeTargets:
         """One pass of the paper's updates (its section 4.6), the fake targets being integrated out.

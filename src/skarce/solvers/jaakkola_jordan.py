@@ -12,104 +12,26 @@ grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from scipy.special import log_expit
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower, symmetric_inverse
+from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
 from skarce._parallel import for_each, shares
-from skarce._typing import Floats, Indices
-from skarce.likelihoods import Labels
+from skarce._typing import Floats
 from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
-from skarce.solvers.laplace import SCALE, weighted_gram
-from skarce.solvers.precisions import RELEVANT, Groups, Mask
-from skarce.solvers.variational_choice import group_p_values
+from skarce.solvers.laplace import weighted_gram
+from skarce.solvers.precisions import RELEVANT, Mask
+from skarce.solvers.variational_classes import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 
-PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
-PRUNED = 1e-6  # a group whose weights are less well determined than this has left
-LARGEST = 1e12  # of the precision of a standardised weight
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
 BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
-STILL = 1e-6  # the change of gamma in a step of expectation maximisation that counts as none
-SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
-def curvature_of_bound(xi: Floats) -> Floats:
-    """lambda(xi) = tanh(xi/2)/(4 xi), by its series 1/8 - xi^2/96 near zero."""
-    xi = np.abs(xi)
-    near = xi < 1e-3
-    safe = np.where(near, 1.0, xi)
-    return np.where(near, 0.125 - xi**2 / 96.0, np.tanh(0.5 * safe) / (4.0 * safe))
-
-
-@dataclass(frozen=True)
-class Variational:
-    """Standardised columns, the precision of each group, and xi of each row.
-
-    Attributes
-    ----------
-    labels : the observations
-    design : shape (n_rows, n), the standardised columns, after one of ones where there is a constant
-    candidates : which they are, without the constant
-    groups : which of them share a precision
-    precisions : one for each group
-    xi : one for each row
-    fit_intercept : whether there is a constant of prior N(0, 10^2)
-    """
-
-    labels: Labels
-    design: Floats
-    candidates: Indices
-    groups: Groups
-    precisions: Floats
-    xi: Floats
-    fit_intercept: bool
-
-    @staticmethod
-    def start(labels: Labels, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
-        groups = Groups.of(group_labels[candidates])
-        precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        return Variational(labels, design, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
-
-    @property
-    def n_fixed(self) -> int:
-        """How many columns come before those of the candidates."""
-        return int(self.fit_intercept)
-
-    @property
-    def columns(self) -> Floats:
-        """Those of the candidates."""
-        return self.design[:, self.n_fixed :]
-
-    @property
-    def alpha(self) -> Floats:
-        """The precision of every weight, that of the constant first."""
-        return np.concatenate([np.full(self.n_fixed, 1.0 / SCALE**2), self.precisions[self.groups.label]])
-
-    def precision_at(self, weights: Floats) -> Floats:
-        """Phi'B Phi + A, B = g(1 - g) being the curvature of the likelihood itself at these weights.
-
-        Its inverse is the covariance to be told to others. The bound is curved more than the likelihood, by a factor of 1 to some
-        more the surer a row is, and intervals by its covariance are too narrow: those of 95 % held 80 % in a simulation.
-        """
-        matrix = weighted_gram(self.design, self.labels.slopes(self.design @ weights)[1])
-        matrix.flat[:: len(matrix) + 1] += self.alpha
-        return matrix
-
-    def keep(self, chosen: Mask) -> Variational:
-        """Only the candidates where `chosen` is true."""
-        if chosen.all():
-            return self
-        kept = np.flatnonzero(chosen)
-        groups, old = self.groups.restricted_to(kept)
-        design = self.design[:, np.concatenate([np.arange(self.n_fixed), self.n_fixed + kept])]
-        return replace(self, design=design, candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old])
-
-
-class Fitted:
+class Fitted(Weighted):
     """The weights at given precisions and xi, and the bound there."""
 
     def __init__(self, model: Variational) -> None:
@@ -129,31 +51,10 @@ class Fitted:
         self._spread = np.einsum("ij,ij->j", root, root)
         self.best_xi = np.sqrt((design @ self.weights) ** 2 + _row_variances(design, root))
 
-    def __len__(self) -> int:
-        return len(self.model.candidates)
-
-    @property
-    def candidates(self) -> Indices:
-        return self.model.candidates
-
-    @property
-    def groups(self) -> Groups:
-        return self.model.groups
-
-    @property
-    def effects(self) -> Floats:
-        """mu^2 h of each candidate, whose columns have one length."""
-        return self.squares * self.model.labels.weights.sum()
-
     @property
     def spread(self) -> Floats:
         """diag P^-1, without the constant."""
         return self._spread[self.model.n_fixed :]
-
-    @property
-    def squares(self) -> Floats:
-        """mu^2, without the constant."""
-        return self.weights[self.model.n_fixed :] ** 2
 
     @property
     def determined(self) -> Floats:
@@ -171,27 +72,17 @@ class Fitted:
         """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
         model = self.model
         with np.errstate(divide="ignore"):
-            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.squares), 1e-300)
+            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=self.best_xi)
 
     def sure(self) -> Variational:
         """The step of expectation maximisation, which cannot lower the bound."""
         groups = self.model.groups
-        return replace(self.model, precisions=groups.sizes / groups.total(self.squares + self.spread), xi=self.best_xi)
-
-    def p_values(self) -> Floats:
-        """Chi-squared tests of each group (of one: of the squared ratio of weight and standard deviation)."""
-        return p_values_at(self.model, self.weights)
+        return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
 
     def kept(self, chosen: Mask, journal: Journal) -> Fitted:
         """Only the candidates where `chosen` is true, settled again."""
         return run(self.model.keep(chosen), journal)[0]
-
-
-def p_values_at(model: Variational, weights: Floats) -> Floats:
-    """Chi-squared tests of each group against zero, with the full covariance of the weights."""
-    covariance = symmetric_inverse(cholesky(model.precision_at(weights)))[model.n_fixed :, model.n_fixed :]
-    return group_p_values(model.groups, weights[model.n_fixed :], covariance)
 
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
