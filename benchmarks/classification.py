@@ -22,8 +22,7 @@ from sklearn.svm import SVC
 
 from benchmarks.__main__ import machine
 from benchmarks.timing import cpu_seconds, peak_in_own_process, peak_megabytes, wall_seconds
-from skarce import RelevanceVectorClassifier
-from skarce.datasets import data_folder
+from skarce import RelevanceVectorClassifier, datasets
 
 OURS = "skarce rvc"
 REPEATS = {500: 10, 1000: 5, 2000: 3, 4000: 1}
@@ -70,11 +69,8 @@ def moons(n_rows: int) -> dict[str, Any]:
 
 def mnist(n_rows: int) -> dict[str, Any]:
     """One fit of zero against the rest, in this process; error, and that of a classifier that never says zero."""
-    folder = data_folder()
-    assert folder is not None
-    data = np.load(folder / "mnist_12k_2k.npz")
-    X, X_test = (data[name].reshape(len(data[name]), -1) / 255.0 for name in ("x_train", "x_test"))
-    y, y_test = data["y_train"] == 0, data["y_test"] == 0
+    digits = datasets.mnist()
+    X, y, X_test, y_test = digits.X_train, digits.y_train == 0, digits.X_test, digits.y_test == 0
     model = RelevanceVectorClassifier()
     seconds, _ = wall_seconds(lambda: model.fit(X[:n_rows], y[:n_rows]))
     return {
@@ -115,7 +111,7 @@ def main() -> None:
         console.print(f"moons {n_rows} ...", style="dim")
         record["moons"][n_rows] = moons(n_rows)
     lines = []
-    if data_folder() is not None:
+    if datasets.data_folder() is not None:
         record["mnist"] = {n: peak_in_own_process("benchmarks.classification", "--mnist", str(n)) for n in (3000, 10_000)}
         lines = [
             f"MNIST zero against the rest, {n} rows: {row['wall_s']:.1f} s, {row['peak_mb']:.0f} MB, {row['functions']} functions, "

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skarce.datasets import SOURCES, DataNotFoundError, data_folder, friedman2, friedman3, load, real
+from skarce.datasets import SOURCES, DataNotFoundError, data_folder, digits, friedman2, friedman3, load, mnist, real
 from tests.test_core_only import EXTRAS
 
 
@@ -20,9 +20,11 @@ def nothing_is_remembered_and_nothing_is_fetched(monkeypatch):
         raise URLError("no network in tests")
 
     real._load.cache_clear()
+    digits._read.cache_clear()
     monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
     yield
     real._load.cache_clear()
+    digits._read.cache_clear()
 
 
 @pytest.fixture
@@ -63,6 +65,56 @@ def test_texts_become_zeros_and_ones_in_the_order_male_female_infant(folder):
     assert table.X.shape == (4177, 10)
     assert table.input_names[:4] == ("Sex=M", "Sex=F", "Sex=I", "Length")
     np.testing.assert_array_equal(table.X[:, :3], np.array([frame["Sex"] == sex for sex in "MFI"]).T)
+
+
+def test_classes_in_words_become_zero_and_one(folder):
+    answers = np.random.default_rng(0).choice(["Yes", "No"], 200)
+    made_up("pima_tr").assign(type=answers).to_csv(folder / "pima_tr.csv", index=False)
+    np.testing.assert_array_equal(load("pima_tr").y, answers == "Yes")
+    made_up("pima_tr").assign(type="perhaps").to_csv(folder / "pima_tr.csv", index=False)
+    real._load.cache_clear()
+    with pytest.raises(DataNotFoundError, match=r"'type' of pima_tr.csv must hold numbers"):
+        load("pima_tr")
+
+
+def write_images(path, n_train=12_000, n_test=2_000, side=28):
+    """Images that tell their number: in the first pixel its rest by 256, in the second how often 256 goes into it."""
+    arrays = {}
+    for part, n in (("train", n_train), ("test", n_test)):
+        images = np.zeros((n, side, side), dtype=np.uint8)
+        images[:, 0, 0], images[:, 0, 1] = np.arange(n) % 256, np.arange(n) // 256
+        arrays |= {f"x_{part}": images, f"y_{part}": (np.arange(n) % 10).astype(np.uint8)}
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(("name", "more"), [("mnist_12k_2k.npz", 0), ("mnist.npz", 50)])
+def test_the_first_digits_of_a_file_are_read_as_numbers_up_to_one(folder, name, more):
+    write_images(folder / name, 12_000 + more, 2_000 + more)
+    X, y, X_test, y_test = mnist()
+    for images, labels, n in ((X, y, 12_000), (X_test, y_test, 2_000)):
+        assert images.shape == (n, 784)
+        np.testing.assert_allclose(255 * (images[:, 0] + 256 * images[:, 1]), np.arange(n))
+        np.testing.assert_array_equal(labels, np.arange(n) % 10)
+
+
+def test_digits_that_are_nowhere_or_too_few_are_told(folder, monkeypatch):
+    with pytest.raises(DataNotFoundError, match=r"has neither mnist_12k_2k.npz nor mnist.npz; set SKARCE_DATA"):
+        mnist()
+    write_images(folder / "mnist.npz", n_test=20)
+    with pytest.raises(DataNotFoundError, match=r"shapes \(20, 28, 28\) and \(20,\); expected were at least 2000"):
+        mnist()
+    write_images(folder / "mnist.npz", side=20)
+    with pytest.raises(DataNotFoundError, match="of 28 x 28"):
+        mnist()
+    np.savez(folder / "mnist.npz", x_train=np.zeros(3))
+    with pytest.raises(DataNotFoundError, match="cannot be read as arrays x_train, y_train"):
+        mnist()
+    (folder / "mnist.npz").write_text("no archive")
+    with pytest.raises(DataNotFoundError, match="cannot be read as arrays"):
+        mnist()
+    monkeypatch.delenv("SKARCE_DATA")
+    with pytest.raises(DataNotFoundError, match="SKARCE_DATA is not set"):
+        mnist()
 
 
 @pytest.mark.parametrize("set_folder", [True, False])

@@ -120,14 +120,14 @@ def test_the_width_is_that_of_a_grid_search_on_the_same_folds():
     fold = TINY.experiments[0].split(0, 0)
     folds = KFold(5, shuffle=True, random_state=7)
     search = GridSearchCV(Ridge(), {"alpha": RIDGE.choices}, cv=folds, scoring="neg_mean_squared_error").fit(*fold[:2])
-    assert best_choice(Maker(RIDGE), *fold[:2], 7) == search.best_params_["alpha"]
+    assert best_choice(Maker(RIDGE), Work(fold, 7)) == search.best_params_["alpha"]
 
 
 def test_a_unit_tunes_unless_a_width_is_given():
     fold = TINY.experiments[0].split(0, 0)
     tuned = run_unit(Unit("one", 0, "ridge", "s"), RIDGE, Work(fold, 7))
     reused = run_unit(Unit("one", 0, "ridge", "s", choice=0.1), RIDGE, Work(fold, 7))
-    assert (tuned.tuned, tuned.choice) == (True, best_choice(Maker(RIDGE), *fold[:2], 7))
+    assert (tuned.tuned, tuned.choice) == (True, best_choice(Maker(RIDGE), Work(fold, 7)))
     assert tuned.tuning_seconds > 0.0
     assert (reused.tuned, reused.choice, reused.tuning_seconds) == (False, 0.1, 0.0)
     expected = Ridge(alpha=0.1).fit(*fold[:2]).predict(fold.X_test)

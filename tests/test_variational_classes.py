@@ -1,17 +1,21 @@
 """Variational classification: the bounds lie below the evidence and never fall, and their fixed points are what they say."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import log_expit, logsumexp
+from scipy.stats import chi2
 from sklearn import config_context
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, Outcome, VBLSClassifier
 from skarce.likelihoods import Labels
 from skarce.searches import Journal, Limits
-from skarce.solvers.fake_targets import FakeTargets, run_factorized
-from skarce.solvers.jaakkola_jordan import Fitted, Variational, curvature_of_bound, run
+from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
+from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
+from skarce.solvers.variational_classes import Variational, curvature_of_bound
 
 
 def problem(seed, n=25, m=2):
@@ -74,7 +78,7 @@ def test_bounds_never_fall_and_end_at_their_fixed_points(seed):
     assert outcome is Outcome.CONVERGED
     assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
     gamma = fitted.determined * fitted.model.groups.sizes
-    np.testing.assert_allclose(fitted.model.precisions * fitted.model.groups.total(fitted.squares), gamma, rtol=1e-3)
+    np.testing.assert_allclose(fitted.model.precisions * fitted.model.groups.total(fitted.own**2), gamma, rtol=1e-3)
     np.testing.assert_allclose(fitted.best_xi, fitted.model.xi, rtol=1e-3)
     P = (
         2.0
@@ -103,6 +107,80 @@ def test_the_papers_form_ends_settled():
     assert outcome is Outcome.CONVERGED
     total = fake.model.groups.total
     np.testing.assert_allclose(fake.model.precisions * total(fake.own**2), total(fake.determined()), rtol=1e-2)
+
+
+@pytest.mark.parametrize("n_columns", [1, 5, 40])
+def test_rows_are_as_uncertain_as_a_dense_inverse_says(n_columns):
+    columns, labels = problem(3, 60, n_columns)
+    design = np.column_stack([np.ones(60), columns])
+    model = Variational.start(labels, design, np.arange(n_columns), np.arange(n_columns), fit_intercept=True)
+    fitted = Fitted(model)
+    curved = 2.0 * labels.weights * curvature_of_bound(model.xi)
+    inverse = np.linalg.inv((design * curved[:, None]).T @ design + np.diag(model.alpha))
+    expected = (design @ fitted.weights) ** 2 + np.einsum("ij,jk,ik->i", design, inverse, design)
+    np.testing.assert_allclose(fitted.best_xi**2, expected, rtol=1e-9)
+    np.testing.assert_array_equal(model.columns, columns)
+
+
+# Expectation maximisation ------------------------------------------------------------------------------------------------------
+
+
+def explicit_sweep(X, y, c, mu, level, psi, alpha, xi):
+    """One sweep with all fake targets written out: means (n, m) and covariances (n, m, m) of each row's, by dense inverses.
+
+    Section 4.6 of the paper with the corrections of its errata; every candidate has a precision of its own.
+    """
+    m = X.shape[1]
+    phi = np.tanh(xi / 2.0) / (4.0 * xi)
+    ones = np.ones((m, m))
+    covariances = np.array([np.linalg.inv(np.diag(1.0 / psi) + 2.0 * f * ones) for f in phi])
+    z = np.array([C @ (mu * x / psi + t / 2.0 - 2.0 * f * level) for C, x, t, f in zip(covariances, X, y, phi, strict=True)])
+    h = c @ X**2
+    variances = 1.0 / (h / psi + alpha)
+    mean = variances * (c @ (X * z)) / psi
+    new_psi = (c @ ((z - mean * X) ** 2 + np.einsum("imm->im", covariances)) + variances * h) / c.sum()
+    sums = z.sum(axis=1)
+    new_level = c @ (y / 2.0 - 2.0 * phi * sums) / (2.0 * c @ phi + 0.01)
+    new_xi = np.sqrt((new_level + sums) ** 2 + covariances.sum(axis=(1, 2)))
+    return mean, new_level, new_psi, 1.0 / (mean**2 + variances), new_xi
+
+
+def test_a_sweep_is_the_one_with_all_fake_targets_written_out():
+    columns, labels = problem(5, 40, 3)
+    design = np.column_stack([np.ones(40), columns])
+    now = FakeTargets.start(Variational.start(labels, design, np.arange(3), np.arange(3), fit_intercept=True)).solved()
+    y, c = 2.0 * labels.targets - 1.0, labels.weights
+    state = (now.own, now.weights[0], now.fake_variances, now.alpha, now.model.xi)
+    for _ in range(30):
+        now, state = now.swept(), explicit_sweep(columns, y, c, *state)
+    ours = (now.own, now.weights[0], now.fake_variances, now.alpha, now.model.xi)
+    for one, other in zip(ours, state, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solve", [run_em, run_sweeps])
+@pytest.mark.parametrize("seed", range(3))
+def test_expectation_maximisation_never_lowers_the_bound(seed, solve):
+    journal = Journal(Limits(tol=1e-9, max_steps=3000))
+    solve(start(seed, (0, 1, 2, 2, 3), n=60), journal)
+    assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
+
+
+def test_expectation_maximisation_ends_where_the_direct_steps_do():
+    direct, _ = run(start(2, (0, 0, 1), n=200), Journal(Limits(tol=1e-10)))
+    em, outcome = run_em(start(2, (0, 0, 1), n=200), Journal(Limits(tol=1e-7)))
+    assert outcome is Outcome.CONVERGED
+    np.testing.assert_array_equal(em.candidates, direct.candidates)
+    np.testing.assert_allclose(em.weights, direct.weights, rtol=2e-3)
+    assert em.bound == pytest.approx(direct.bound, abs=1e-3)
+
+
+def test_the_papers_sweeps_come_near_the_direct_answer_of_its_form():
+    direct, _ = run_factorized(start(2, (0, 1), n=60), Journal(Limits(tol=1e-10)))
+    swept, _ = run_sweeps(start(2, (0, 1), n=60), Journal(Limits(tol=1e-10, max_steps=4000)))
+    np.testing.assert_array_equal(swept.candidates, direct.candidates)
+    np.testing.assert_allclose(swept.weights, direct.weights, rtol=0.02)
+    assert swept.bound <= direct.bound + 1e-6
 
 
 # The estimator -----------------------------------------------------------------------------------------------------------------
@@ -158,3 +236,112 @@ def test_what_cannot_be_is_named(moons):
         VBLSClassifier(prior=[0, 1]).fit(X, y)
     with config_context(working_memory=0.1), pytest.raises(ValueError, match="holds all 150 candidates at 150 rows"):
         VBLSClassifier().fit(X, y)
+
+
+# Stricter rules ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    """20 inputs of which three matter, one of them little."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 20))
+    f = 2.0 * X[:, 3] - 1.5 * X[:, 7] + 0.7 * X[:, 11]
+    return X, rng.uniform(size=400) < 1.0 / (1.0 + np.exp(-f))
+
+
+def dense_p_values(model, X):
+    """Of squared weights over the diagonal of a dense inverse of what the likelihood and the prior say of them."""
+    phi = X[:, model.active_] - X[:, model.active_].mean(axis=0)
+    design = np.column_stack([np.ones(len(X)), phi])
+    weights = np.concatenate([[model.intercept_ + X[:, model.active_].mean(axis=0) @ model.coef_], model.coef_])
+    prior = np.concatenate([[0.01], model.weight_precision_])
+    g = 1.0 / (1.0 + np.exp(-design @ weights))
+    covariance = np.linalg.inv(np.diag(prior) + (design * (g * (1.0 - g))[:, None]).T @ design)
+    return chi2.sf(weights[1:] ** 2 / covariance.diagonal()[1:], 1)
+
+
+@pytest.mark.parametrize("factorized", [False, True])
+@pytest.mark.parametrize("level", [0.05, 1e-8])
+def test_all_that_stay_are_significant(inputs, level, factorized):
+    free = VBLSClassifier("passthrough", factorized=factorized).fit(*inputs)
+    strict = VBLSClassifier("passthrough", factorized=factorized, significance=level).fit(*inputs)
+    assert (strict.coef_tests().p_value < level).all()
+    assert set(strict.active_) <= set(free.active_)
+    assert {3, 7} <= set(strict.active_)
+    assert (11 in strict.active_) == (level == 0.05)
+
+
+def test_tests_and_intervals_are_those_of_a_dense_inverse(inputs):
+    model = VBLSClassifier("passthrough", tol=1e-10).fit(*inputs)
+    tests = model.coef_tests()
+    np.testing.assert_allclose(tests.p_value, dense_p_values(model, inputs[0]), rtol=1e-6)
+    low, high = model.coef_interval(0.9).T
+    np.testing.assert_allclose((low + high) / 2.0, model.coef_)
+    np.testing.assert_allclose((high - low) / 2.0, 1.6448536 * model.coef_ / tests.statistic, rtol=1e-6)
+    np.testing.assert_array_equal(model.get_support(indices=True), np.flatnonzero(model.relevance_ > 0.5))
+
+
+@pytest.mark.parametrize("factorized", [False, True])
+def test_intervals_hold_the_weights_that_labels_come_from(factorized):
+    """At 95 % the share over 80 draws of two weights should be 92 or more; the covariance of the bound gives 80."""
+    truth, held = np.array([2.0, -1.0]), []
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 2))
+        y = rng.uniform(size=300) < 1.0 / (1.0 + np.exp(-X @ truth))
+        low, high = VBLSClassifier("passthrough", factorized=factorized).fit(X, y).coef_interval().T
+        held.append((low < truth) & (truth < high))
+    assert np.mean(held) > 0.92
+
+
+@pytest.mark.parametrize("factorized", [False, True])
+def test_deletion_by_the_bound_ends_where_no_deletion_raises_it(inputs, factorized):
+    X, y = inputs
+    free = VBLSClassifier("passthrough", factorized=factorized).fit(X, y)
+    model = VBLSClassifier("passthrough", factorized=factorized, significance="bound").fit(X, y)
+    assert model.criterion_ >= free.criterion_ - 1e-6
+    weakest = model.active_[(model.coef_**2 * X[:, model.active_].var(axis=0)).argmin()]
+    others = np.setdiff1d(model.active_, weakest)
+    assert VBLSClassifier("passthrough", factorized=factorized).fit(X[:, others], y).criterion_ <= model.criterion_ + 1e-3
+
+
+@pytest.mark.parametrize("factorized", [False, True])
+@pytest.mark.parametrize("solver", ["direct", "em"])
+def test_no_more_than_the_strongest_stay(inputs, solver, factorized):
+    model = VBLSClassifier("passthrough", solver=solver, factorized=factorized, max_active=2, tol=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(*inputs)
+    np.testing.assert_array_equal(model.active_, [3, 7])
+    assert model.outcome_ is Outcome.SIZE_LIMIT
+
+
+def test_groups_are_tested_together(inputs):
+    X, y = inputs
+    labels = np.arange(20) // 2  # 3 and 7 in groups with 2 and 6
+    model = VBLSClassifier("passthrough", prior=labels, significance=1e-6).fit(X, y)
+    np.testing.assert_array_equal(model.active_, [2, 3, 6, 7])
+
+
+def test_with_several_classes_each_has_tests_of_its_own():
+    X, y = load_iris(return_X_y=True)
+    model = VBLSClassifier("passthrough", significance=0.01, max_active=2).fit(X, y)
+    assert all(len(posterior.active) <= 2 for posterior in model.posterior_)
+    assert all(len(posterior.coefficient_std) == len(posterior.active) for posterior in model.posterior_)
+    with pytest.raises(ValueError, match=r"ask posterior_\[k\]"):
+        model.coef_tests()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"solver": "newton"}, "solver must be one of"),
+        ({"significance": 2.0}, "level between 0 and 1"),
+        ({"significance": 0.05, "solver": "em"}, 'solver="direct" and prior="ard"'),
+        ({"significance": "bound", "prior": "shared"}, 'solver="direct" and prior="ard"'),
+    ],
+)
+def test_rules_that_cannot_be_are_named(inputs, parameters, says):
+    with pytest.raises(ValueError, match=says):
+        VBLSClassifier("passthrough", **parameters).fit(*inputs)

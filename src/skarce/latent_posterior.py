@@ -90,6 +90,11 @@ class LatentPosterior:
         return (root.T @ root)[n_fixed:, n_fixed:]
 
     @property
+    def coefficient_std(self) -> Floats:
+        """Of each weight."""
+        return np.sqrt(self.covariance.diagonal())
+
+    @property
     def well_determined(self) -> Floats:
         """gamma = 1 - alpha Sigma_jj for each weight: 1 where the data decide, 0 where the prior does."""
         return np.clip(1.0 - self.weight_precision * self.covariance.diagonal(), 0.0, 1.0)

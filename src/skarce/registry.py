@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
@@ -174,8 +176,13 @@ def own_names(known: Mapping[str, Method] = METHODS) -> list[str]:
 def count_functions(model: Any) -> int:
     """How many basis functions a fitted regressor evaluates in a prediction.
 
-    Active functions (ours), support vectors, the training rows of a Gaussian process, or coefficients that are not zero.
+    Active functions (ours), support vectors, the training rows of a Gaussian process, or coefficients that are not zero; of a
+    pipeline those of its last step, of a guess that looks at no input none.
     """
+    if isinstance(model, Pipeline):
+        return count_functions(model[-1])
+    if isinstance(model, DummyClassifier):
+        return 0
     if isinstance(model, TransformedTargetRegressor):
         return count_functions(model.regressor_)
     if hasattr(model, "best_estimator_"):

@@ -21,7 +21,7 @@ from skarce.reproduce.runner import Options, Run
 from skarce.reproduce.summary_table import summary_table
 
 RECORDS = "records.jsonl"
-KNOWN = "".join(f"  {name:<7} {title}\n" for name, title in PAPERS.items())
+KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
 Writes tables.md, results.json and pictures: one per data set, or those in which a paper shows all its tasks together. Every

@@ -25,6 +25,7 @@ from skarce._typing import Floats
 FOLDER_VARIABLE = "SKARCE_DATA"
 PATIENCE = 30.0  # seconds to wait for an answer of OpenML
 CODES = {"Sex": ("M", "F", "I")}  # texts become one column of zeros and ones per code, in this order
+CLASSES = {"type": ("No", "Yes")}  # texts become 0, 1 and so on
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -73,6 +74,7 @@ _CPU_ACT = (
     "freeswap usr"
 )
 _KIN = "theta1 theta2 theta3 theta4 theta5 theta6 theta7 theta8 y"
+_PIMA = "npreg glu bp skin bmi ped age type"
 _PUMA = "theta1 theta2 theta3 thetad1 thetad2 thetad3 tau1 tau2 thetadd3"
 
 
@@ -89,12 +91,17 @@ _ALL = (
     _source("puma8nh", 8192, _PUMA, OnOpenML("puma8NH", 1, "thetadd3")),
     *(_source(f"puma8{kind}", 8192, _PUMA) for kind in ("nm", "fm", "fh")),
     _source("chwirut1", 214, "x y"),
+    _source("synth_tr", 250, "xs ys yc"),
+    _source("synth_te", 1000, "xs ys yc"),
+    _source("banana", 5300, "At1 At2 Class"),
+    _source("pima_tr", 200, _PIMA),
+    _source("pima_te", 332, _PIMA),
 )
 SOURCES = {source.name: source for source in _ALL}
 
 
 def load(name: str) -> DataSet:
-    """The table of this name, texts encoded as zeros and ones.
+    """The table of this name, texts encoded as zeros and ones; classes are numbers too.
 
     Parameters
     ----------
@@ -211,10 +218,13 @@ def _encoded(columns: Columns, place: str) -> DataSet:
 
 
 def _numbers(name: str, values: Sequence[Any], place: str) -> Floats:
-    """One column of numbers, or one of zeros and ones per code."""
+    """One column of numbers or of classes, or one of zeros and ones per code."""
     codes = CODES.get(name)
     if codes and set(values) <= set(codes):
         return np.array([[value == code for code in codes] for value in values], dtype=np.float64)
+    classes = CLASSES.get(name)
+    if classes and set(values) <= set(classes):
+        return np.array([[classes.index(value)] for value in values], dtype=np.float64)
     try:
         numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError) as error:

@@ -9,9 +9,8 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
+from skarce.solvers.precisions import RELEVANT
 from skarce.variational_posterior import CoefficientTests, VariationalPosterior
-
-RELEVANT = 0.5
 
 
 class TestedCoefficients:

@@ -18,6 +18,7 @@ from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
 from skarce.designs import InMemoryDesign, StreamDesign
 from skarce.estimators.base import MomentRegressor, Search
 from skarce.estimators.tested_coefficients import TestedCoefficients
+from skarce.estimators.variational_parameters import check_significance, group_labels
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
@@ -25,7 +26,7 @@ from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal
 from skarce.solvers.student_noise import run_student
 from skarce.solvers.together import run_shared, run_without_prior
-from skarce.solvers.variational_choice import cap, delete_by_bound, delete_insignificant
+from skarce.solvers.variational_choice import choose
 from skarce.solvers.variational_direct import Model, climb, resume, run_direct
 from skarce.solvers.variational_em import run_em
 from skarce.solvers.variational_growth import grow_on, run_from_both_ends
@@ -226,13 +227,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
 
     def _chosen(self, model: Model, journal: Journal) -> Found:
         """What is left by the stricter rules, where there are any."""
-        if isinstance(self.significance, str):
-            model = delete_by_bound(model, journal)
-        elif self.significance is not None:
-            model = delete_insignificant(model, journal, float(self.significance))
-        outcome = journal.exhausted() or Outcome.CONVERGED
-        if self.max_active is not None and len(model) > self.max_active:
-            model, outcome = cap(model, journal, self.max_active), Outcome.SIZE_LIMIT
+        model, outcome = choose(model, journal, self.significance, self.max_active)
         return model.found(outcome)
 
     def _strongest(self, found: Found, moments: Moments) -> Found:
@@ -333,16 +328,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
         check_forgetting(self.forgetting)
         if self.noise == "student-t" and self.solver != "direct":
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')
-        if self.significance is None:
-            return
-        is_level = isinstance(self.significance, Real) and 0.0 < float(self.significance) < 1.0
-        if not (is_level or (isinstance(self.significance, str) and self.significance == "bound")):
-            raise ValueError(f'significance must be None, a level between 0 and 1, or "bound"; got {self.significance!r}.')
-        if self.solver != "direct" or self._is_prior("shared") or self._is_prior("none"):
-            raise ValueError(
-                'significance takes candidates out of a model with solver="direct" and prior="ard" or group labels; got '
-                f"solver={self.solver!r}, prior={self.prior!r}."
-            )
+        check_significance(self.significance, self.solver, self.prior)
 
     def _is_prior(self, name: str) -> bool:
         return isinstance(self.prior, str) and self.prior == name
@@ -357,10 +343,4 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
         return self._is_prior("shared") and not self.factorized
 
     def _labels(self, n_candidates: int) -> Indices:
-        """A group number for each candidate."""
-        if isinstance(self.prior, str):
-            return np.arange(n_candidates) if self.prior == "ard" else np.zeros(n_candidates, dtype=np.intp)
-        labels = np.asarray(self.prior)
-        if labels.shape != (n_candidates,):
-            raise ValueError(f"prior must have a label for each of the {n_candidates} candidates, got shape {labels.shape}.")
-        return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+        return group_labels(self.prior, n_candidates)

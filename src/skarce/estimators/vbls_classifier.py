@@ -6,21 +6,30 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from scipy import stats
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.candidates import Evaluation
 from skarce.designs.choice import fits, memory_budget
 from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.variational_parameters import check_significance, group_labels
 from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels
 from skarce.posterior import Outcome
 from skarce.searches import Journal, Limits
-from skarce.solvers.fake_targets import run_factorized
-from skarce.solvers.jaakkola_jordan import Variational, run
+from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
+from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
+from skarce.solvers.precisions import RELEVANT
+from skarce.solvers.variational_choice import Chosen, choose
+from skarce.solvers.variational_classes import Variational
+from skarce.variational_posterior import CoefficientTests
 
 PRIORS = ("ard", "shared")
+SOLVERS = ("direct", "em")
+BLOCK_ROWS = 1024  # of candidates that are evaluated at a time
 MANY_ROWS, LANDMARKS = 3000, 2000  # above so many rows, so many centres stand for all
 
 
@@ -38,9 +47,15 @@ class VBLSClassifier(LatentClassifier):
     prior : {"ard", "shared"} or array of shape (n_candidates,), default="ard"
         One precision for each weight, one for all, or one for all candidates of an equal label. Precisions are those of
         standardised candidates, so units do not matter.
+    solver : {"direct", "em"}, default="direct"
+        ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way; ``"em"`` takes the sure ones of
+        expectation maximisation, in the factorised form the paper's sweeps, thousands of them, to the same fixed points.
     factorized : bool, default=False
         The paper's form, with independent weights and a fake target for each, a looser bound; with ``prior="shared"`` it may
         collapse. The default takes the full covariance of the weights.
+    significance : None, float or "bound", default=None
+        A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a test of each weight against zero, by the
+        full covariance (a chi-squared test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
     class_weight : dict, "balanced" or None, default=None
         A factor for the weight of the rows of each class; ``"balanced"`` makes all classes weigh the same.
     fit_intercept : bool, default=True
@@ -49,6 +64,8 @@ class VBLSClassifier(LatentClassifier):
         The fit has converged when three steps in a row raise the bound by less than this.
     max_iter : int, default=10000
         Steps at most; a fit that ends there warns.
+    max_active : int, default=None
+        Candidates at most, for each class; of more, the strongest.
     max_time : float, default=None
         Seconds after which the model so far is returned, with a warning.
     verbose : int, default=0
@@ -88,22 +105,28 @@ class VBLSClassifier(LatentClassifier):
         basis: Any = "rbf",
         *,
         prior: Any = "ard",
+        solver: str = "direct",
         factorized: bool = False,
+        significance: Any = None,
         class_weight: Any = None,
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 10_000,
+        max_active: int | None = None,
         max_time: float | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.basis = basis
         self.prior = prior
+        self.solver = solver
         self.factorized = factorized
+        self.significance = significance
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.max_active = max_active
         self.max_time = max_time
         self.verbose = verbose
         self.random_state = random_state
@@ -111,6 +134,9 @@ class VBLSClassifier(LatentClassifier):
     def _check_parameters(self) -> None:
         if isinstance(self.prior, str) and self.prior not in PRIORS:
             raise ValueError(f"prior must be one of {list(PRIORS)} or an array of group labels, got {self.prior!r}.")
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
+        check_significance(self.significance, self.solver, self.prior)
 
     def _fitted_basis(self, X: Any, y: Any, targets: Floats, weights: Floats) -> Any:
         basis = self._seeded_basis()
@@ -133,49 +159,77 @@ class VBLSClassifier(LatentClassifier):
                 f"VBLSClassifier holds all {m} candidates at {n} rows, above the budget of {memory_budget() / 2**20:.0f} MiB. "
                 "Use fewer (KernelBasis(centers=500)), RelevanceVectorClassifier, or sklearn.set_config(working_memory=...)."
             )
-        columns, weights = evaluation.columns(np.arange(m)), problems[0].weights
-        sizes = np.sqrt(weights @ columns**2 / weights.sum())
-        usable = np.flatnonzero(sizes > 0.0)
-        columns = columns[:, usable] / sizes[usable]
-        labels = self._group_labels(m)
-        starts = [Variational.start(p, columns, usable, labels, fit_intercept=self.fit_intercept) for p in problems]
+        design, usable, sizes = self._standardized(evaluation, problems[0].weights)
+        labels = group_labels(self.prior, m)
+        starts = [Variational.start(p, design, usable, labels, fit_intercept=self.fit_intercept) for p in problems]
         return [self._posterior(start, means, sizes, Journal(limits, self.verbose)) for start in starts]
 
+    def _standardized(self, evaluation: Evaluation, weights: Floats) -> tuple[Floats, Indices, Floats]:
+        """All candidates that vary, divided by their size, after the constant; which they are, and the sizes of all."""
+        n, m, n_fixed = evaluation.n_rows, evaluation.n_candidates, int(self.fit_intercept)
+        design = np.ones((n, n_fixed + m))
+        for rows in slices(n, BLOCK_ROWS):
+            design[rows, n_fixed:] = evaluation.columns(np.arange(m), rows)
+        columns = design[:, n_fixed:]
+        sizes = np.sqrt(np.einsum("i,ij,ij->j", weights, columns, columns) / weights.sum())
+        usable = np.flatnonzero(sizes > 0.0)
+        columns /= np.where(sizes > 0.0, sizes, 1.0)
+        kept = np.concatenate([np.arange(n_fixed), n_fixed + usable])
+        return design if len(usable) == m else design[:, kept], usable, sizes
+
     def _posterior(self, start: Variational, means: Floats, sizes: Floats, journal: Journal) -> LatentPosterior:
-        own_variance = 0.0
-        if self.factorized:
-            fake, outcome = run_factorized(start, journal)
-            model, weights, matrix, criterion, own_variance = (
-                fake.model,
-                fake.weights,
-                fake.precision_matrix(),
-                fake.bound,
-                fake.total,
-            )
-        else:
-            fitted, outcome = run(start, journal)
-            model, weights, matrix, criterion = fitted.model, fitted.weights, fitted.precision_matrix, fitted.bound
-        if outcome is Outcome.CONVERGED and not len(model.candidates):
+        fitted, outcome = self._fitted(start, journal)
+        if outcome is Outcome.CONVERGED and not len(fitted):
             outcome = Outcome.NOTHING_HELPS
-        units = np.concatenate([np.ones(int(self.fit_intercept)), sizes[model.candidates]])
+        units = np.concatenate([np.ones(int(self.fit_intercept)), sizes[fitted.candidates]])
         return LatentPosterior.of(
-            model.candidates,
-            weights / units,
-            matrix * np.multiply.outer(units, units),
-            model.alpha * units**2,
+            fitted.candidates,
+            fitted.weights / units,
+            fitted.model.precision_at(fitted.weights) * np.multiply.outer(units, units),
+            fitted.model.alpha * units**2,
             means,
-            criterion=criterion,
+            criterion=fitted.bound,
             outcome=outcome,
             trace=journal.trace(),
             n_iter=journal.n_steps,
-            own_variance=own_variance,
+            own_variance=fitted.total if isinstance(fitted, FakeTargets) else 0.0,
         )
 
-    def _group_labels(self, n_candidates: int) -> Indices:
-        """A group number for each candidate."""
-        if isinstance(self.prior, str):
-            return np.arange(n_candidates) if self.prior == "ard" else np.zeros(n_candidates, dtype=np.intp)
-        labels = np.asarray(self.prior)
-        if labels.shape != (n_candidates,):
-            raise ValueError(f"prior must have a label for each of the {n_candidates} candidates, got shape {labels.shape}.")
-        return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    def _fitted(self, start: Variational, journal: Journal) -> tuple[Fitted | FakeTargets, Outcome]:
+        """Where the solver ends, less what the stricter rules take out."""
+        if self.factorized:
+            fake, outcome = (run_factorized if self.solver == "direct" else run_sweeps)(start, journal)
+            return (fake, outcome) if outcome is not Outcome.CONVERGED else self._chosen(fake, journal)
+        full, outcome = (run if self.solver == "direct" else run_em)(start, journal)
+        return (full, outcome) if outcome is not Outcome.CONVERGED else self._chosen(full, journal)
+
+    def _chosen(self, model: Chosen, journal: Journal) -> tuple[Chosen, Outcome]:
+        return choose(model, journal, self.significance, self.max_active)
+
+    # What a fitted model tells --------------------------------------------------------------------------------------------
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Which candidates are relevant (`relevance_` above 0.5), as a mask or as indices."""
+        check_is_fitted(self, "posterior_")
+        mask = self.relevance_ > RELEVANT
+        return np.flatnonzero(mask) if indices else mask
+
+    def coef_tests(self) -> CoefficientTests:
+        """Tests of each weight against zero: its ratio to its standard deviation, by the full covariance, and p values."""
+        posterior = self._only_posterior()
+        statistic = posterior.mean / posterior.coefficient_std
+        return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
+
+    def coef_interval(self, level: float = 0.95) -> Floats:
+        """Intervals that hold each weight with this probability, shape (n_active, 2), by the full covariance; normal ones."""
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+        posterior = self._only_posterior()
+        reach = stats.norm.ppf(0.5 + 0.5 * level) * posterior.coefficient_std
+        return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
+
+    def _only_posterior(self) -> LatentPosterior:
+        check_is_fitted(self, "posterior_")
+        if not isinstance(self.posterior_, LatentPosterior):
+            raise ValueError("the model has a latent function for each class: ask posterior_[k] for mean and coefficient_std.")
+        return self.posterior_

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,12 +12,18 @@ from skarce._typing import Floats
 
 @dataclass(frozen=True)
 class Measure:
-    """An error by name; `note` explains it below the tables, `spec` is how its numbers are written."""
+    """An error by name; `note` explains it below the tables, `spec` is how its numbers are written.
+
+    `scoring` is scikit-learn's name for what decides between choices; `others` are further numbers from the same test targets and
+    predictions that are recorded by name.
+    """
 
     name: str
     of: Callable[[Floats, Floats], float]
     note: str
     spec: str = ".4f"
+    scoring: str = "neg_mean_squared_error"
+    others: Mapping[str, Callable[[Floats, Floats], float]] = field(default_factory=dict)
 
 
 def mse(targets: Floats, predicted: Floats) -> float:
@@ -28,6 +34,11 @@ def mse(targets: Floats, predicted: Floats) -> float:
 def nmse(targets: Floats, predicted: Floats) -> float:
     """Mean squared error over the variance of the test targets."""
     return mse(targets, predicted) / float(np.var(targets))
+
+
+def error_rate(labels: Floats, predicted: Floats) -> float:
+    """The share of rows for which another class was predicted, in per cent."""
+    return 100.0 * float(np.mean(labels != predicted))
 
 
 NMSE = Measure("NMSE", nmse, "NMSE is the mean squared test error over the variance of the test targets")

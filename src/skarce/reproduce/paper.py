@@ -33,7 +33,8 @@ class Experiment:
 
     `draw` is given random numbers of its own for every repeat. Repeats that must not share rows are `disjoint`: then it is given
     the same random numbers for all of them, and the number of the repeat. `methods` names the contenders that take part, where
-    not all do.
+    not all do. Inputs that are `commensurable` (all pixels of an image) are divided by one number, the root mean square length of
+    the training rows, where others are scaled one by one.
     """
 
     name: str
@@ -43,11 +44,12 @@ class Experiment:
     note: str = ""
     disjoint: bool = False
     methods: tuple[str, ...] | None = None
+    commensurable: bool = False
 
     def split(self, repeat: int, seed: int, input_range: Span = UNIT) -> Fold:
         """The split of one repeat, inputs scaled by the training rows; the same whatever ran before."""
         parts = self.draw(self.rng(0, seed), repeat) if self.disjoint else self.draw(self.rng(repeat, seed))
-        return scaled(*parts, input_range=input_range)
+        return of_unit_length(*parts) if self.commensurable else scaled(*parts, input_range=input_range)
 
     def rng(self, repeat: int, seed: int) -> np.random.Generator:
         """Random numbers of one repeat of this experiment and of no other."""
@@ -109,7 +111,8 @@ class Paper:
     comparisons by experiment, `printed` its numbers by experiment and method, `time_ratios` the range it gives for the fit time
     of a method over that of the `baseline`, and `more_functions` pairs of methods of which the first is said to need more
     functions than the second. `average` says what the numbers of the tables are over repeats, ``"median"`` or ``"mean"``;
-    `choice_heading` is what the choices are called there. Choices are compared on `n_folds` folds of the training rows.
+    `choice_heading` is what the choices are called there. Choices are compared on `n_folds` folds of the training rows,
+    or of the first `tuning_rows` of them.
 
     `overview` makes parts of the page from what was found on all experiments, and `pictures` draw into a folder, from the same,
     and give the names of their files. Where the experiments are not `in_detail`, they have no sections and pictures each.
@@ -133,6 +136,7 @@ class Paper:
     average: str = "median"
     choice_heading: str = "gamma"
     n_folds: int = 5
+    tuning_rows: int | None = None
     notes: tuple[str, ...] = ()
     overview: Callable[[Sequence[Finding]], list[str]] | None = None
     pictures: tuple[Callable[[Sequence[Finding], Path], list[str]], ...] = ()
@@ -151,6 +155,12 @@ def scaled(X_train: Floats, y_train: Floats, X_test: Floats, y_test: Floats, inp
     """Inputs scaled so that those of the training rows span a range; targets stay in their own units."""
     scaler = MinMaxScaler(input_range).fit(X_train)
     return Fold(scaler.transform(X_train), y_train, scaler.transform(X_test), y_test)
+
+
+def of_unit_length(X_train: Floats, y_train: Floats, X_test: Floats, y_test: Floats) -> Fold:
+    """All inputs divided by one number, so that the squares of a training row sum to one in the mean."""
+    length = np.sqrt(np.mean(np.einsum("ij,ij->i", X_train, X_train)))
+    return Fold(X_train / length, y_train, X_test / length, y_test)
 
 
 def random_rows(name: str, n_train: int) -> Callable[[np.random.Generator], Parts]:

@@ -14,6 +14,7 @@ PAPERS = {
     "gpbe": "sparse Gaussian processes using backward elimination (Bo, Wang and Jiao)",
     "skr": "sparse kernel regression using IRWLS (Park)",
     "vbls": "variational Bayesian least squares (Ting, D'Souza, Vijayakumar and Schaal), the part on regression",
+    "vbls-classification": "the part on classification of the same paper",
     "ssge": "search strategies guided by the evidence (Barrio, Romero and Belanche)",
 }
 
@@ -26,7 +27,7 @@ def find_paper(name: str, quick: bool = False) -> Paper:
     """The paper of this name; its module is imported only now."""
     if name not in PAPERS:
         raise UnknownExperimentError(f"unknown paper {name!r}; choose from {', '.join(PAPERS)}.")
-    paper: Paper = import_module(f"skarce.reproduce.{name}").paper(quick)
+    paper: Paper = import_module(f"skarce.reproduce.{name.replace('-', '_')}").paper(quick)
     return paper
 
 

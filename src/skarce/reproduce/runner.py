@@ -142,7 +142,8 @@ class Run:
         experiment, seed = self._experiments[unit.experiment], self.options.seed
         fold = experiment.split(unit.repeat, seed, self.paper.input_range)
         fold_seed = _fold_seed(experiment, unit.repeat, seed)
-        return Work(fold, fold_seed, self.paper.measure, self.paper.target_range, self.paper.n_folds)
+        paper = self.paper
+        return Work(fold, fold_seed, paper.measure, paper.target_range, paper.n_folds, paper.tuning_rows)
 
     def _learned_before(self, unit: Unit) -> dict[str, tuple[float, ...]]:
         """What is in the store of what methods have learned on the repeat of this unit."""
@@ -173,7 +174,8 @@ def settings_digest(contender: Contender, seed: int, paper: Paper) -> str:
     """A short name for all that decides a result besides the experiment, the repeat and the choice."""
     given = () if contender.follows is None else ((1.0,),)
     estimator = repr(contender.make(contender.choices[0] if contender.choices else None, *given))
-    judged = [paper.measure.name, paper.input_range, paper.target_range]
+    judged: list[Any] = [paper.measure.name, paper.input_range, paper.target_range]
+    judged += [] if paper.tuning_rows is None else [paper.tuning_rows]
     content = [__version__, seed, paper.n_folds, contender.name, contender.choices, estimator, *judged, sorted(contender.extras)]
     leaders = [settings_digest(leader, seed, paper) for leader in paper.contenders if leader.name == contender.follows]
     return hashlib.sha256(json.dumps([content, leaders]).encode()).hexdigest()[:12]

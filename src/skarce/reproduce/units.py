@@ -15,7 +15,6 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import MinMaxScaler
 
 from skarce._parallel import one_thread
-from skarce._typing import Floats
 from skarce.comparison import Fold
 from skarce.registry import count_functions
 from skarce.reproduce.measures import NMSE, Measure
@@ -65,7 +64,7 @@ class Record:
 class Work:
     """One split, and how the methods on it are judged: what all units of one repeat share.
 
-    `fold_seed` seeds the folds on which choices are compared.
+    `fold_seed` seeds the folds on which choices are compared; they are folds of the first `tuning_rows` training rows, or of all.
     """
 
     fold: Fold
@@ -73,6 +72,7 @@ class Work:
     measure: Measure = NMSE
     target_range: Span | None = None
     n_folds: int = 5
+    tuning_rows: int | None = None
 
 
 def run_units(
@@ -123,11 +123,12 @@ class Maker:
         return TransformedTargetRegressor(model, transformer=MinMaxScaler(self.target_range))
 
 
-def best_choice(make: Maker, X: Floats, y: Floats, fold_seed: int, n_folds: int = 5) -> Choice:
+def best_choice(make: Maker, work: Work) -> Choice:
     """The choice with the least error over folds of the training rows, the same folds for every method and choice."""
-    folds = KFold(n_folds, shuffle=True, random_state=fold_seed)
+    X, y = work.fold.X_train[: work.tuning_rows], work.fold.y_train[: work.tuning_rows]
+    folds = KFold(work.n_folds, shuffle=True, random_state=work.fold_seed)
     choices = make.contender.choices
-    scores = [cross_val_score(make(choice), X, y, cv=folds, scoring="neg_mean_squared_error").mean() for choice in choices]
+    scores = [cross_val_score(make(choice), X, y, cv=folds, scoring=work.measure.scoring).mean() for choice in choices]
     return choices[int(np.nanargmax(scores))]
 
 
@@ -135,13 +136,14 @@ def _tuned(record: Record, make: Maker, work: Work) -> Record:
     if not record.tuned or not make.contender.choices:
         return record
     with _cpu_time() as spent:
-        choice = best_choice(make, work.fold.X_train, work.fold.y_train, work.fold_seed, work.n_folds)
+        choice = best_choice(make, work)
     return replace(record, choice=choice, tuning_seconds=spent[0])
 
 
 def _fitted(record: Record, make: Maker, work: Work) -> Record:
     model, seconds = _timed_fit(make, record.choice, work.fold)
-    error = work.measure.of(work.fold.y_test, model.predict(work.fold.X_test))
+    predicted = model.predict(work.fold.X_test)
+    error = work.measure.of(work.fold.y_test, predicted)
     if not np.isfinite(error):
         raise FloatingPointError("the test error is not finite")
     inner = model.regressor_ if isinstance(model, TransformedTargetRegressor) and make.target_range is not None else model
@@ -151,7 +153,8 @@ def _fitted(record: Record, make: Maker, work: Work) -> Record:
         error=error,
         n_functions=count_functions(model),
         fit_seconds=seconds,
-        extras={name: float(number(inner)) for name, number in make.contender.extras.items()},
+        extras={name: float(number(inner)) for name, number in make.contender.extras.items()}
+        | {name: float(number(work.fold.y_test, predicted)) for name, number in work.measure.others.items()},
         learned=None if learned is None else tuple(map(float, learned(inner))),
     )
 

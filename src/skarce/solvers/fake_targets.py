@@ -24,8 +24,9 @@ from skarce._linalg import cholesky, solve_lower
 from skarce._typing import Floats
 from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
-from skarce.solvers.jaakkola_jordan import LARGEST, PRUNED, SETTLED, Mask, Variational, curvature_of_bound
 from skarce.solvers.laplace import weighted_gram
+from skarce.solvers.precisions import RELEVANT, Mask
+from skarce.solvers.variational_classes import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 
 FIRST_PRECISION, FIRST_TOTAL = 1e-4, 0.1
 HELD = 20  # solutions with S held: free at once, all kernel functions can die
@@ -33,7 +34,7 @@ INNER = 5  # rounds for xi, shares, S and precisions between two solutions for t
 
 
 @dataclass(frozen=True)
-class FakeTargets:
+class FakeTargets(Weighted):
     """Precisions and xi as in `Variational`, the variances of the fake targets, and the weights (the constant first)."""
 
     model: Variational
@@ -42,7 +43,7 @@ class FakeTargets:
 
     @staticmethod
     def start(model: Variational) -> FakeTargets:
-        n, n_fixed = len(model.candidates), int(model.fit_intercept)
+        n, n_fixed = len(model.candidates), model.n_fixed
         model = replace(model, precisions=np.full(len(model.groups.sizes), FIRST_PRECISION))
         return FakeTargets(model, np.full(n, FIRST_TOTAL / max(n, 1)), np.zeros(n + n_fixed))
 
@@ -57,32 +58,17 @@ class FakeTargets:
         return 2.0 * self.model.labels.targets - 1.0
 
     @property
-    def lengths(self) -> Floats:
-        """h, the weighted sums of squares of the columns."""
-        return self.model.labels.weights @ self.model.columns**2
-
-    @property
-    def own(self) -> Floats:
-        """The weights without the constant."""
-        return self.weights[int(self.model.fit_intercept) :]
-
-    @property
     def alpha(self) -> Floats:
         return self.model.precisions[self.model.groups.label]
 
-    def precision_matrix(self) -> Floats:
-        """F'WF + A with w = 2 phi / s."""
-        curvature = curvature_of_bound(self.model.xi)
-        shrunk = 1.0 + 2.0 * curvature * self.total
-        matrix = weighted_gram(self.model.design, 2.0 * self.model.labels.weights * curvature / shrunk)
-        matrix.flat[:: len(matrix) + 1] += self.model.alpha
-        return matrix
-
     def solved(self) -> FakeTargets:
-        """With the best weights."""
-        shrunk = 1.0 + 2.0 * curvature_of_bound(self.model.xi) * self.total
-        right = self.model.design.T @ (self.model.labels.weights * self.signs / (2.0 * shrunk))
-        factor = cholesky(self.precision_matrix())
+        """With the best weights: (F'WF + A) mu = F'(y / 2 s) with w = 2 phi / s."""
+        model, curvature = self.model, curvature_of_bound(self.model.xi)
+        shrunk = 1.0 + 2.0 * curvature * self.total
+        matrix = weighted_gram(model.design, 2.0 * model.labels.weights * curvature / shrunk)
+        matrix.flat[:: len(matrix) + 1] += model.alpha
+        right = model.design.T @ (model.labels.weights * self.signs / (2.0 * shrunk))
+        factor = cholesky(matrix)
         return replace(self, weights=solve_lower(factor, solve_lower(factor, right), transposed=True))
 
     def settled(self, *, hold_total: bool, is_sure: bool = False) -> FakeTargets:
@@ -111,12 +97,42 @@ class FakeTargets:
         return h / (h + self.fake_variances * self.alpha)
 
     def keep(self, chosen: Mask) -> FakeTargets:
-        """Only the groups where `chosen` is true; S stays as it is."""
-        kept = np.flatnonzero(chosen[self.model.groups.label])
+        """Only the candidates where `chosen` is true; S stays as it is."""
+        kept = np.flatnonzero(chosen)
         psi = self.fake_variances[kept]
-        n_fixed = int(self.model.fit_intercept)
+        n_fixed = self.model.n_fixed
         weights = np.concatenate([self.weights[:n_fixed], self.own[kept]])
         return FakeTargets(self.model.keep(chosen), psi * (self.total / psi.sum()) if len(kept) else psi, weights)
+
+    def kept(self, chosen: Mask, journal: Journal) -> FakeTargets:
+        """The same, settled again."""
+        return settle(self.keep(chosen), journal)[0]
+
+    def swept(self) -> FakeTargets:
+        """One pass of the paper's updates (its section 4.6), the fake targets being integrated out.
+
+        With r = <sum z> - m, g = F'Cr and D = mu' - mu, as in the sweeps for numbers (VBLS errata 3.1) but for the variance of the
+        sum, S/s_i, which differs from row to row. Nothing divides by psi.
+        """
+        labels, groups, h, psi, total = self.model.labels, self.groups, self.lengths, self.fake_variances, self.total
+        counts, curvature = labels.weights, curvature_of_bound(self.model.xi)
+        shrunk = 1.0 + 2.0 * curvature * total
+        means = self.model.design @ self.weights
+        rest = (means + 0.5 * total * self.signs) / shrunk - means
+        gradient, share = self.model.columns.T @ (counts * rest), psi / total
+        below = h + psi * self.alpha
+        own, variances = (h * self.own + share * gradient) / below, psi / below
+        moved = own - self.own
+        fake = share**2 * (counts @ rest**2) - 2.0 * share * moved * gradient + moved**2 * h + variances * h
+        fake = fake / counts.sum() + psi * (1.0 - share * (counts @ (1.0 - 1.0 / shrunk)) / counts.sum())
+        constant, sums = self.weights[: self.model.n_fixed], means + rest
+        if self.model.fit_intercept:
+            others = sums - constant
+            level = counts @ (0.5 * self.signs - 2.0 * curvature * others) / (2.0 * counts @ curvature + self.model.alpha[0])
+            constant, sums = np.array([level]), others + level
+        precisions = np.clip(groups.sizes / groups.total(own**2 + variances), 1.0 / LARGEST, LARGEST)
+        model = replace(self.model, precisions=precisions, xi=np.sqrt(sums**2 + total / shrunk))
+        return FakeTargets(model, fake, np.concatenate([constant, own]))
 
     @property
     def bound(self) -> float:
@@ -154,27 +170,47 @@ class FakeTargets:
         return float(np.exp(found.x))
 
 
+def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
+    """The paper's sweeps until neither the bound nor gamma moves, which takes many; then what is not relevant is taken out."""
+    now, outcome = FakeTargets.start(model).solved(), None
+    while outcome is None:
+        outcome = journal.exhausted()
+        if outcome is None:
+            before, now = now, now.swept()
+            journal.note("sweep", -1, now.bound, len(now))
+            moved = np.abs(now.determined() - before.determined()).max(initial=0.0)
+            if journal.n_steps > HELD and now.bound - before.bound < journal.limits.tol and moved < STILL:
+                outcome = Outcome.CONVERGED
+    relevant = now.groups.total(now.determined()) / now.groups.sizes > RELEVANT
+    return now if relevant.all() else now.keep(relevant[now.groups.label]).solved(), outcome
+
+
 def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
-    """Solutions for the weights and rounds for the rest, until the bound settles."""
-    now, step, n_still, before = FakeTargets.start(model), 0, 0, -np.inf
-    while len(now.model.candidates):
+    """From the weak start; S is held at first."""
+    return settle(FakeTargets.start(model), journal, n_held=HELD)
+
+
+def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTargets, Outcome]:
+    """Solutions for the weights and rounds for the rest, until the bound settles; S is held in the first `n_held`."""
+    step, n_still, before = 0, 0, -np.inf
+    while len(now):
         limit = journal.exhausted()
         if limit is not None:
             return now, limit
         solved = now.solved()
-        now = solved.settled(hold_total=step < HELD)
+        now = solved.settled(hold_total=step < n_held)
         if now.bound < before:
-            now = solved.settled(hold_total=step < HELD, is_sure=True)
+            now = solved.settled(hold_total=step < n_held, is_sure=True)
         lasting = now.model.groups.total(now.determined()) / now.model.groups.sizes > PRUNED
         lasting &= now.model.precisions < LARGEST
         if not lasting.all():
-            now, n_still = now.keep(lasting), 0
+            now, n_still = now.keep(lasting[now.groups.label]), 0
             before = -np.inf
-            if not len(now.model.candidates):
+            if not len(now):
                 break
         bound = now.bound
-        journal.note("solve", -1, bound, len(now.model.candidates))
-        n_still = n_still + 1 if step > HELD and bound - before < journal.limits.tol else 0
+        journal.note("solve", -1, bound, len(now))
+        n_still = n_still + 1 if step > n_held and bound - before < journal.limits.tol else 0
         step, before = step + 1, bound
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED

@@ -12,84 +12,26 @@ grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
 from skarce._parallel import for_each, shares
-from skarce._typing import Floats, Indices
-from skarce.likelihoods import Labels
+from skarce._typing import Floats
 from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
-from skarce.solvers.laplace import SCALE, weighted_gram
-from skarce.solvers.precisions import Groups
+from skarce.solvers.laplace import weighted_gram
+from skarce.solvers.precisions import RELEVANT, Mask
+from skarce.solvers.variational_classes import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 
-Mask = NDArray[np.bool_]
-PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
-PRUNED = 1e-6  # a group whose weights are less well determined than this has left
-LARGEST = 1e12  # of the precision of a standardised weight
-SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
+LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
+BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
 
 
-def curvature_of_bound(xi: Floats) -> Floats:
-    """lambda(xi) = tanh(xi/2)/(4 xi), by its series 1/8 - xi^2/96 near zero."""
-    xi = np.abs(xi)
-    near = xi < 1e-3
-    safe = np.where(near, 1.0, xi)
-    return np.where(near, 0.125 - xi**2 / 96.0, np.tanh(0.5 * safe) / (4.0 * safe))
-
-
-@dataclass(frozen=True)
-class Variational:
-    """Standardised columns, the precision of each group, and xi of each row.
-
-    Attributes
-    ----------
-    labels : the observations
-    columns : shape (n_rows, n); where there is a constant it is not among them
-    candidates : which they are
-    groups : which of them share a precision
-    precisions : one for each group
-    xi : one for each row
-    fit_intercept : whether there is a constant of prior N(0, 10^2)
-    """
-
-    labels: Labels
-    columns: Floats
-    candidates: Indices
-    groups: Groups
-    precisions: Floats
-    xi: Floats
-    fit_intercept: bool
-
-    @staticmethod
-    def start(labels: Labels, columns: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
-        groups = Groups.of(group_labels[candidates])
-        precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        return Variational(labels, columns, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
-
-    @property
-    def alpha(self) -> Floats:
-        """The precision of every weight, that of the constant first."""
-        return np.concatenate([np.full(int(self.fit_intercept), 1.0 / SCALE**2), self.precisions[self.groups.label]])
-
-    @property
-    def design(self) -> Floats:
-        return np.column_stack([np.ones(len(self.labels)), self.columns]) if self.fit_intercept else self.columns
-
-    def keep(self, chosen: Mask) -> Variational:
-        """Only the groups where `chosen` is true."""
-        kept = np.flatnonzero(chosen[self.groups.label])
-        groups, old = self.groups.restricted_to(kept)
-        return replace(
-            self, columns=self.columns[:, kept], candidates=self.candidates[kept], groups=groups, precisions=self.precisions[old]
-        )
-
-
-class Fitted:
+class Fitted(Weighted):
     """The weights at given precisions and xi, and the bound there."""
 
     def __init__(self, model: Variational) -> None:
@@ -98,7 +40,6 @@ class Fitted:
         curvature = curvature_of_bound(model.xi)
         matrix = weighted_gram(design, 2.0 * labels.weights * curvature)
         matrix.flat[:: len(matrix) + 1] += alpha
-        self.precision_matrix = matrix
         self.factor = cholesky(matrix)
         halves = design.T @ (labels.weights * (labels.targets - 0.5))
         explained = solve_lower(self.factor, halves)
@@ -113,12 +54,7 @@ class Fitted:
     @property
     def spread(self) -> Floats:
         """diag P^-1, without the constant."""
-        return self._spread[int(self.model.fit_intercept) :]
-
-    @property
-    def squares(self) -> Floats:
-        """mu^2, without the constant."""
-        return self.weights[int(self.model.fit_intercept) :] ** 2
+        return self._spread[self.model.n_fixed :]
 
     @property
     def determined(self) -> Floats:
@@ -127,17 +63,41 @@ class Fitted:
         gamma = 1.0 - model.precisions[model.groups.label] * self.spread
         return np.maximum(model.groups.total(gamma) / model.groups.sizes, 0.0)
 
+    @property
+    def lasting(self) -> Mask:
+        """Candidates of groups that have not faded: the data determine their weights, however little."""
+        return ((self.determined > PRUNED) & (self.model.precisions < LARGEST))[self.groups.label]
+
     def quick(self) -> Variational:
         """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
         model = self.model
         with np.errstate(divide="ignore"):
-            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.squares), 1e-300)
+            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=self.best_xi)
 
     def sure(self) -> Variational:
         """The step of expectation maximisation, which cannot lower the bound."""
         groups = self.model.groups
-        return replace(self.model, precisions=groups.sizes / groups.total(self.squares + self.spread), xi=self.best_xi)
+        return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
+
+    def kept(self, chosen: Mask, journal: Journal) -> Fitted:
+        """Only the candidates where `chosen` is true, settled again."""
+        return run(self.model.keep(chosen), journal)[0]
+
+
+def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
+    """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
+    now, outcome = Fitted(model), None
+    while outcome is None:
+        journal.note("em", -1, now.bound, len(now))
+        outcome = journal.exhausted()
+        if outcome is None:
+            before, now = now, Fitted(now.sure())
+            moved = np.abs(now.determined - before.determined).max(initial=0.0)
+            if now.bound - before.bound < journal.limits.tol and moved < STILL:
+                outcome = Outcome.CONVERGED
+    relevant = (now.determined > RELEVANT)[now.groups.label]
+    return now if relevant.all() else Fitted(now.model.keep(relevant)), outcome
 
 
 def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
@@ -152,36 +112,32 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
             return now, Outcome.CONVERGED
         following = _risen(now)
         n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
-        now = _without_faded(following)
+        now = following
 
 
 def _risen(now: Fitted) -> Fitted:
-    """One step further: the quick one if the bound agrees, else the sure one."""
+    """One step further, less the groups that have faded: the quick one if the bound agrees, else the sure one."""
+    lasting = now.lasting
     try:
-        following = Fitted(now.quick())
+        following = Fitted(now.quick().keep(lasting))
         if following.bound >= now.bound:
             return following
     except NotPositiveDefiniteError:
         pass  # weights so weakly penalised that they are dependent
-    return Fitted(now.sure())
-
-
-def _without_faded(now: Fitted) -> Fitted:
-    """Less the groups that have faded, unless the bound says that they had not."""
-    lasting = (now.determined > PRUNED) & (now.model.precisions < LARGEST)
-    if lasting.all():
-        return now
-    smaller = Fitted(now.model.keep(lasting))
-    return smaller if smaller.bound >= now.bound - 1e-3 else now
+    surely = Fitted(now.sure().keep(lasting))
+    return surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())
 
 
 def _row_variances(design: Floats, root: Floats) -> Floats:
-    """phi_i' P^-1 phi_i for every row, on all cores."""
-    out = np.empty(len(design))
+    """phi_i' P^-1 phi_i for every row, on all cores; `root` is lower triangular, so that the later columns meet zeros."""
+    n = len(root)
+    edges = np.linspace(0, n, min(BLOCKS, n) + 1).astype(int) if n else [0]
+    out = np.zeros(len(design))
 
     def work(rows: slice) -> None:
-        spread = design[rows] @ root.T
-        out[rows] = np.einsum("ij,ij->i", spread, spread)
+        for start, stop in pairwise(edges):
+            spread = design[rows, :stop] @ root[start:stop, :stop].T
+            out[rows] += np.einsum("ij,ij->i", spread, spread)
 
     for_each(work, shares(len(design)), operations=2.0 * design.size * len(root))
     return out

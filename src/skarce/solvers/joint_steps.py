@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
 from skarce.active_set import RIDGE_RANGE
 from skarce.criteria import Criterion
 from skarce.solvers.active_block import ActiveBlock
-
-LONGEST_STEP = 4.0  # in log ridge
-FIRST_DAMPING = 1e-2
+from skarce.solvers.damped_newton import FIRST_DAMPING, Derivatives, damped_step
 
 
 class Settled(NamedTuple):
@@ -109,32 +106,12 @@ def _levenberg_step(
     lowest = RIDGE_RANGE[0] * block.gram.diagonal()
     gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
     score = criterion.score(block, n_samples)
-    while True:
-        delta = damped(curvature, damping * scale, gradient)
-        if delta is None:
-            damping = max(4.0 * damping, 1e-3)
-            continue
-        longest = float(np.abs(delta).max())
-        if longest > LONGEST_STEP:
-            delta *= LONGEST_STEP / longest
-        promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
-        if promised < 0.1 * tolerance or damping > 1e8:
-            return block, 0.0, damping
+
+    def attempt(delta: Floats) -> tuple[ActiveBlock, float] | None:
         trial = _stepped(block, delta, lowest)
-        if trial is not None:
-            risen = criterion.score(trial, n_samples) - score
-            if risen >= 0.0:
-                easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
-                return trial, promised, damping * easier
-        damping = max(8.0 * damping, 1e-3)
+        return None if trial is None else (trial, criterion.score(trial, n_samples) - score)
 
-
-def damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
-    """The solution of (curvature + damping) delta = gradient, or None where the matrix is not positive definite."""
-    matrix = curvature.copy()
-    matrix.flat[:: len(matrix) + 1] += damping
-    _, delta, info = lapack.dposv(matrix, gradient, lower=1)
-    return delta if info == 0 else None
+    return damped_step(block, Derivatives(gradient, curvature, scale), attempt, tolerance, damping)
 
 
 def _stepped(block: ActiveBlock, delta: Floats, lowest: Floats) -> ActiveBlock | None:

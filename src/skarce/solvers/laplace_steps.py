@@ -10,12 +10,11 @@ import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
-from skarce.solvers.joint_steps import FIRST_DAMPING, LONGEST_STEP, damped
+from skarce.solvers.damped_newton import FIRST_DAMPING, Derivatives, damped_step
 from skarce.solvers.laplace import Laplace
 
 PRECISION_RANGE = 1e-12, 1e12  # in units of the largest curvature that the likelihood can give a function
 ROUNDING = 1e-9  # of the score: less is not told from nothing
-MAX_DAMPING = 1e8
 
 
 def settle(model: Laplace, tolerance: float, max_steps: int) -> tuple[Laplace, bool]:
@@ -81,34 +80,20 @@ def superfluous(model: Laplace) -> Indices:
 
 def _levenberg_step(model: Laplace, tolerance: float, damping: float) -> tuple[Laplace, float, float]:
     """One accepted step: the new model, what was promised, and the damping to go on with."""
-    gradient, curvature, scale = model.gradient, model.negative_hessian, model.stiffness
+    gradient = model.gradient
     lowest, highest = precision_range(model)
     precisions = model.precisions[model.learned]
     gradient[(precisions <= lowest) & (gradient < 0.0)] = 0.0
-    while True:
-        delta = damped(curvature, damping * scale, gradient)
-        if delta is None:
-            damping = max(4.0 * damping, 1e-3)
-            continue
-        longest = float(np.abs(delta).max())
-        if longest > LONGEST_STEP:
-            delta *= LONGEST_STEP / longest
-        promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
-        if promised < 0.1 * tolerance or damping > MAX_DAMPING:
-            return model, 0.0, damping
-        trial = _trial(model, np.clip(precisions * np.exp(delta), lowest, highest))
-        risen = -np.inf if trial is None else trial.score - model.score
-        if trial is not None and risen >= 0.0:
-            easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
-            return trial, promised, damping * easier
-        damping = max(8.0 * damping, 1e-3)
 
+    def attempt(delta: Floats) -> tuple[Laplace, float] | None:
+        try:
+            trial = model.at(np.clip(precisions * np.exp(delta), lowest, highest))
+        except NotPositiveDefiniteError:
+            return None
+        return trial, trial.score - model.score
 
-def _trial(model: Laplace, precisions: Floats) -> Laplace | None:
-    try:
-        return model.at(precisions)
-    except NotPositiveDefiniteError:
-        return None
+    derivatives = Derivatives(gradient, model.negative_hessian, model.stiffness)
+    return damped_step(model, derivatives, attempt, tolerance, damping)
 
 
 def precision_range(model: Laplace) -> tuple[Floats, Floats]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.criteria.variational import determination
 
+Mask = NDArray[np.bool_]
+RELEVANT = 0.5  # gamma above which a weight matters: after sweeps the two kinds are separate only in the limit
 LARGEST = 1e20  # of u: above, a weight is zero to all digits
 CLOSE = 1e-10  # the last relative change of precisions and noise: what is left is its square
 

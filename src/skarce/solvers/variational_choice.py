@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
-from copy import copy
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import stats
 
-from skarce._linalg import symmetric_inverse
 from skarce._parallel import on_one_blas_thread
-from skarce._typing import Floats
-from skarce.posterior_of import factor_of_nearly_singular
+from skarce._typing import Floats, Indices
+from skarce.posterior import Outcome
 from skarce.searches.journal import Journal
-from skarce.solvers.variational_direct import Model, climb
+from skarce.solvers.precisions import Groups, Mask
+
+
+class Choosable(Protocol):
+    """A variational model, of numbers or of classes, that can do with fewer candidates."""
+
+    @property
+    def candidates(self) -> Indices: ...
+
+    @property
+    def groups(self) -> Groups: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def effects(self) -> Floats:
+        """mu^2 h of each candidate: how much of the fit is its own."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def p_values(self) -> Floats:
+        """Of tests of each group against zero."""
+        ...
+
+    def kept(self: Chosen, chosen: Mask, journal: Journal) -> Chosen:
+        """Only the candidates where `chosen` is true, settled again."""
+        ...
+
+
+Chosen = TypeVar("Chosen", bound=Choosable)
+
+
+def choose(model: Chosen, journal: Journal, significance: Any, max_active: int | None) -> tuple[Chosen, Outcome]:
+    """What is left by these rules, where there are any, and how it ended."""
+    if isinstance(significance, str):
+        model = delete_by_bound(model, journal)
+    elif significance is not None:
+        model = delete_insignificant(model, journal, float(significance))
+    outcome = journal.exhausted() or Outcome.CONVERGED
+    if max_active is not None and len(model) > max_active:
+        model, outcome = cap(model, journal, max_active), Outcome.SIZE_LIMIT
+    return model, outcome
 
 
 @on_one_blas_thread
-def delete_by_bound(model: Model, journal: Journal) -> Model:
+def delete_by_bound(model: Chosen, journal: Journal) -> Chosen:
     """Take out the weakest group as long as the bound of what is left, settled again, is larger."""
     while len(model) and journal.exhausted() is None:
-        weakest = int((model.strengths / model.groups.sizes).argmin())
+        weakest = int(_strength_of_groups(model).argmin())
         smaller = _without(model, weakest, journal)
         if not smaller.bound > model.bound:
             return model
@@ -29,10 +71,10 @@ def delete_by_bound(model: Model, journal: Journal) -> Model:
 
 
 @on_one_blas_thread
-def delete_insignificant(model: Model, journal: Journal, level: float) -> Model:
+def delete_insignificant(model: Chosen, journal: Journal, level: float) -> Chosen:
     """Take out the least significant group, and settle again, until all pass their test at this level."""
     while len(model) and journal.exhausted() is None:
-        p_values = group_p_values(model)
+        p_values = model.p_values()
         worst = int(p_values.argmax())
         if p_values[worst] < level:
             return model
@@ -43,38 +85,33 @@ def delete_insignificant(model: Model, journal: Journal, level: float) -> Model:
 
 
 @on_one_blas_thread
-def cap(model: Model, journal: Journal, max_active: int) -> Model:
+def cap(model: Chosen, journal: Journal, max_active: int) -> Chosen:
     """The strongest groups that together have no more than `max_active` candidates; of a larger one, its strongest members."""
-    strengths = model.weights**2 * model.lengths
-    by_group = (model.strengths / model.groups.sizes)[model.groups.label]
-    order = np.lexsort((-strengths, model.groups.label, -by_group))
+    by_group = _strength_of_groups(model)[model.groups.label]
+    order = np.lexsort((-model.effects, model.groups.label, -by_group))
     labels = model.groups.label[order]
     last_of_group = np.flatnonzero(np.append(labels[1:] != labels[:-1], True)) + 1
     fitting = last_of_group[last_of_group <= max_active]
     chosen = np.zeros(len(model), dtype=bool)
     chosen[order[: int(fitting[-1]) if len(fitting) else max_active]] = True
-    model.keep(chosen)
-    climb(model, journal)
-    return model
+    return model.kept(chosen, journal)
 
 
-def group_p_values(model: Model) -> Floats:
-    """F tests of each group (of one: t tests) with the full covariance of the weights and N - Gamma degrees of freedom."""
-    now, moments = model.precisions, model.moments
-    matrix = moments.gram.block(model.candidates, model.candidates)
-    matrix.flat[:: len(matrix) + 1] += model.ridges
-    inverse = symmetric_inverse(factor_of_nearly_singular(matrix))
-    freedom = max(moments.n_samples - now.total_determined, 1.0)
-    ratios = np.empty(len(now.ridges))
+def group_p_values(groups: Groups, weights: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
+    """F tests of each group (of one: t tests) with the full covariance of the weights; chi-squared for infinite freedom."""
+    ratios = np.empty(len(groups.sizes))
     for group in range(len(ratios)):
-        members = np.flatnonzero(model.groups.label == group)
-        weights = model.weights[members]
-        ratios[group] = weights @ np.linalg.solve(inverse[np.ix_(members, members)], weights) / (len(members) * now.noise)
-    return stats.f.sf(ratios, model.groups.sizes, freedom)
+        members = np.flatnonzero(groups.label == group)
+        ratios[group] = weights[members] @ np.linalg.solve(covariance[np.ix_(members, members)], weights[members])
+    if np.isinf(freedom):
+        return stats.chi2.sf(ratios, groups.sizes)
+    return stats.f.sf(ratios / groups.sizes, groups.sizes, freedom)
 
 
-def _without(model: Model, group: int, journal: Journal) -> Model:
-    smaller = copy(model)
-    smaller.keep(model.groups.label != group)
-    climb(smaller, Journal(journal.limits))
-    return smaller
+def _strength_of_groups(model: Choosable) -> Floats:
+    """The mean over the members of each."""
+    return model.groups.total(model.effects) / model.groups.sizes
+
+
+def _without(model: Chosen, group: int, journal: Journal) -> Chosen:
+    return model.kept(model.groups.label != group, Journal(journal.limits))

@@ -7,18 +7,22 @@ noise that is held at first, since with about as many candidates as rows it woul
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skarce._linalg import symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.variational import bound, determination
 from skarce.moments import Moments
 from skarce.posterior import Outcome
+from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.precisions import Groups, Precisions, best_precisions
+from skarce.solvers.precisions import Groups, Mask, Precisions, best_precisions
 from skarce.solvers.ridge_solves import RidgeSystem, ridge_system
+from skarce.solvers.variational_choice import group_p_values
 
 HELD = 10  # solutions at the first noise
 FEWEST = 13  # solutions at least: the first change may be none
@@ -76,9 +80,14 @@ class Model:
         return self.precisions.ridges[self.groups.label] * self.lengths
 
     @property
+    def effects(self) -> Floats:
+        """mu^2 h of each candidate."""
+        return self.weights**2 * self.lengths
+
+    @property
     def strengths(self) -> Floats:
         """The sum of mu^2 h over each group."""
-        return self.groups.total(self.weights**2 * self.lengths)
+        return self.groups.total(self.effects)
 
     @property
     def bound(self) -> float:
@@ -110,7 +119,7 @@ class Model:
                 self.keep(lasting)
         return faded
 
-    def keep(self, chosen: Floats) -> None:
+    def keep(self, chosen: Mask) -> None:
         """Only the candidates where `chosen` is true."""
         kept = np.flatnonzero(chosen)
         self.groups, old = self.groups.restricted_to(kept)
@@ -120,6 +129,21 @@ class Model:
         if not len(kept):  # noise alone
             self.residual = self.moments.target_energy
             self.precisions = replace(self.precisions, noise=self.residual / self.moments.n_samples)
+
+    def kept(self, chosen: Mask, journal: Journal) -> Model:
+        """Another model, of the candidates where `chosen` is true, settled again."""
+        smaller = copy(self)
+        smaller.keep(chosen)
+        climb(smaller, journal)
+        return smaller
+
+    def p_values(self) -> Floats:
+        """F tests of each group (of one: t tests) with the full covariance of the weights and N - Gamma degrees of freedom."""
+        matrix = self.moments.gram.block(self.candidates, self.candidates)
+        matrix.flat[:: len(matrix) + 1] += self.ridges
+        covariance = self.precisions.noise * symmetric_inverse(factor_of_nearly_singular(matrix))
+        freedom = max(self.moments.n_samples - self.precisions.total_determined, 1.0)
+        return group_p_values(self.groups, self.weights, covariance, freedom)
 
     def found(self, outcome: Outcome) -> Found:
         return Found(self.candidates, self.ridges, outcome)

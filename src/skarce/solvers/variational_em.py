@@ -24,12 +24,11 @@ from skarce.moments import Moments, WholeGram
 from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
-from skarce.solvers.precisions import Groups
+from skarce.solvers.precisions import RELEVANT, Groups
 from skarce.solvers.standardized import standardized
 
 FEWEST = 50  # sweeps: the weights begin where they are best for the first precisions, and do not move at once
 STILL = 1e-6  # the change of gamma in a sweep that counts as none
-RELEVANT = 0.5  # gamma above which a candidate is in the model: sweeps separate the two kinds only in the limit
 
 
 @dataclass(frozen=True)

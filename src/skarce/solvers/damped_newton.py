@@ -1,0 +1,63 @@
+"""Newton's method with Levenberg's safeguard: what both searches by second-order steps share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._typing import Floats
+
+Point = TypeVar("Point")
+LONGEST_STEP = 4.0  # in the logarithm of a ridge or precision
+FIRST_DAMPING, LEAST_RAISED, MAX_DAMPING = 1e-2, 1e-3, 1e8
+
+
+class Derivatives(NamedTuple):
+    """Of a score that is to rise: the gradient, minus the Hessian or what stands for it, and the scale of the damping."""
+
+    gradient: Floats
+    curvature: Floats
+    scale: Floats
+
+
+def damped_step(
+    here: Point,
+    derivatives: Derivatives,
+    attempt: Callable[[Floats], tuple[Point, float] | None],
+    tolerance: float,
+    damping: float,
+) -> tuple[Point, float, float]:
+    """One accepted step: the new point, what the quadratic model promised, and the damping to go on with.
+
+    `attempt(delta)` gives the point after a step and by how much the score rose, or None where there is no such point. A step that
+    promises less than a tenth of `tolerance` is not made; then nothing was promised.
+    """
+    gradient, curvature, scale = derivatives
+    while True:
+        delta = _damped(curvature, damping * scale, gradient)
+        if delta is None:
+            damping = max(4.0 * damping, LEAST_RAISED)
+            continue
+        longest = float(np.abs(delta).max())
+        if longest > LONGEST_STEP:
+            delta *= LONGEST_STEP / longest
+        promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
+        if promised < 0.1 * tolerance or damping > MAX_DAMPING:
+            return here, 0.0, damping
+        attempted = attempt(delta)
+        if attempted is not None and attempted[1] >= 0.0:
+            there, risen = attempted
+            easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
+            return there, promised, damping * easier
+        damping = max(8.0 * damping, LEAST_RAISED)
+
+
+def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
+    """The solution of (curvature + damping) delta = gradient, or None where the matrix is not positive definite."""
+    matrix = curvature.copy()
+    matrix.flat[:: len(matrix) + 1] += damping
+    _, delta, info = lapack.dposv(matrix, gradient, lower=1)
+    return delta if info == 0 else None
