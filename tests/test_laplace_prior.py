@@ -1,12 +1,16 @@
 """The estimator with an L1 penalty, against dense matrices and scikit-learn's lasso."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
 from skarce import KernelBasis, LaplacePriorRegressor, Outcome
 from skarce.designs import RowBlocks
+from skarce.estimators.repeats import times_counted
+from skarce.estimators.streaming import Training
 from skarce.solvers import laplace_path
 from tests.oracles import contrasts, gcv, l1_objective, l1_violation, rbf
 
@@ -192,6 +196,70 @@ def test_the_path_of_gcv_ends_before_models_that_use_half_of_the_rows(rng):
     assert LaplacePriorRegressor("passthrough").fit(X, y).trace_["n_active"].max() <= 24
     whole = LaplacePriorRegressor("passthrough", penalty=model.penalty_ * np.geomspace(1, 1e-4, 30)).fit(X, y)
     assert whole.trace_["n_active"].max() > 40
+
+
+def test_it_says_where_the_criterion_is_least_at_an_end_of_the_path(sinc):
+    X, y = sinc
+    model = LaplacePriorRegressor().fit(X, y)
+    path = model.trace_[:-1]
+    assert path["criterion"].argmin() == len(path) - 1 == 99
+    assert model.outcome_ is Outcome.END_OF_PATH
+    longer = LaplacePriorRegressor(penalty=path["penalty"][0] * np.geomspace(1e-1, 1e-8, 30)).fit(X, y)
+    assert 0 < longer.trace_["criterion"][:-1].argmin() < 29
+    assert longer.outcome_ is Outcome.CONVERGED
+    assert longer.penalty_ < model.penalty_
+    for penalties in (path["penalty"][30:60], longer.penalty_ * np.geomspace(1e-3, 1e-5, 5)):
+        model = LaplacePriorRegressor(penalty=penalties).fit(X, y)
+        assert model.trace_["criterion"][:-1].argmin() in (0, len(penalties) - 1)
+        assert model.outcome_ is Outcome.END_OF_PATH
+    assert LaplacePriorRegressor(penalty=longer.penalty_).fit(X, y).outcome_ is Outcome.CONVERGED
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_it_says_where_half_of_the_rows_ended_the_path(rng, finish):
+    X = rng.uniform(size=(100, 3))
+    y = np.sin(12 * X[:, 0]) * np.cos(9 * X[:, 1]) + 0.01 * rng.normal(size=100)
+    model = LaplacePriorRegressor(KernelBasis(gamma=20.0), finish=finish).fit(X, y)
+    path = model.trace_[model.trace_["action"] == "penalty"]
+    assert len(path) < 100
+    assert model.penalty_ == pytest.approx(path["penalty"].min())
+    assert model.outcome_ is Outcome.HALF_USED
+
+
+def test_the_path_ends_at_the_same_penalty_for_the_iteration(rng):
+    X = rng.normal(size=(50, 200))
+    y = X[:, 0] + 0.5 * rng.normal(size=50)
+    exact, stopped = (LaplacePriorRegressor("passthrough", finish=finish).fit(X, y) for finish in (True, False))
+    assert stopped.trace_["penalty"].min() == pytest.approx(exact.trace_["penalty"].min())
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_rows_that_are_counted_often_do_not_let_more_functions_in(rng, finish):
+    X = rng.normal(size=(50, 200))
+    y = X[:, 0] + 0.5 * rng.normal(size=50)
+    once = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y)
+    repeated = LaplacePriorRegressor("passthrough", finish=finish).fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    weighted = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y, sample_weight=np.full(50, 5.0))
+    streamed = LaplacePriorRegressor("passthrough", finish=finish).fit(RowBlocks.from_arrays(np.tile(X, (5, 1)), np.tile(y, 5)))
+    for model in (repeated, weighted, streamed):
+        assert model.trace_["penalty"].min() == pytest.approx(5 * once.trace_["penalty"].min())
+        np.testing.assert_array_equal(model.active_, repeated.active_)
+    if finish:
+        assert repeated.trace_["n_active"].max() <= 25
+
+
+def test_how_often_an_observation_is_counted(rng):
+    X, y = rng.normal(size=(6, 2)), rng.normal(size=(6, 1))
+    assert times_counted(Training(X, y, None)) == 1.0
+    assert times_counted(Training(X, y, np.full(6, 0.1))) == 1.0
+    assert times_counted(Training(X, y, np.array([3.0, 2, 1, 0, 0, 0]))) == 2.0
+    same_inputs, same_targets = np.repeat(X[:1], 6, 0), np.repeat(y[:1], 6, 0)
+    assert times_counted(Training(same_inputs, y, None)) == 1.0
+    assert times_counted(Training(X, same_targets, None)) == 1.0
+    assert times_counted(Training(same_inputs, same_targets, None)) == 6.0
+    words = pd.DataFrame({"colour": ["red", "red", "blue", "red"], "size": [1, 1, 1, 2]})
+    for inputs in (words, sparse.csr_array(np.array([[0.0, 1], [0, 1], [3, 0], [3, 1]]))):
+        assert times_counted(Training(inputs, np.ones((4, 1)), None)) == pytest.approx(4 / 3)
 
 
 def test_counting_active_functions_finds_the_inputs_that_matter(rng):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skarce.criteria import Criterion
 from skarce.estimators.base import MomentRegressor
+from skarce.estimators.repeats import times_counted
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
 from skarce.posterior import Posterior
 from skarce.searches import Found, Journal
@@ -31,8 +34,9 @@ class LaplacePriorRegressor(MomentRegressor):
         transformer its output columns. They are not scaled: the penalty weighs functions by their length.
     penalty : "gcv", float or array of floats, default="gcv"
         mu. ``"gcv"`` tries 100 of them, from the least at which all weights are zero down to 1e-4 of it, and takes the one of
-        least GCV; models that use more than half of the observations are not considered. An array is the path to choose from, all
-        of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the limit from above: of all least
+        least GCV; the path ends before minimisers that have more functions than half of the rows, rows that repeat another and
+        weights above one not counted. Where GCV is least at its end, `outcome_` is ``END_OF_PATH`` or ``HALF_USED``. An array is
+        the path to choose from, all of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the limit from above: of all least
         squares solutions the one whose weights have the least sum of sizes, to ten digits.
     degrees_of_freedom : {"hat", "active"}, default="hat"
         What GCV counts: ``"hat"``, the trace of the hat matrix with the reweighting held, as the paper does; or ``"active"``,
@@ -135,6 +139,10 @@ class LaplacePriorRegressor(MomentRegressor):
         if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
             raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
         return LaplaceGCV(penalties=_checked(self.penalty), counts_active=self.degrees_of_freedom == "active")
+
+    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
+        assert isinstance(criterion, LaplaceGCV)
+        return replace(criterion, times_counted=times_counted(rows)) if criterion.penalties is None else criterion
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         assert isinstance(criterion, LaplaceGCV)
