@@ -299,12 +299,20 @@ def test_row_blocks_and_kinds_of_moments_give_the_same(rng):
 @pytest.mark.parametrize("finish", [True, False])
 def test_max_active_is_a_cap(sinc, finish):
     X, y = sinc
-    for penalty in ("gcv", 1e-3):
+    for penalty in ("gcv", np.geomspace(1.0, 1e-3, 20)):
         model = LaplacePriorRegressor(penalty=penalty, max_active=4, finish=finish).fit(X, y)
         assert 0 < len(model.active_) <= 4
         assert model.outcome_ is Outcome.SIZE_LIMIT
-    model = LaplacePriorRegressor(penalty=1e-3, max_active=4).fit(X, y)
+
+
+def test_a_cap_that_replaces_the_penalty_says_so(sinc):
+    X, y = sinc
+    with pytest.warns(ConvergenceWarning, match=r"max_active=4 was reached before penalty=0.001: .* of penalty_=0\.3"):
+        model = LaplacePriorRegressor(penalty=1e-3, max_active=4).fit(X, y)
     assert model.penalty_ > 1e-3
+    assert model.outcome_ is Outcome.SIZE_LIMIT
+    assert LaplacePriorRegressor(penalty=model.penalty_, max_active=4).fit(X, y).penalty_ == model.penalty_
+    assert LaplacePriorRegressor(penalty=1e-3, max_active=4, finish=False).fit(X, y).penalty_ == 1e-3
     phi = rbf(X, X, 1 / X.var())
     assert l1_violation(phi - phi.mean(axis=0), y - y.mean(), scattered(model, 120), model.penalty_) < 1e-5 * model.penalty_
 

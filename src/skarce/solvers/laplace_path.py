@@ -21,8 +21,9 @@ from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
+from skarce.solvers.elimination import most_missed
 from skarce.solvers.l1_active_set import L1ActiveSet
-from skarce.solvers.laplace_irls import LaplaceIRLS, hat_trace
+from skarce.solvers.laplace_irls import LaplaceIRLS, hat_trace, reweighted
 
 N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": so many, down to this share of the largest that has a model
 NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a penalty that is far away, each is this share of the one before
@@ -186,14 +187,15 @@ class _Follow:
         self._wanted, self._is_cut = self._wanted[: max(place, 1)], True
 
     def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
-        """Only the strongest where there is a cap."""
+        """Only those that are missed most where there is a cap."""
         cap = self._journal.limits.max_active
         if cap is None or len(model.members) <= cap:
             return model, outcome
-        sizes = np.abs(model.weights) * np.sqrt(self._moments.gram.diagonal[model.members])
-        kept = np.sort(np.argsort(-sizes, kind="stable")[:cap])
-        parts = {name: getattr(model, name)[kept] for name in ("members", "weights", "magnitudes")}
-        return model._replace(**parts), Outcome.SIZE_LIMIT
+        gram, projections = self._moments.gram.block(model.members, model.members), self._moments.projections[model.members]
+        kept = most_missed(gram, projections, np.sqrt(model.magnitudes), model.penalty, cap)
+        members, magnitudes = model.members[kept], model.magnitudes[kept]
+        weights = reweighted(gram[np.ix_(kept, kept)], projections[kept], magnitudes, model.penalty)
+        return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
 
     def _uses_too_much(self, minimiser: Model) -> bool:
         n_rows = self._moments.n_samples / self._criterion.times_counted
