@@ -42,6 +42,9 @@ class JeffreysEM:
     ridges : those of which the weights are the ridge estimate, sigma^2 / w^2 of the iterate before
     """
 
+    weights: Floats
+    noise: float
+
     def __init__(self, moments: Moments, members: Indices, initial_ridge: float) -> None:
         self._moments, self._n = moments, moments.n_samples
         self.members, self.gram, self.projections = members, moments.gram.block(members, members), moments.projections[members]
