@@ -271,6 +271,7 @@ def test_candidates_of_two_kinds_are_refused(sinc):
         with pytest.raises(ValueError, match=f"do not compare: .*{expected}"):
             search.fit(*sinc)
     CriterionSearch(SparseRegressor(), {"criterion": [None, IndividualEvidence()]}).fit(*sinc)
+    CriterionSearch(VBLSRegressor("rbf", noise="student-t"), {"degrees_of_freedom": [3.0, 10.0]}).fit(*sinc)
 
 
 def test_what_is_compared_is_printed(sinc, capsys):

@@ -336,10 +336,18 @@ def test_the_iteration_says_when_all_candidates_are_too_many(sinc, monkeypatch):
         LaplacePriorRegressor(penalty=1.0, finish=False).fit(*sinc)
 
 
-@pytest.mark.parametrize("penalty", ["bic", -1.0, np.nan, np.inf, [], [1.0, -1.0], [[1.0]], None, True, "1.0x"])
+@pytest.mark.parametrize(
+    "penalty", ["bic", -1.0, np.nan, np.inf, [], [1.0, -1.0], [[1.0]], None, True, "1.0x", "1.0", ["1.0"], [True], [[1], [2, 3]]]
+)
 def test_a_penalty_that_is_none_is_named(sinc, penalty):
     with pytest.raises(ValueError, match='penalty must be "gcv", a finite number'):
         LaplacePriorRegressor(penalty=penalty).fit(*sinc)
+
+
+@pytest.mark.parametrize("finish", ["no", 1, None])
+def test_a_choice_to_finish_that_is_none_is_named(sinc, finish):
+    with pytest.raises(ValueError, match="finish must be True or False, got"):
+        LaplacePriorRegressor(finish=finish).fit(*sinc)
 
 
 def test_unknown_degrees_of_freedom_are_named(sinc):

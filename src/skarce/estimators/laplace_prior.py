@@ -141,6 +141,8 @@ class LaplacePriorRegressor(MomentRegressor):
     def _criterion(self) -> Criterion:
         if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
             raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
+        if not isinstance(self.finish, (bool, np.bool_)):
+            raise ValueError(f"finish must be True or False, got {self.finish!r}.")
         return LaplaceGCV(penalties=_checked(self.penalty), counts_active=self.degrees_of_freedom == "active")
 
     def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
@@ -179,10 +181,11 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
     if isinstance(penalty, str) and penalty == "gcv":
         return None
     try:
-        values = np.atleast_1d(np.asarray(penalty, dtype=np.float64))
-    except (TypeError, ValueError):
+        values = np.atleast_1d(np.asarray(penalty))
+        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # "1.0" is no number
+    except ValueError:  # lists of several lengths
         values = np.empty(0)
-    if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all() or isinstance(penalty, bool):
+    if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
             'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to '
             f"choose from by GCV; got {penalty!r}."

@@ -114,7 +114,7 @@ def kind_of(model: Any) -> str:
     words = [type(model).__name__]
     if isinstance(model, SparseRegressor) or (isinstance(model, MomentRegressor) and model.criterion_sense_ > 0):
         words.append(type(model._criterion()).__name__)
-    if hasattr(model, "degrees_of_freedom"):
+    if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
         words.append(f"degrees_of_freedom={model.degrees_of_freedom!r}")
     return " with ".join(words)
 
