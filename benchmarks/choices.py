@@ -1,6 +1,7 @@
 """What the choices by GCV and by the evidence are worth: ``python -m benchmarks.choices``.
 
-Four tables of test errors, means over draws (Boston housing and kin8nm are those of `skarce.datasets`): how far the path of L1 penalties goes; degrees of freedom with more inputs than rows;
+Four tables of test errors, means over draws (Boston housing and kin8nm are those of `skarce.datasets`):
+how far the path of L1 penalties goes; degrees of freedom with more inputs than rows;
 the inflation of GCV when kernel widths are compared; and widths by several kinds of evidence. No times.
 """
 
