@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,7 +69,13 @@ class Found(NamedTuple):
 
 
 class Journal:
-    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods."""
+    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods.
+
+    Scores are what a search wants large, for the target that it sees. `value` turns them into the criterion in the units of the
+    user, for those who watch.
+    """
+
+    value: Callable[[float], float] = staticmethod(float)
 
     def __init__(self, limits: Limits | None = None, verbose: int = 0, own: tuple[str, ...] = ()) -> None:
         self.limits = Limits() if limits is None else limits
@@ -127,4 +134,5 @@ class Journal:
             self._latest = []
 
     def _print(self, action: str, score: float, n_active: int) -> None:
-        print(f"step {self.n_steps:6d}  {action:>8s}  score {score: .6e}  active {n_active:5d}", file=sys.stderr)
+        value = self.value(score)
+        print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {n_active:5d}", file=sys.stderr)
