@@ -257,6 +257,7 @@ def test_how_often_an_observation_is_counted(rng):
     assert times_counted(Training(same_inputs, y, None)) == 1.0
     assert times_counted(Training(X, same_targets, None)) == 1.0
     assert times_counted(Training(same_inputs, same_targets, None)) == 6.0
+    assert times_counted(Training(X[[0, 0, 1]], same_targets[:3], np.array([1.0, 1.0, 0.0]))) == 2.0
     words = pd.DataFrame({"colour": ["red", "red", "blue", "red"], "size": [1, 1, 1, 2]})
     for inputs in (words, sparse.csr_array(np.array([[0.0, 1], [0, 1], [3, 0], [3, 1]]))):
         assert times_counted(Training(inputs, np.ones((4, 1)), None)) == pytest.approx(4 / 3)
