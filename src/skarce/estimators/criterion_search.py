@@ -68,8 +68,8 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     inflation : float, default=2.0
         Only for GCV: each degree of freedom that a model uses counts as so many when candidates are compared; 1 compares
         `criterion_` as it is. GCV does not know that functions were chosen among many, so kernels that are too narrow look too good
-        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, and where many functions are
-        needed, 1.4 is enough. The evidence of a sparse model has the same weakness and no remedy here: take its kernel width by
+        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, and where many functions
+        are needed, 1.4 is enough. The evidence of a sparse model has the same weakness and no remedy here: take its kernel width by
         ``KernelBasis(gamma="evidence")``, or search with `EvidenceRegressor`.
     verbose : int, default=0
         1 prints a line for each candidate, with what is compared where `inflation` makes that another number.
