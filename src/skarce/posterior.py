@@ -22,7 +22,7 @@ SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have
 class Outcome(Enum):
     """How a fit ended; the value reads as advice."""
 
-    CONVERGED = "The criterion has settled: nothing that this method could change improves it any more."
+    CONVERGED = "The criterion has settled: no step that this method takes improves it any more."
     SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
     ILL_CONDITIONED = (
         "Active functions are so nearly dependent that rounding hides what a further change would do. Narrow the kernel, or thin "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -109,6 +110,19 @@ class Journal:
         self.score = float(scores[-1])
         if self.verbose:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
+
+    def branch(self) -> Journal:
+        """A record of its own for one of several ways on from here, under the same limits."""
+        branch = copy(self)
+        branch._chunks, branch._latest, branch.n_rows = [], [], 0
+        return branch
+
+    def take(self, branch: Journal, other: Journal | None = None) -> None:
+        """Go on where a branch ended; what the `other` one did counts as work only."""
+        lost = 0 if other is None else other.n_steps - self.n_steps
+        self.n_steps = branch.n_steps + lost
+        self._chunks = [self.trace(), branch.trace()]
+        self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
 
     def rewind(self, n_rows: int, score: float = -np.inf) -> None:
         """Forget all that was recorded after the first `n_rows` steps, which were taken back; they still count as work done."""
