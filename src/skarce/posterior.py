@@ -46,6 +46,15 @@ class Outcome(Enum):
         "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
         "bound of the method."
     )
+    END_OF_PATH = (
+        "The criterion is least at an end of the path of penalties: it may fall further beyond, which need not mean that the model "
+        "predicts better. Give penalty= an array that goes on there, and compare on rows that were held out."
+    )
+    HALF_USED = (
+        "The criterion still fell where the path of penalties ended, because models began to use more than half of the "
+        "observations: what it says of those cannot be trusted. Widen the kernel, take degrees_of_freedom='active', or choose the "
+        "penalty on rows that were held out."
+    )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
 

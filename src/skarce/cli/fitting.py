@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from skarce import __version__
 from skarce.classifiers import CLASSIFIERS
-from skarce.cli.explanation import kernel_width
+from skarce.cli.explanation import kernel_width, penalty
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
@@ -136,6 +136,7 @@ def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
         "outcome": regressor.outcome_.value,
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **kernel_width(model),
+        **penalty(model),
     }
     if is_classifier(regressor):
         classes = ", ".join(map(str, regressor.classes_))

@@ -134,11 +134,11 @@ class Journal:
         self._flush()
         return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
 
-    def exhausted(self) -> Outcome | None:
-        """The limit that forbids another step, or None."""
+    def exhausted(self, ahead: float = 0.0) -> Outcome | None:
+        """The limit that forbids another step, which may take `ahead` seconds, or None."""
         if self.n_steps >= self.limits.max_steps:
             return Outcome.STEP_LIMIT
-        if self.limits.deadline is not None and time.monotonic() >= self.limits.deadline:
+        if self.limits.deadline is not None and time.monotonic() + ahead >= self.limits.deadline:
             return Outcome.TIME_LIMIT
         return None
 

@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from skarce._parallel import for_each, slices
 from skarce._typing import Floats, Indices
-from skarce.moments import Gram, Moments
+from skarce.moments import Gram, Moments, WholeGram
 from skarce.posterior_of import factor_of_nearly_singular
 
 BLOCK = 64  # removals between two looks at the whole of R
@@ -65,6 +65,17 @@ def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float,
         while len(inverse) and not inverse.is_worn():
             yield inverse.remove_least()
         left = np.sort(inverse.members)
+
+
+def most_missed(gram: Floats, projections: Floats, scales: Floats, ridge: float, n_kept: int) -> Indices:
+    """Places of the functions that are left when those that are missed least have gone, one after the other.
+
+    The ridges are ridge / scales^2: one for all functions where each is taken `scales` times.
+    """
+    places = np.arange(len(gram))
+    steps = removals(WholeGram(gram * np.multiply.outer(scales, scales)), places, scales * projections, ridge)
+    gone = [next(steps).candidate for _ in range(len(gram) - n_kept)]
+    return np.setdiff1d(places, gone)
 
 
 def additions(moments: Moments, candidates: Indices, ridge: float) -> Iterator[Step]:
