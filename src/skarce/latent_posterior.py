@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
-from skarce.posterior import Outcome
+from skarce.posterior import CoefficientTests, Outcome
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,16 @@ class LatentPosterior:
         root = inverse_of_lower(self.factor)
         n_fixed = int(self.fit_intercept)
         return (root.T @ root)[n_fixed:, n_fixed:]
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """There is no noise to be told: infinite, so that intervals are normal ones."""
+        return np.inf
+
+    def coefficient_tests(self) -> CoefficientTests:
+        """Each weight over its standard deviation, by the full covariance."""
+        statistic = self.mean / self.coefficient_std
+        return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
 
     @property
     def coefficient_std(self) -> Floats:

@@ -9,12 +9,12 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
+from skarce.posterior import CoefficientTests
 from skarce.solvers.precisions import RELEVANT
-from skarce.variational_posterior import CoefficientTests, VariationalPosterior
 
 
 class TestedCoefficients:
-    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator whose posterior is a `VariationalPosterior`."""
+    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator."""
 
     posterior_: Any
     relevance_: Floats
@@ -37,8 +37,8 @@ class TestedCoefficients:
         """Intervals of the weights, shape (n_active, 2), by the full covariance.
 
         They hold a weight with probability `level` if its input was in the model from the start; for inputs that were chosen by
-        the same rows, and for weights that the prior shrinks, they hold it less often. Normal, or with ``posterior="student-t"``
-        Student's t with N - Gamma degrees of freedom, which allows for the noise being estimated.
+        the same rows, and for weights that the prior shrinks, they hold it less often. Normal, or for regressors with
+        ``posterior="student-t"`` Student's t with N - Gamma degrees of freedom, which allows for the noise being estimated.
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, got {level!r}.")
@@ -47,8 +47,10 @@ class TestedCoefficients:
         reach = stats.t.ppf(0.5 + 0.5 * level, freedom) * posterior.coefficient_std
         return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
 
-    def _only_posterior(self) -> VariationalPosterior:
+    def _only_posterior(self) -> Any:
         check_is_fitted(self, "posterior_")
-        if not isinstance(self.posterior_, VariationalPosterior):
-            raise ValueError("the model has several outputs: ask posterior_[k] for its coefficient_std and coefficient_tests().")
+        if isinstance(self.posterior_, list):
+            raise ValueError(
+                "the model has several outputs or classes: ask posterior_[k] for its coefficient_std and coefficient_tests()."
+            )
         return self.posterior_
