@@ -25,7 +25,8 @@ from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
 from skarce.solvers.precisions import RELEVANT, Groups
-from skarce.solvers.standardized import standardized
+from skarce.solvers.standardized import Standardized, standardized
+from skarce.solvers.variational_direct import resume
 
 FEWEST = 50  # sweeps: the weights begin where they are best for the first precisions, and do not move at once
 STILL = 1e-6  # the change of gamma in a sweep that counts as none
@@ -119,14 +120,22 @@ def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Found:
         changed = float(np.abs(data.determined(at) - data.determined(before)).max())
         if journal.n_steps >= FEWEST and moved < journal.limits.tol and changed < STILL:
             outcome = Outcome.CONVERGED
+    if labels is None:
+        return _without_prior(standard, data, at, outcome)
     kept = np.flatnonzero(data.determined(at) > RELEVANT)
-    ridges = (at.noise * data._spread_out(at.precisions) * standard.lengths**2)[kept]
-    weights = (at.mean / standard.lengths)[kept] if len(kept) == len(at.mean) else None
-    # Parameters that were fitted take degrees of freedom from the noise; the sweeps end at |t - Phi w|^2 / N.
-    left = max(1.0 - len(kept) / data.n_samples, 0.0) if groups is None else 1.0
+    found = Found(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.lengths**2)[kept], outcome)
+    # What the sweeps were on their way to: these candidates, with weights and noise at their best for these ridges.
+    journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
+    return found
+
+
+def _without_prior(standard: Standardized, data: SweepData, at: Sweeps, outcome: Outcome) -> Found:
+    """All of them; parameters that were fitted take degrees of freedom from the noise, the sweeps end at |t - Phi w|^2 / N."""
+    left = max(1.0 - len(at.mean) / data.n_samples, 0.0)
     if left == 0.0 and outcome is Outcome.CONVERGED:
         outcome = Outcome.NO_NOISE
-    return Found(standard.candidates[kept], ridges, outcome, noise=at.noise / (left or 1.0), weights=weights)
+    weights = at.mean / standard.lengths
+    return Found(standard.candidates, np.zeros(len(weights)), outcome, noise=at.noise / (left or 1.0), weights=weights)
 
 
 def _start(data: SweepData) -> Sweeps:
