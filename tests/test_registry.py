@@ -69,6 +69,7 @@ def test_only_bayesian_methods_give_a_std():
         "as",
         "vbls",
         "vbls-rvm",
+        "stepwise",
         "gp",
     ]
 

@@ -31,6 +31,7 @@ from skarce.estimators import (
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorRegressor,
+    StepwiseRegressor,
     VBLSRegressor,
 )
 from skarce.width_rules import NO_KERNEL, Widths, best_of, by_parameter
@@ -133,6 +134,13 @@ _ALL = (
         widths=None,
     ),
     Method("vbls-rvm", "the same on kernels", partial(VBLSRegressor, "rbf"), max_rows=3000),
+    Method(
+        "stepwise",
+        "stepwise regression by F tests, the classical rival",
+        StepwiseRegressor,
+        width_rule=NO_KERNEL,
+        widths=None,
+    ),
     Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
     Method(
         "gp",
