@@ -7,6 +7,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
 
 from skarce import BackwardEliminationRegressor, EvidenceRegressor, KernelBasis, Outcome
@@ -22,6 +23,15 @@ variances = pytest.mark.parametrize("variance", ["learned", 1.0])
 
 def make(**parameters):
     return BackwardEliminationRegressor(KernelBasis(gamma=GAMMA), **parameters)
+
+
+def noise_under(ridge, phi, y, intercept=True):
+    """The squared error of the ridge solution over n less the trace of its hat matrix, dense; not below that of all functions."""
+    centre = np.eye(len(y)) - (1.0 / len(y) if intercept else 0.0)
+    phi = centre @ phi
+    hat = phi @ np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T)
+    noise = np.sum((centre @ y - hat @ y) ** 2) / (len(y) - intercept - np.trace(hat))
+    return max(noise, ridge * (np.ptp(y) / 2) ** 2)
 
 
 @pytest.fixture
@@ -57,8 +67,9 @@ def test_model_is_that_of_its_functions_under_the_ridge_of_the_full_one(sinc, di
         error = penalized_error(phi, y, ridge, intercept=intercept)
         assert model.noise_variance_ == pytest.approx(error / (len(y) - intercept), rel=1e-8)
     else:
-        np.testing.assert_allclose(model.weight_precision_, 1.0 / half**2, rtol=1e-8)
-        assert model.noise_variance_ == pytest.approx(full.noise_variance_, rel=1e-6)
+        assert model.noise_variance_ == pytest.approx(noise_under(ridge, phi, y, intercept), rel=1e-6)
+        assert full.noise_variance_ == pytest.approx(noise_under(ridge, rbf(X, X, GAMMA), y, intercept), rel=1e-6)
+        np.testing.assert_allclose(full.weight_precision_, 1.0 / half**2, rtol=1e-6)
 
 
 @directions
@@ -113,9 +124,7 @@ def test_trace_tells_size_increment_objective_and_evidence_of_every_model(sinc, 
         error = penalized_error(columns, y, ridge, intercept=True)
         assert row["n_active"] == len(members)
         assert row["objective"] == pytest.approx(error, rel=1e-7)
-        noise = error / 89 if variance == "learned" else ridge * (np.ptp(y) / 2) ** 2
-        if not members:
-            noise = error / 89
+        noise = error / 89 if variance == "learned" else noise_under(ridge, columns, y)
         expected = log_evidence(columns, y, np.full(len(members), ridge / noise), noise, intercept=True)
         assert row["criterion"] == pytest.approx(expected, rel=1e-7)
     steps = np.diff(np.concatenate([[before], trace["objective"]])) * (1 if down else -1)
@@ -237,8 +246,32 @@ def test_limits(sinc, direction):
         early = make(direction=direction, max_iter=3).fit(X, y)
     assert len(early.active_) == (87 if direction == "backward" else 3)
     assert early.outcome_ is Outcome.STEP_LIMIT
-    with pytest.warns(match="time limit"):
-        assert make(direction=direction, max_time=0.0).fit(X, y).outcome_ is Outcome.TIME_LIMIT
+
+
+@directions
+def test_time_is_for_learning_and_the_way_is_gone_to_its_end(sinc, direction):
+    X, y = sinc
+    model = BackwardEliminationRegressor(KernelBasis(gamma="ard"), direction=direction, max_time=0.0)
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        model.fit(X, y)
+    assert model.outcome_ is Outcome.GOAL_REACHED
+    assert len(model.active_) < 60
+    free = make(direction=direction).fit(X, y)
+    np.testing.assert_array_equal(make(direction=direction, max_time=0.0).fit(X, y).active_, free.active_)
+
+
+@variances
+def test_intervals_of_all_sizes_are_honest(variance):
+    """Of models that are far too small as well: what they cannot say is noise to them."""
+    covered = {1: [], 4: [], 8: [], 30: [], 150: []}
+    for seed in range(8):
+        X, y = make_friedman1(150, noise=1.0, random_state=seed)
+        X_test, y_test = make_friedman1(500, noise=1.0, random_state=100 + seed)
+        model = make(weight_variance=variance, keep_path=True).fit(X, y)
+        for size, shares in covered.items():
+            mean, std = model.with_n_basis(size).predict(X_test, return_std=True)
+            shares.append(np.mean(np.abs(mean - y_test) < 1.96 * std))
+    assert all(0.90 < np.mean(shares) < 0.98 for shares in covered.values()), covered
 
 
 def test_a_limit_after_the_model_was_found_does_not_matter(sinc):
@@ -418,6 +451,9 @@ def test_clone_and_pickle_keep_the_path(sinc):
     assert clone(model).get_params()["keep_path"] is True
 
 
-def test_verbose_prints_steps(sinc, capsys):
-    make(verbose=2, n_basis=80).fit(*sinc)
-    assert "delete" in capsys.readouterr().err
+def test_verbose_prints_the_steps_as_the_trace_has_them(sinc, capsys):
+    model = make(verbose=2, n_basis=80).fit(sinc[0], 1000.0 * sinc[1])
+    lines = [line for line in capsys.readouterr().err.splitlines() if "delete" in line]
+    assert len(lines) == len(model.trace_)
+    for line, row in zip(lines, model.trace_, strict=True):
+        assert f"criterion {row['criterion']: .6e}  active {row['n_active']:5d}" in line

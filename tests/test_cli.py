@@ -349,6 +349,16 @@ def test_fit_reports_what_came_out(houses):
     assert rows["written"].split()[-1] == "m.skops"
 
 
+def test_fit_and_explain_show_the_penalty(houses):
+    result = run("fit", "houses.csv", "--target", "price", "--method", "skr", "--out", "m.skops")
+    fitted = load(Path("m.skops")).regressor
+    for shown in (rows_of(result.stdout), rows_of(run("explain", "m.skops").stdout)):
+        assert float(shown["penalty"].split()[1]) == pytest.approx(fitted.penalty_, rel=1e-3)
+        assert "by GCV, degrees of freedom 'hat'" in shown["penalty"]
+    run("fit", "houses.csv", "--target", "price", "--out", "m.skops")
+    assert "penalty" not in rows_of(run("explain", "m.skops").stdout)
+
+
 def test_fit_takes_our_own_methods_only(houses):
     assert run("fit", "houses.csv", "--target", "price", "--method", "rvm", "--out", "m.skops").exit_code == 0
     assert load(Path("m.skops")).regressor.solver == "em"

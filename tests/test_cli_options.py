@@ -28,6 +28,23 @@ def test_fit_takes_width_and_landmarks():
     assert len(regressor.relevance_) == 12
 
 
+def test_fit_takes_a_budget_where_the_method_has_one():
+    assert run("fit", "waves.csv", "--target", "y", "--method", "gps-be", "--gamma", "0.5", "--n-basis", "6").exit_code == 0
+    assert len(load(Path("model.skops")).regressor.active_) == 6
+    assert "n_basis=6" in run("explain", "model.skops").stdout
+    result = run("fit", "waves.csv", "--target", "y", "--method", "frvm", "--n-basis", "6")
+    assert result.exit_code == 2
+    assert "--n-basis 6 is not for --method frvm" in result.stderr
+    assert "gps-be" in result.stderr
+
+
+def test_fit_says_that_time_ended_the_learning_of_widths():
+    result = run("fit", "waves.csv", "--target", "y", "--method", "gps-be", "--max-time", "1e-9")
+    assert result.exit_code == 0
+    assert "The time limit ended the learning of kernel widths" in " ".join(result.stderr.split())
+    assert "as was asked for" in " ".join(result.stdout.split())
+
+
 def test_fit_respects_the_time_limit():
     result = run("fit", "waves.csv", "--target", "y", "--max-time", "1e-9")
     assert result.exit_code == 0

@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import loguniform
+from sklearn import config_context
 from sklearn.base import clone, is_regressor
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -25,8 +27,9 @@ from skarce import (
     OrthogonalLeastSquaresRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
+    VBLSRegressor,
 )
-from skarce.criteria import GCV, IndividualEvidence
+from skarce.criteria import GCV, IndividualEvidence, SharedEvidence
 from skarce.designs import InMemoryDesign, RowBlocks
 from tests.oracles import rbf
 
@@ -227,6 +230,94 @@ def test_only_the_best_model_warns(sinc):
         CriterionSearch(RelevanceVectorRegressor(), {"max_iter": [2]}).fit(X, y)
 
 
+def test_equals_have_the_same_rank_as_in_a_grid_search(sinc):
+    grid = {"basis__gamma": [3.0, 0.1, 0.1, 0.003], "verbose": [0, False]}
+    search = CriterionSearch(FastGCVRegressor(), grid).fit(*sinc)
+    values = search.results_["compared"]
+    np.testing.assert_array_equal(search.results_["rank"], [1 + (values < value).sum() for value in values])
+    assert sorted(search.results_["rank"])[:4] == [1, 1, 1, 1]
+    assert search.best_index_ == 2
+
+
+@pytest.mark.parametrize("inflation", [1.0, 3.0])
+def test_a_search_without_anything_to_compare_says_so(rng, inflation):
+    X = rng.normal(size=(30, 2))
+    y = rng.normal(size=30)
+    model = LaplacePriorRegressor(KernelBasis(gamma=100.0), penalty=1e-6)
+    search = CriterionSearch(model, {"tol": [1e-6, 1e-5]}, inflation=inflation)
+    if inflation == 1.0:
+        search.fit(X, y)
+        assert np.isfinite(search.results_["compared"]).all()
+        return
+    with pytest.warns(
+        ConvergenceWarning, match=r"cannot tell its 2 candidates .* keeps number 0: with inflation=3 .* Lower inflation"
+    ):
+        search.fit(X, y)
+    assert np.isinf(search.results_["compared"]).all()
+    assert list(search.results_["rank"]) == [1, 1]
+    with pytest.warns(ConvergenceWarning, match="the criterion of none is a finite number"):
+        CriterionSearch(FastGCVRegressor(), {"tol": [1e-3, 1e-2]}, inflation=inflation).fit(X[:2], y[:2], sample_weight=[1.0, 0.0])
+
+
+def test_candidates_of_two_kinds_are_refused(sinc):
+    mixed = [
+        CriterionSearch(LaplacePriorRegressor(), {"degrees_of_freedom": ["hat", "active"]}),
+        CriterionSearch(SparseRegressor(), {"criterion": [SharedEvidence(), IndividualEvidence()]}),
+        CriterionSearch(Pipeline([("model", None)]), {"model": [FastGCVRegressor(), OrthogonalLeastSquaresRegressor()]}),
+        CriterionSearch(VBLSRegressor("rbf"), {"prior": ["none", "ard"]}),
+    ]
+    names = ["'hat'.*'active'", "SharedEvidence.*IndividualEvidence", "FastGCV.*OrthogonalLeastSquares", "WithoutPrior.*Bound"]
+    for search, expected in zip(mixed, names, strict=True):
+        with pytest.raises(ValueError, match=f"do not compare: .*{expected}"):
+            search.fit(*sinc)
+    CriterionSearch(SparseRegressor(), {"criterion": [None, IndividualEvidence()]}).fit(*sinc)
+    CriterionSearch(VBLSRegressor("rbf", noise="student-t"), {"degrees_of_freedom": [3.0, 10.0]}).fit(*sinc)
+
+
+def test_what_is_compared_is_printed(sinc, capsys):
+    search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": GAMMAS}, verbose=1).fit(*sinc)
+    lines = capsys.readouterr().err.splitlines()
+    assert [float(line.split("compared")[1].split()[0]) for line in lines] == pytest.approx(search.results_["compared"], rel=1e-6)
+    CriterionSearch(FastGCVRegressor(), {"basis__gamma": GAMMAS}, verbose=1, inflation=1.0).fit(*sinc)
+    assert "compared" not in capsys.readouterr().err
+
+
+def test_weights_reach_the_step_of_a_pipeline(sinc, rng):
+    X, y = sinc
+    weights = rng.integers(1, 4, 120)
+    pipeline = make_pipeline(StandardScaler(), FastGCVRegressor())
+    grid = {"fastgcvregressor__basis__gamma": [0.5, 5.0]}
+    search = CriterionSearch(pipeline, grid).fit(X, y, fastgcvregressor__sample_weight=weights)
+    by_hand = clone(pipeline).set_params(**search.best_params_).fit(X, y, fastgcvregressor__sample_weight=weights)
+    np.testing.assert_allclose(search.predict(X), by_hand.predict(X))
+    assert search.criterion_ == by_hand[-1].criterion_ != CriterionSearch(pipeline, grid).fit(X, y).criterion_
+    inside = make_pipeline(StandardScaler(), CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.5, 5.0]}))
+    inside.fit(X, y, criterionsearch__sample_weight=weights)
+    np.testing.assert_allclose(inside.predict(X), search.predict(X))
+
+
+def test_metadata_is_routed_to_the_estimator_that_asked_for_it(sinc, rng):
+    X, y = sinc
+    weights = rng.integers(1, 4, 120)
+    grid = {"basis__gamma": [0.1, 1.0]}
+    expected = CriterionSearch(FastGCVRegressor(), grid).fit(X, y, sample_weight=weights).predict(X)
+    with config_context(enable_metadata_routing=True):
+        asking = CriterionSearch(FastGCVRegressor().set_fit_request(sample_weight=True), grid)
+        np.testing.assert_array_equal(asking.fit(X, y, sample_weight=weights).predict(X), expected)
+        folds = cross_validate(asking, X, y, params={"sample_weight": weights}, cv=2)
+        assert np.isfinite(folds["test_score"]).all()
+        piped = make_pipeline(StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False), asking)
+        np.testing.assert_allclose(piped.fit(X, y, sample_weight=weights).predict(X), expected)
+        scaler = StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False)
+        searched = make_pipeline(scaler, FastGCVRegressor().set_fit_request(sample_weight=True))
+        names = {"fastgcvregressor__basis__gamma": grid["basis__gamma"]}
+        for n_jobs in (None, 2):  # processes have to be told that routing is on
+            search = CriterionSearch(searched, names, n_jobs=n_jobs).fit(X, y, sample_weight=weights)
+            np.testing.assert_allclose(search.predict(X), expected)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            CriterionSearch(FastGCVRegressor(), grid).fit(X, y, sample_weight=weights)
+
+
 def test_criteria_that_do_not_compare_are_refused(sinc):
     search = CriterionSearch(SparseRegressor(), {"criterion": [GCV(), IndividualEvidence()]})
     with pytest.raises(ValueError, match="do not compare"):
@@ -251,6 +342,12 @@ def test_what_cannot_be_searched_is_named(sinc):
     for wrong in (0.5, np.inf, "much", None):
         with pytest.raises(ValueError, match="inflation must be a finite number of at least 1"):
             CriterionSearch(FastGCVRegressor(), {"tol": [1e-3]}, inflation=wrong).fit(X, y)
+    for wrong in (0, "x", 1.5, True):
+        with pytest.raises(ValueError, match=r"n_jobs must be None .*, a number of processes, or -1"):
+            CriterionSearch(FastGCVRegressor(), {"tol": [1e-3]}, n_jobs=wrong).fit(X, y)
+    for wrong in (0, -1, "x", 2.5, None):
+        with pytest.raises(ValueError, match="n_iter, the number of draws, must be a whole number of at least 1"):
+            CriterionSearch(FastGCVRegressor(), param_distributions={"tol": [1e-3]}, n_iter=wrong).fit(X, y)
 
 
 def test_the_face_is_that_of_the_estimator(sinc):

@@ -7,7 +7,7 @@ import pytest
 
 from skarce.moments import WholeGram
 from skarce.solvers import elimination
-from skarce.solvers.elimination import ShrinkingInverse, additions, removals
+from skarce.solvers.elimination import ShrinkingInverse, additions, most_missed, removals
 from tests.oracles import penalized_error, random_problem, rbf
 from tests.test_active_set import moments_of
 
@@ -170,3 +170,18 @@ def test_one_function_and_none():
     assert step.increment == pytest.approx(t @ t - penalized_error(phi[:, [2]], t, 1.0))
     assert list(removals(moments.gram, np.empty(0, dtype=int), moments.projections, 1.0)) == []
     assert list(additions(moments, np.empty(0, dtype=int), 1.0)) == []
+
+
+def test_most_missed_takes_out_what_raises_the_penalised_error_least():
+    phi, t = random_problem(3)
+    rng = np.random.default_rng(3)
+    scales, ridge = rng.uniform(0.1, 3.0, phi.shape[1]), 0.7
+
+    def error(places):
+        some, ridges = phi[:, places], np.diag(ridge / scales[places] ** 2)
+        return t @ t - t @ some @ np.linalg.solve(some.T @ some + ridges, some.T @ t)
+
+    left = list(range(phi.shape[1]))
+    while len(left) > 1:
+        left.remove(min(left, key=lambda out: error([i for i in left if i != out])))
+        assert list(most_missed(phi.T @ phi, phi.T @ t, scales, ridge, len(left))) == left

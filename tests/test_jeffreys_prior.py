@@ -1,7 +1,11 @@
 """Adaptive sparseness against its printed update and its closed form."""
 
+import time
+from itertools import combinations
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from skarce import JeffreysPriorRegressor, KernelBasis, Outcome
 from skarce.searches import Journal, Limits
@@ -12,7 +16,7 @@ from tests.test_active_set import moments_of
 
 
 def em(phi, t, initial_ridge=0.01):
-    return JeffreysEM(np.arange(phi.shape[1]), phi.T @ phi, phi.T @ t, float(t @ t), float(len(t)), initial_ridge)
+    return JeffreysEM(moments_of(phi, t), np.arange(phi.shape[1]), initial_ridge)
 
 
 def test_the_start_is_ridge_and_a_step_is_the_printed_update():
@@ -128,10 +132,65 @@ def test_units_of_the_target_do_not_matter(sinc):
     np.testing.assert_allclose(scaled.coef_ / 1e9, model.coef_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("noisy", [True, False])
+def test_the_last_entry_of_the_trace_is_the_criterion_also_where_nothing_is_left(rng, noisy):
+    X = rng.normal(size=(40, 120))
+    y = rng.normal(size=40) if noisy else X[:, 3] - X[:, 5]
+    model = JeffreysPriorRegressor("passthrough").fit(X, y)
+    assert model.outcome_ is Outcome.NO_NOISE
+    assert model.trace_["criterion"][-1] == pytest.approx(model.criterion_, rel=0.01)
+    ridges = model.weight_precision_ * model.noise_variance_
+    if noisy:
+        assert model.criterion_ == pytest.approx(gcv(X[:, model.active_], y, ridges, intercept=True), rel=1e-3)
+
+
 def test_max_active_is_a_cap(sinc):
     model = JeffreysPriorRegressor(max_active=2).fit(*sinc)
     assert len(model.active_) == 2
     assert model.outcome_ is Outcome.SIZE_LIMIT
+    assert model.trace_["n_active"][-1] == 2
+    assert model.trace_["criterion"][-1] == pytest.approx(model.criterion_, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_kept", [2, 3, 4])
+def test_a_cap_keeps_functions_that_explain_much(sinc, n_kept):
+    X, y = sinc
+    basis = KernelBasis(gamma=0.3)
+    free, capped = JeffreysPriorRegressor(basis).fit(X, y), JeffreysPriorRegressor(basis, max_active=n_kept).fit(X, y)
+    assert set(capped.active_) < set(free.active_)
+
+    def residual(active):
+        phi = np.column_stack([rbf(X, X[list(active)], 0.3), np.ones(len(X))])
+        return ((y - phi @ np.linalg.lstsq(phi, y, rcond=None)[0]) ** 2).sum()
+
+    every = sorted(map(residual, combinations(free.active_, n_kept)))
+    assert residual(capped.active_) <= 1.1 * every[0] < every[len(every) // 4]
+
+
+def test_no_step_is_begun_that_would_not_end_in_time(sinc, monkeypatch):
+    now = [0.0]
+    plain = JeffreysEM.step
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def step(state):
+        now[0] += 10.0
+        return plain(state)
+
+    monkeypatch.setattr(JeffreysEM, "step", step)
+    with pytest.warns(ConvergenceWarning, match="Raise max_time"):
+        model = JeffreysPriorRegressor(max_time=55.0).fit(*sinc)
+    assert len(model.trace_) == 4  # another step and the model after it would take until 60
+    assert model.outcome_ is Outcome.TIME_LIMIT
+    now[0] = 0.0
+    with pytest.warns(ConvergenceWarning, match="Raise max_time"):
+        model = JeffreysPriorRegressor(max_time=0.0).fit(*sinc)
+    assert len(model.trace_) == 0
+    X, y = sinc
+    phi = rbf(X, X, 1 / X.var())
+    phi -= phi.mean(axis=0)
+    np.testing.assert_allclose(
+        model.predict(X), y.mean() + phi @ np.linalg.solve(phi.T @ phi + 0.01 * np.eye(120), phi.T @ (y - y.mean())), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("ridge", [0.0, -1.0, np.inf, "gcv", None, True])

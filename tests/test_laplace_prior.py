@@ -1,12 +1,16 @@
 """The estimator with an L1 penalty, against dense matrices and scikit-learn's lasso."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
 from skarce import KernelBasis, LaplacePriorRegressor, Outcome
 from skarce.designs import RowBlocks
+from skarce.estimators.repeats import times_counted
+from skarce.estimators.streaming import Training
 from skarce.solvers import laplace_path
 from tests.oracles import contrasts, gcv, l1_objective, l1_violation, rbf
 
@@ -194,6 +198,71 @@ def test_the_path_of_gcv_ends_before_models_that_use_half_of_the_rows(rng):
     assert whole.trace_["n_active"].max() > 40
 
 
+def test_it_says_where_the_criterion_is_least_at_an_end_of_the_path(sinc):
+    X, y = sinc
+    model = LaplacePriorRegressor().fit(X, y)
+    path = model.trace_[:-1]
+    assert path["criterion"].argmin() == len(path) - 1 == 99
+    assert model.outcome_ is Outcome.END_OF_PATH
+    longer = LaplacePriorRegressor(penalty=path["penalty"][0] * np.geomspace(1e-1, 1e-8, 30)).fit(X, y)
+    assert 0 < longer.trace_["criterion"][:-1].argmin() < 29
+    assert longer.outcome_ is Outcome.CONVERGED
+    assert longer.penalty_ < model.penalty_
+    for penalties in (path["penalty"][30:60], longer.penalty_ * np.geomspace(1e-3, 1e-5, 5)):
+        model = LaplacePriorRegressor(penalty=penalties).fit(X, y)
+        assert model.trace_["criterion"][:-1].argmin() in (0, len(penalties) - 1)
+        assert model.outcome_ is Outcome.END_OF_PATH
+    assert LaplacePriorRegressor(penalty=longer.penalty_).fit(X, y).outcome_ is Outcome.CONVERGED
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_it_says_where_half_of_the_rows_ended_the_path(rng, finish):
+    X = rng.uniform(size=(100, 3))
+    y = np.sin(12 * X[:, 0]) * np.cos(9 * X[:, 1]) + 0.01 * rng.normal(size=100)
+    model = LaplacePriorRegressor(KernelBasis(gamma=20.0), finish=finish).fit(X, y)
+    path = model.trace_[model.trace_["action"] == "penalty"]
+    assert len(path) < 100
+    assert model.penalty_ == pytest.approx(path["penalty"].min())
+    assert model.outcome_ is Outcome.HALF_USED
+
+
+def test_the_path_ends_at_the_same_penalty_for_the_iteration(rng):
+    X = rng.normal(size=(50, 200))
+    y = X[:, 0] + 0.5 * rng.normal(size=50)
+    exact, stopped = (LaplacePriorRegressor("passthrough", finish=finish).fit(X, y) for finish in (True, False))
+    assert stopped.trace_["penalty"].min() == pytest.approx(exact.trace_["penalty"].min())
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_rows_that_are_counted_often_do_not_let_more_functions_in(rng, finish):
+    X = rng.normal(size=(50, 200))
+    y = X[:, 0] + 0.5 * rng.normal(size=50)
+    once = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y)
+    repeated = LaplacePriorRegressor("passthrough", finish=finish).fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    weighted = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y, sample_weight=np.full(50, 5.0))
+    streamed = LaplacePriorRegressor("passthrough", finish=finish).fit(RowBlocks.from_arrays(np.tile(X, (5, 1)), np.tile(y, 5)))
+    for model in (repeated, weighted, streamed):
+        assert model.trace_["penalty"].min() == pytest.approx(5 * once.trace_["penalty"].min())
+        np.testing.assert_array_equal(model.active_, repeated.active_)
+    if finish:
+        assert repeated.trace_["n_active"].max() <= 25
+
+
+def test_how_often_an_observation_is_counted(rng):
+    X, y = rng.normal(size=(6, 2)), rng.normal(size=(6, 1))
+    assert times_counted(Training(X, y, None)) == 1.0
+    assert times_counted(Training(X, y, np.full(6, 0.1))) == 1.0
+    assert times_counted(Training(X, y, np.array([3.0, 2, 1, 0, 0, 0]))) == 2.0
+    same_inputs, same_targets = np.repeat(X[:1], 6, 0), np.repeat(y[:1], 6, 0)
+    assert times_counted(Training(same_inputs, y, None)) == 1.0
+    assert times_counted(Training(X, same_targets, None)) == 1.0
+    assert times_counted(Training(same_inputs, same_targets, None)) == 6.0
+    assert times_counted(Training(X[[0, 0, 1]], same_targets[:3], np.array([1.0, 1.0, 0.0]))) == 2.0
+    words = pd.DataFrame({"colour": ["red", "red", "blue", "red"], "size": [1, 1, 1, 2]})
+    for inputs in (words, sparse.csr_array(np.array([[0.0, 1], [0, 1], [3, 0], [3, 1]]))):
+        assert times_counted(Training(inputs, np.ones((4, 1)), None)) == pytest.approx(4 / 3)
+
+
 def test_counting_active_functions_finds_the_inputs_that_matter(rng):
     X = rng.normal(size=(200, 400))
     y = X[:, :5].sum(axis=1) + rng.normal(size=200)
@@ -231,12 +300,20 @@ def test_row_blocks_and_kinds_of_moments_give_the_same(rng):
 @pytest.mark.parametrize("finish", [True, False])
 def test_max_active_is_a_cap(sinc, finish):
     X, y = sinc
-    for penalty in ("gcv", 1e-3):
+    for penalty in ("gcv", np.geomspace(1.0, 1e-3, 20)):
         model = LaplacePriorRegressor(penalty=penalty, max_active=4, finish=finish).fit(X, y)
         assert 0 < len(model.active_) <= 4
         assert model.outcome_ is Outcome.SIZE_LIMIT
-    model = LaplacePriorRegressor(penalty=1e-3, max_active=4).fit(X, y)
+
+
+def test_a_cap_that_replaces_the_penalty_says_so(sinc):
+    X, y = sinc
+    with pytest.warns(ConvergenceWarning, match=r"max_active=4 was reached before penalty=0.001: .* of penalty_=0\.3"):
+        model = LaplacePriorRegressor(penalty=1e-3, max_active=4).fit(X, y)
     assert model.penalty_ > 1e-3
+    assert model.outcome_ is Outcome.SIZE_LIMIT
+    assert LaplacePriorRegressor(penalty=model.penalty_, max_active=4).fit(X, y).penalty_ == model.penalty_
+    assert LaplacePriorRegressor(penalty=1e-3, max_active=4, finish=False).fit(X, y).penalty_ == 1e-3
     phi = rbf(X, X, 1 / X.var())
     assert l1_violation(phi - phi.mean(axis=0), y - y.mean(), scattered(model, 120), model.penalty_) < 1e-5 * model.penalty_
 
@@ -260,10 +337,18 @@ def test_the_iteration_says_when_all_candidates_are_too_many(sinc, monkeypatch):
         LaplacePriorRegressor(penalty=1.0, finish=False).fit(*sinc)
 
 
-@pytest.mark.parametrize("penalty", ["bic", -1.0, np.nan, np.inf, [], [1.0, -1.0], [[1.0]], None, True, "1.0x"])
+@pytest.mark.parametrize(
+    "penalty", ["bic", -1.0, np.nan, np.inf, [], [1.0, -1.0], [[1.0]], None, True, "1.0x", "1.0", ["1.0"], [True], [[1], [2, 3]]]
+)
 def test_a_penalty_that_is_none_is_named(sinc, penalty):
     with pytest.raises(ValueError, match='penalty must be "gcv", a finite number'):
         LaplacePriorRegressor(penalty=penalty).fit(*sinc)
+
+
+@pytest.mark.parametrize("finish", ["no", 1, None])
+def test_a_choice_to_finish_that_is_none_is_named(sinc, finish):
+    with pytest.raises(ValueError, match="finish must be True or False, got"):
+        LaplacePriorRegressor(finish=finish).fit(*sinc)
 
 
 def test_unknown_degrees_of_freedom_are_named(sinc):

@@ -81,6 +81,8 @@ def test_models_on_the_way_are_those_of_a_fit_with_that_budget(sinc, name):
         np.testing.assert_array_equal(path.relevance_vectors_, X[path.active_])
         assert path.outcome_ is Outcome.GOAL_REACHED
         np.testing.assert_array_equal(path.trace_, model.trace_)
+        assert repr(path) == repr(fresh)
+        np.testing.assert_array_equal(clone(path).fit(X, y).active_, path.active_)
 
 
 @nested
@@ -122,6 +124,7 @@ def test_another_tolerance_chooses_the_model_it_would_have_chosen(sinc, name, fa
     path = model.with_tol(tol)
     np.testing.assert_array_equal(path.active_, fresh.active_)
     np.testing.assert_allclose(path.predict(X), fresh.predict(X), rtol=1e-6, atol=1e-9)
+    assert repr(path) == repr(fresh)
 
 
 def test_a_smaller_tolerance_within_the_path(sinc):

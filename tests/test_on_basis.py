@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skarce import BackwardEliminationRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce import BackwardEliminationRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor, SparseRegressor
+from skarce.searches import PlusTakeAway
 
 
 @pytest.mark.parametrize("make", [RelevanceVectorRegressor, BackwardEliminationRegressor, RelevanceVectorClassifier])
@@ -32,3 +33,18 @@ def test_parameters_of_the_kernels_behind_a_name():
         RelevanceVectorRegressor("passthrough").set_params(basis__gamma=0.1)
     with pytest.raises(ValueError, match="no parameters to set"):
         RelevanceVectorRegressor().set_params(basis="passthrough", basis__gamma=0.1)
+
+
+def test_parts_without_parameters_are_named():
+    for wrong in ({"basis": None, "basis__gamma": 1.0}, {"basis": 3, "basis__gamma": 1.0}):
+        with pytest.raises(ValueError, match=r"no parameters to set, as basis__gamma would. Give basis=KernelBasis\(gamma=1.0\)"):
+            SparseRegressor().set_params(**wrong)
+    for wrong in ({"criterion__lowest_ridge": 1.0}, {"search": PlusTakeAway(), "search__plus": 3}):
+        with pytest.raises(ValueError, match=r"has no parameters to set, as .* a new object"):
+            SparseRegressor().set_params(**wrong)
+    with pytest.raises(ValueError, match="Invalid parameter 'kernels'"):
+        SparseRegressor().set_params(kernels__gamma=1.0)
+    model = SparseRegressor()
+    with pytest.raises(ValueError, match="Invalid parameter 'width' for estimator KernelBasis"):
+        model.set_params(basis__width=1.0)
+    assert SparseRegressor("passthrough").set_params(basis="rbf", basis__gamma=2.0, tol=0.1).basis.gamma == 2.0

@@ -437,6 +437,14 @@ def test_tables_line_up(ten):
         assert len({tuple(i for i, c in enumerate(line) if c == "|") for line in block}) == 1
 
 
+def test_p_values_are_said_to_be_the_papers_only_where_they_are(ten):
+    without = replace(TINY, claims={})
+    for paper, caption in ((TINY, "p-values, ours and the paper's; each cell"), (without, "Our p-values; each cell")):
+        page = tables.markdown(paper, findings(paper, ten), {"seed": "0"}, [])
+        assert ("(paper" in page) == (paper is TINY)
+        assert caption in page
+
+
 def test_the_page_says_what_was_run_and_which_claims_hold(ten):
     page = tables.markdown(TINY, findings(TINY, ten), {"seed": "0"}, ["one.png"])
     for expected in (
@@ -562,6 +570,24 @@ def test_the_command_writes_tables_numbers_and_pictures(tiny):
     assert len(json.loads(Path("out/results.json").read_text())["records"]) == 12
     again = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
     assert "12 results are already in out" in again.stderr
+
+
+@pytest.mark.parametrize("width", ["30", None])
+def test_a_file_gets_whole_tables(tiny, monkeypatch, width):
+    monkeypatch.delenv("COLUMNS")
+    if width is not None:
+        monkeypatch.setenv("COLUMNS", width)
+    renamed = {contender.name: f"{contender.label} by a name that makes the table wide" for contender in TINY.contenders}
+    wide = replace(TINY, contenders=tuple(replace(c, printed_as=renamed[c.name]) for c in TINY.contenders))
+    monkeypatch.setattr("skarce.cli.reproducing.find_paper", lambda name, quick: wide)
+    result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out", "--repeats", "2")
+    assert "…" not in result.stdout
+    (finding, _) = findings(wide, list(Store.open(tiny / "out" / "records.jsonl").records.values()))
+    headings, rows = summary_table(finding, on_screen=True)
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    for cells in (headings, *rows):
+        assert any(line.startswith(cells[0].strip()) and all(cell.strip() in line for cell in cells) for line in lines)
+    assert max(map(len, lines)) > 100
 
 
 def test_quick_results_have_a_folder_of_their_own(tiny):

@@ -37,6 +37,14 @@ def check_budget(n_basis: Any, max_active: int | None) -> None:
         raise ValueError(f"n_basis={n_basis} asks for more functions than max_active={max_active} lets in.")
 
 
+def check_forgetting(forgetting: Any) -> float:
+    """By how much what came before a batch still counts."""
+    is_number = isinstance(forgetting, (int, float, np.number)) and not isinstance(forgetting, bool)
+    if not is_number or not 0.0 < float(forgetting) <= 1.0:
+        raise ValueError(f"forgetting must be above 0 and at most 1 (never), got {forgetting!r}.")
+    return float(forgetting)
+
+
 def check_weight_variance(variance: Any) -> float | None:
     """The prior variance of the weights where it is given; None where it is learned."""
     if isinstance(variance, str) and variance == "learned":

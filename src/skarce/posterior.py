@@ -22,7 +22,7 @@ SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have
 class Outcome(Enum):
     """How a fit ended; the value reads as advice."""
 
-    CONVERGED = "The criterion has settled: nothing that this method could change improves it any more."
+    CONVERGED = "The criterion has settled: no step that this method takes improves it any more."
     SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
     ILL_CONDITIONED = (
         "Active functions are so nearly dependent that rounding hides what a further change would do. Narrow the kernel, or thin "
@@ -45,6 +45,15 @@ class Outcome(Enum):
     NO_NOISE = (
         "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
         "bound of the method."
+    )
+    END_OF_PATH = (
+        "The criterion is least at an end of the path of penalties: it may fall further beyond, which need not mean that the model "
+        "predicts better. Give penalty= an array that goes on there, and compare on rows that were held out."
+    )
+    HALF_USED = (
+        "The criterion still fell where the path of penalties ended, because models began to use more than half of the "
+        "observations: what it says of those cannot be trusted. Widen the kernel, take degrees_of_freedom='active', or choose the "
+        "penalty on rows that were held out."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."

@@ -12,7 +12,7 @@ from scipy import stats
 from skarce._linalg import inverse_of_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination
-from skarce.posterior import Posterior
+from skarce.posterior import Outcome, Posterior
 
 
 class CoefficientTests(NamedTuple):
@@ -69,7 +69,10 @@ class VariationalPosterior(Posterior):
         return self.noise_variance * determined**2 / (total * self._lengths)
 
     def coefficient_tests(self) -> CoefficientTests:
-        """t tests by the full covariance."""
+        """t tests by the full covariance; NaN where least squares leaves nothing to tell the noise."""
+        if self.outcome is Outcome.NO_NOISE and not self.ridges.any():
+            unknown = np.full(len(self.mean), np.nan)
+            return CoefficientTests(unknown, 0.0, unknown)
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(self.mean == 0.0, 0.0, self.mean / self.coefficient_std)
         freedom = self.degrees_of_freedom

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
-from skarce.estimators import VBLSClassifier, VBLSRegressor
+from skarce.estimators import LaplacePriorRegressor, VBLSClassifier, VBLSRegressor
 
 MOST_WIDTHS = 20  # listed
 
@@ -28,6 +28,7 @@ def facts(model: SavedModel) -> dict[str, str]:
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **kernel_width(model),
+        **penalty(model),
         **_level(model),
         criterion: f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": regressor.outcome_.value,
@@ -62,6 +63,16 @@ def kernel_width(model: SavedModel) -> dict[str, str]:
     listed = [f"{names[place]} {basis.gamma_[place]:.3g}" for place in narrowest[:MOST_WIDTHS]]
     more = f", and {len(narrowest) - MOST_WIDTHS} wider ones" if len(narrowest) > MOST_WIDTHS else ""
     return {"kernel": f"{basis.kernel}, one gamma per input ({origin}): {', '.join(listed)}{more}"}
+
+
+def penalty(model: SavedModel) -> dict[str, str]:
+    """The L1 penalty, and how it was chosen, where there is one."""
+    regressor = model.regressor
+    if not isinstance(regressor, LaplacePriorRegressor):
+        return {}
+    is_chosen = isinstance(regressor.penalty, str) or np.size(regressor.penalty) > 1
+    origin = f"by GCV, degrees of freedom {regressor.degrees_of_freedom!r}" if is_chosen else "as given"
+    return {"penalty": f"{regressor.penalty_:.4g} ({origin})"}
 
 
 def active_functions(model: SavedModel) -> Any:

@@ -14,13 +14,23 @@ from sklearn.pipeline import Pipeline
 
 from skarce import __version__
 from skarce.classifiers import CLASSIFIERS
-from skarce.cli.explanation import kernel_width
+from skarce.cli.explanation import kernel_width, penalty
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
 from skarce.registry import METHODS, Method, find_own_method, own_names
 from skarce.tables import CLASSIFICATION, TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
 from skarce.width_rules import WIDTH_RULES
+
+
+def _learning_widths() -> list[str]:
+    """Methods that do not take the kernel width from the scale of the inputs."""
+    return [name for name in own_names() if METHODS[name].width_rule in ("evidence", "ard")]
+
+
+def _budgeted() -> list[str]:
+    """Methods that can be told how many functions to keep."""
+    return [name for name in own_names() if "n_basis" in METHODS[name].make().get_params(deep=False)]
 
 
 @click.command()
@@ -34,9 +44,18 @@ from skarce.width_rules import WIDTH_RULES
     help=f"One of {', '.join(own_names())}; for classes one of {', '.join(own_names(CLASSIFIERS))}.",
 )
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
-@click.option("--gamma", type=click.FloatRange(min=0, min_open=True), help="Kernel width exp(-gamma |x-c|^2).  [default: scale]")
+@click.option(
+    "--gamma",
+    type=click.FloatRange(min=0, min_open=True),
+    help=f"Kernel width exp(-gamma |x-c|^2).  [default: scale; learned by {', '.join(_learning_widths())}]",
+)
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, in place of --gamma.")
 @click.option("--centers", type=click.IntRange(min=1), help="Landmarks as candidates, for many rows.  [default: all rows]")
+@click.option(
+    "--n-basis",
+    type=click.IntRange(min=1),
+    help=f"Exactly so many functions, where the method takes a budget: {', '.join(_budgeted())}.",
+)
 @click.option(
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
@@ -51,6 +70,7 @@ def fit(
     gamma: float | None,
     widths: str | None,
     centers: int | None,
+    n_basis: int | None,
     max_time: float | None,
 ) -> None:
     """Fit a model to a table and save it.
@@ -67,6 +87,7 @@ def fit(
       skarce fit flowers.csv --target species                    classes: probabilities in place of error bars
       skarce fit houses.csv --target price --widths ard          one width per input, learned
       skarce fit houses.csv --target price --widths cv           the best of nine by cross validation, 46 fits
+      skarce fit houses.csv --target price --method gps-be --n-basis 20
     """
     if gamma is not None and widths is not None:
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both say what the kernel width is; give one of them.")
@@ -78,10 +99,15 @@ def fit(
         raise click.UsageError(
             f"--widths {widths} is not for --method {chosen.name}, whose kernel widths are part of its name or which has none."
         )
+    if n_basis is not None and chosen.name not in _budgeted():
+        raise click.UsageError(
+            f"--n-basis {n_basis} is not for --method {chosen.name}, which finds the number of functions itself; "
+            f"a budget is for {', '.join(_budgeted())}."
+        )
     chosen = chosen if widths is None else chosen.with_widths(widths)
     for note in training.notes:
         messages().print(f"Note: {note}")
-    options = {"basis__gamma": gamma, "basis__centers": centers, "max_time": max_time}
+    options = {"basis__gamma": gamma, "basis__centers": centers, "n_basis": n_basis, "max_time": max_time}
     with messages().status(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(chosen, training, {name: value for name, value in options.items() if value is not None})
     model = SavedModel(pipeline, target, training.kinds, __version__)
@@ -90,14 +116,17 @@ def fit(
 
 
 def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> Pipeline:
-    """The fitted pipeline. What stopped a fit early is printed as its outcome, so the warning is not repeated."""
+    """The fitted pipeline. What stopped a fit early is printed as its outcome, so that warning is not repeated."""
     preprocessing = make_preprocessing(training.kinds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
         try:
             model = method.fit(preprocessing.fit_transform(training.X), training.y, **options)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise TableError(f"{method.name} cannot be fitted to this table: {' '.join(str(error).split())}") from None
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        if message != model.outcome_.value:
+            messages().print(f"Note: {message}")
     return Pipeline([("preprocessing", preprocessing), ("model", model)])
 
 
@@ -107,6 +136,7 @@ def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
         "outcome": regressor.outcome_.value,
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
         **kernel_width(model),
+        **penalty(model),
     }
     if is_classifier(regressor):
         classes = ", ".join(map(str, regressor.classes_))

@@ -20,9 +20,15 @@ MOST_FIXED = (-4, 6)  # powers of ten between which numbers are written without 
 
 
 def show(*results: Table | str) -> None:
-    """Print tables and lines to standard output; lines, and tables that are made of lines, are not broken."""
+    """Print tables and lines to standard output; lines, and tables that are made of lines, are not broken.
+
+    A file or a pipe is as wide as a table of cells that must not be broken: only a terminal cuts it.
+    """
     for result in results:
-        _console(stderr=False).print(result, soft_wrap=isinstance(result, str))
+        console = _console(stderr=False)
+        if not console.is_terminal and isinstance(result, Table) and any(column.no_wrap for column in result.columns):
+            console.width = max(console.width, _widest(console, result))
+        console.print(result, soft_wrap=isinstance(result, str))
 
 
 def messages() -> Console:
@@ -33,7 +39,12 @@ def messages() -> Console:
 def fits(table: Table) -> bool:
     """Whether standard output is wide enough to print the table as it is."""
     console = _console(stderr=False)
-    return Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum <= console.width
+    return _widest(console, table) <= console.width
+
+
+def _widest(console: Console, table: Table) -> int:
+    """How wide the table is with no cell broken or cut."""
+    return Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
 
 
 def _console(stderr: bool) -> Console:

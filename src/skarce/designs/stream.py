@@ -41,7 +41,7 @@ class StreamDesign(Centred):
         self.candidates = candidates
         self.n_seen = self.n_solved = 0.0
         self._sums = Sums.empty(m, n_outputs)
-        self._fit_intercept = fit_intercept
+        self.fit_intercept = fit_intercept
 
     @classmethod
     def after(cls, candidates: Any, design: Any, moments: list[Moments], *, fit_intercept: bool) -> StreamDesign | None:
@@ -91,6 +91,6 @@ class StreamDesign(Centred):
 
     def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
         """One `Moments` for each output, all on one whole Gram."""
-        about_mean = self._fit_intercept
+        about_mean = self.fit_intercept
         self._centre = Centre(self._sums.candidate_means * about_mean, self._sums.target_means * about_mean)
         return self._sums.moments(about_mean=about_mean)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     max_active : int, default=None
         Basis functions at most. With several targets, so many for each.
     max_time : float, default=None
-        Seconds after which the model so far is returned, with a warning. What the full model takes comes on top.
+        Seconds for learning the widths of the basis, which ends there with a warning. One model with all functions and the
+        elimination come on top: together they take as long as a few steps of the learning, and are not cut short.
     moments : {"auto", "whole", "columns"}, default="auto"
         The whole Gram matrix is needed in any case; ``"columns"`` computes it from Phi where that is stored.
     verbose : int, default=0
@@ -72,7 +74,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     weight_precision_ : array like `coef_`
         The same for all; its ratio to the precision of the noise is that of the full model.
     noise_variance_ : float or array of shape (n_outputs,)
-        At its best for the functions that are left, with that ratio held; with a given `weight_variance`, that of the full model.
+        At its best for the functions that are left, with that ratio held; with a given `weight_variance` the squared error of the
+        weights over what is left of n once they are counted, \|t - Phi w\|^2 / (n - gamma), which for all functions is the same.
     criterion_ : float
         The log evidence of the sparse model: the log density of the targets (with an intercept: of their N - 1 contrasts), with all
         constants, summed over outputs.
@@ -155,8 +158,8 @@ class BackwardEliminationRegressor(NestedRegressor):
         return criterion if variances is None else GivenWeightVariance(weight_variance=float(variances[output]))
 
     def _learning(self, rows: Training) -> dict[str, Any]:
-        """Widths go with the prior of the weights."""
-        return {**super()._learning(rows), "weight_variance": self._given_variances(rows)}
+        """Widths go with the prior of the weights, and have all of the time."""
+        return {**super()._learning(rows), "max_time": self.max_time, "weight_variance": self._given_variances(rows)}
 
     def _given_variances(self, rows: Training) -> Floats | None:
         """The prior variance of the weights of each output in user units, or None where it is learned."""
@@ -167,10 +170,13 @@ class BackwardEliminationRegressor(NestedRegressor):
         half = 0.5 * np.ptp(targets, axis=0)
         return given * np.where(half > 0.0, half, 1.0) ** 2
 
+    def _journal(self, limits: Limits) -> Journal:
+        """All that follows the learning of widths costs less than one step of it: it is not cut short."""
+        return super()._journal(replace(limits, deadline=None))
+
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None
-        limits = Limits(PRECISION_TOL, PRECISION_STEPS, None, journal.limits.deadline)
-        full = full_model(moments, Journal(limits), given)
+        full = full_model(moments, Journal(Limits(PRECISION_TOL, PRECISION_STEPS)), given)
         if full is None:
             return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
         return run_penalized_path(criterion, moments, journal, full, self._rule(self.tol), self.n_basis, self.keep_path)

@@ -245,6 +245,7 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
             return posterior_of(criterion, moments, design, output, found, journal, 1.0)
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
+        journal.value = lambda score: float(scaled_criterion.value(score, scaled.n_samples, design.n_samples, factor))
         found = (search or self._search)(scaled_criterion, scaled, journal)
         if not len(found.active) and found.outcome in SETTLED:
             found = found._replace(outcome=Outcome.NOTHING_HELPS)

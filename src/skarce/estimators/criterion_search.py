@@ -12,19 +12,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import get_tags
+from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._validation import is_count
 from skarce.estimators.trials import (
     Group,
     Trial,
-    check_same_sense,
+    check_same_kind,
     fit_group,
     fit_group_on_one_core,
     moments_key,
     order,
     results_table,
     shares_moments,
+    warn_if_none_is_finite,
 )
 
 
@@ -44,8 +49,8 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     there are candidates. Candidates that differ in nothing before the search for functions (all but the basis, the intercept and
     the kind of moments) share the basis and its moments.
 
-    All candidates should be models of one kind for the same targets: GCV of two methods, or with two ways to count degrees of
-    freedom, do not compare.
+    All candidates must be models of one kind for the same targets: GCV of two methods, or with two ways to count degrees of
+    freedom, do not compare, nor do two kinds of evidence, and are refused.
 
     Parameters
     ----------
@@ -63,9 +68,11 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     inflation : float, default=2.0
         Only for GCV: each degree of freedom that a model uses counts as so many when candidates are compared; 1 compares
         `criterion_` as it is. GCV does not know that functions were chosen among many, so kernels that are too narrow look too good
-        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, 1.4 is common.
+        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, and where many functions
+        are needed, 1.4 is enough. The evidence of a sparse model has the same weakness and no remedy here: take its kernel width by
+        ``KernelBasis(gamma="evidence")``, or search with `EvidenceRegressor`.
     verbose : int, default=0
-        1 prints a line for each candidate.
+        1 prints a line for each candidate, with what is compared where `inflation` makes that another number.
     random_state : int, RandomState or None, default=None
         Seeds the draws from `param_distributions`.
 
@@ -75,9 +82,9 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     best_params_, best_index_ : its parameters, and its place in `results_`
     criterion_, criterion_sense_ : its criterion, and whether larger (+1) or smaller (-1) is better
     results_ : dict of arrays
-        ``params``, ``param_<name>``, ``criterion``, ``compared`` (the criterion after `inflation`), ``rank``, ``n_active``,
-        ``outcome`` and ``fit_time``, ready for `pandas.DataFrame`. Time for shared moments counts for the first candidate that
-        needs them.
+        ``params``, ``param_<name>``, ``criterion``, ``compared`` (the criterion after `inflation`), ``rank`` (equals have the
+        same), ``n_active``, ``outcome`` and ``fit_time``, ready for `pandas.DataFrame`. Time for shared moments counts for the
+        first candidate that needs them.
     n_features_in_, feature_names_in_ : as in the best estimator
 
     References
@@ -130,14 +137,16 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         X : array of shape (n_samples, n_features), or what else the estimator takes
         y : array of shape (n_samples,) or (n_samples, n_outputs)
         **fit_params
-            For the estimator's `fit`, such as `sample_weight`.
+            For the estimator's `fit`, such as `sample_weight`; for that of a step of a pipeline, ``step__sample_weight``. With
+            metadata routing switched on, what the estimator asked for by `set_fit_request`.
 
         Returns
         -------
         self
         """
-        if not (isinstance(self.inflation, (int, float, np.number)) and 1.0 <= self.inflation < np.inf):
-            raise ValueError(f"inflation must be a finite number of at least 1, got {self.inflation!r}.")
+        self._check_choices()
+        if _routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         candidates = self._candidates()
         trials: list[Trial] = []
         best: Any = None
@@ -146,7 +155,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
                 trials.append(trial)
                 if self.verbose:
                     self._print(trial, candidates, len(trials))
-            check_same_sense(trials)
+            check_same_kind(trials)
             leader = min(done, key=order)
             if best is None or order(leader) < order(best[0]):
                 best = leader, model
@@ -156,6 +165,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         self.best_index_, self.best_params_ = leader.place, candidates[leader.place]
         self.criterion_, self.criterion_sense_ = leader.criterion, leader.sense
         self.results_ = results_table(candidates, trials)
+        warn_if_none_is_finite(trials, leader, self.inflation)
         for message in leader.warnings:
             warnings.warn(str(message.message), message.category, stacklevel=2)
         return self
@@ -198,6 +208,23 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
         return tags
 
+    def get_metadata_routing(self) -> Any:
+        """As scikit-learn asks of an estimator that holds another: what is passed to `fit` is for that one's `fit`."""
+        return MetadataRouter(owner=self).add(
+            estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+        )
+
+    def _check_choices(self) -> None:
+        if not (isinstance(self.inflation, (int, float, np.number)) and 1.0 <= self.inflation < np.inf):
+            raise ValueError(f"inflation must be a finite number of at least 1, got {self.inflation!r}.")
+        if not is_count(self.n_iter):
+            raise ValueError(f"n_iter, the number of draws, must be a whole number of at least 1, got {self.n_iter!r}.")
+        is_whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (is_whole and self.n_jobs != 0):
+            raise ValueError(
+                f"n_jobs must be None (one process), a number of processes, or -1 for one on every core; got {self.n_jobs!r}."
+            )
+
     def _of_the_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted.")
@@ -228,14 +255,15 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         common = X, y, fit_params, self.inflation
         if joblib.effective_n_jobs(self.n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)
-        parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-        return parallel(joblib.delayed(fit_group_on_one_core)(group, *common) for group in groups)
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        return parallel(delayed(fit_group_on_one_core)(group, *common) for group in groups)
 
     def _print(self, trial: Trial, candidates: list[dict[str, Any]], n_done: int) -> None:
         width = len(str(len(candidates)))
         params = ", ".join(f"{name}={value}" for name, value in candidates[trial.place].items())
+        inflated = f"  compared {trial.compared: .6e}" if trial.compared != trial.criterion else ""
         print(
-            f"{n_done:{width}d}/{len(candidates)}  criterion {trial.criterion: .6e}  functions {trial.n_active:5d}  "
+            f"{n_done:{width}d}/{len(candidates)}  criterion {trial.criterion: .6e}{inflated}  functions {trial.n_active:5d}  "
             f"{trial.seconds:7.2f} s  {params}",
             file=sys.stderr,
         )

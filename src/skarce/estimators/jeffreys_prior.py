@@ -37,9 +37,11 @@ class JeffreysPriorRegressor(MomentRegressor):
     max_iter : int, default=10000
         Iterations at most.
     max_active : int, default=None
-        Of the result only the largest weights are kept, this many at most. With several targets, so many for each.
+        Where more are left, those that are missed least are taken out one after the other, and the iteration goes on with the
+        others. With several targets, so many for each.
     max_time : float, default=None
-        Seconds after which the model so far is returned, with a warning.
+        Seconds after which the model so far is returned, with a warning; no step is begun that would not end in time. The least
+        is the time for a ridge estimate with all candidates and its std.
     moments, verbose, random_state
         As in `RelevanceVectorRegressor`.
 
@@ -100,6 +102,9 @@ class JeffreysPriorRegressor(MomentRegressor):
         self.moments = moments
         self.verbose = verbose
         self.random_state = random_state
+
+    def _columns_one_by_one(self) -> float | None:
+        return float(np.finfo(float).max)  # all of them
 
     def _criterion(self) -> Criterion:
         given = self.initial_ridge

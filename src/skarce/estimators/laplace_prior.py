@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from skarce.criteria import Criterion
 from skarce.estimators.base import MomentRegressor
+from skarce.estimators.repeats import times_counted
+from skarce.estimators.streaming import Training
 from skarce.moments import Moments
-from skarce.posterior import Posterior
+from skarce.posterior import Outcome, Posterior
 from skarce.searches import Found, Journal
 from skarce.solvers.laplace_path import TRACE_FIELDS, LaplaceGCV, run_laplace
 
@@ -31,9 +36,10 @@ class LaplacePriorRegressor(MomentRegressor):
         transformer its output columns. They are not scaled: the penalty weighs functions by their length.
     penalty : "gcv", float or array of floats, default="gcv"
         mu. ``"gcv"`` tries 100 of them, from the least at which all weights are zero down to 1e-4 of it, and takes the one of
-        least GCV; models that use more than half of the observations are not considered. An array is the path to choose from, all
-        of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the limit from above: of all least
-        squares solutions the one whose weights have the least sum of sizes, to ten digits.
+        least GCV; the path ends before minimisers that have more functions than half of the rows, rows that repeat another and
+        weights above one not counted. Where GCV is least at its end, `outcome_` is ``END_OF_PATH`` or ``HALF_USED``. An array is
+        the path to choose from, all of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the
+        limit from above: of all least squares solutions the one whose weights have the least sum of sizes, to ten digits.
     degrees_of_freedom : {"hat", "active"}, default="hat"
         What GCV counts: ``"hat"``, the trace of the hat matrix with the reweighting held, as the paper does; or ``"active"``,
         the number of active functions, the true number for an L1 penalty. The first is smaller, and its models are larger; with
@@ -49,8 +55,9 @@ class LaplacePriorRegressor(MomentRegressor):
     max_iter : int, default=10000
         Steps at most for one penalty.
     max_active : int, default=None
-        The path ends before the first model with more functions. With ``finish=False``, of the result only the largest weights are
-        kept. With several targets, so many for each.
+        The path ends before the first model with more functions; where that is before the one penalty that was given, the model is
+        that of a larger one, `penalty_`, and a warning says so. With ``finish=False``, of the result those that are missed least
+        are taken out one after the other. With several targets, so many for each.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a warning. A single penalty is approached from larger ones,
         and where time was too short the model is that of a larger one: see `penalty_`.
@@ -129,12 +136,18 @@ class LaplacePriorRegressor(MomentRegressor):
         self.random_state = random_state
 
     def _columns_one_by_one(self) -> float | None:
-        return np.inf  # unknown how many, and a few at a time
+        return np.inf if self.finish else float(np.finfo(float).max)  # unknown how many, a few at a time; or all of them
 
     def _criterion(self) -> Criterion:
         if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
             raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
+        if not isinstance(self.finish, (bool, np.bool_)):
+            raise ValueError(f"finish must be True or False, got {self.finish!r}.")
         return LaplaceGCV(penalties=_checked(self.penalty), counts_active=self.degrees_of_freedom == "active")
+
+    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
+        assert isinstance(criterion, LaplaceGCV)
+        return replace(criterion, times_counted=times_counted(rows)) if criterion.penalties is None else criterion
 
     def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
         assert isinstance(criterion, LaplaceGCV)
@@ -145,6 +158,22 @@ class LaplacePriorRegressor(MomentRegressor):
         # The last row is of the model that was chosen; a target that does not vary has none.
         chosen = [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
         self.penalty_ = chosen[0] if one_output else np.array(chosen)
+        if np.ndim(self.penalty) == 0 and self.penalty != "gcv":
+            self._warn_of_another_penalty([p for posterior, p in zip(posteriors, chosen, strict=True) if _is_capped(posterior)])
+
+    def _warn_of_another_penalty(self, reached: list[float]) -> None:
+        if self.finish and reached:
+            warnings.warn(
+                f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
+                f"{max(reached):.6g}, the least one on the way that has no more functions. Raise max_active for the penalty that "
+                "was asked for.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+
+def _is_capped(posterior: Posterior) -> bool:
+    return posterior.outcome is Outcome.SIZE_LIMIT
 
 
 def _checked(penalty: Any) -> tuple[float, ...] | None:
@@ -152,10 +181,11 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
     if isinstance(penalty, str) and penalty == "gcv":
         return None
     try:
-        values = np.atleast_1d(np.asarray(penalty, dtype=np.float64))
-    except (TypeError, ValueError):
+        values = np.atleast_1d(np.asarray(penalty))
+        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # "1.0" is no number
+    except ValueError:  # lists of several lengths
         values = np.empty(0)
-    if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all() or isinstance(penalty, bool):
+    if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
             'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to '
             f"choose from by GCV; got {penalty!r}."

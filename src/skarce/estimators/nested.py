@@ -26,6 +26,7 @@ class NestedRegressor(MomentRegressor):
     """Base of the regressors that add or take away one function after the other: `with_n_basis` and `with_tol`."""
 
     keep_path: bool
+    n_basis: int | None
 
     @abstractmethod
     def _size_with(self, path: NestedPath, tol: float) -> int:
@@ -44,7 +45,7 @@ class NestedRegressor(MomentRegressor):
         -------
         model : a fitted estimator of the same class
             Its functions are the first (or the last that were left) on the way, its weights solved afresh. `trace_` is that of the
-            whole search.
+            whole search. Its parameters are those that ask for this size from the start.
 
         Examples
         --------
@@ -60,7 +61,9 @@ class NestedRegressor(MomentRegressor):
         check_is_fitted(self, "posterior_")
         if n_basis == 0 and not len(self.active_):
             return self._twin()
-        return self._with_sizes(lambda path: int(n_basis))
+        model = self._with_sizes(lambda path: int(n_basis))
+        model._ask_for(int(n_basis))
+        return model
 
     def with_tol(self, tol: float) -> Any:
         """The model that another `tol` chooses among those of this fit: nothing is learned or searched again.
@@ -77,7 +80,19 @@ class NestedRegressor(MomentRegressor):
         """
         if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0.0:
             raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
-        return self._with_sizes(lambda path: self._size_with(path, float(tol)))
+        model = self._with_sizes(lambda path: self._size_with(path, float(tol)))
+        model._ask_for(None)
+        model._tolerate(tol)
+        return model
+
+    def _ask_for(self, n_basis: int | None) -> None:
+        """Parameters with which a fit would choose so many functions; None leaves it to the tolerance."""
+        self.n_basis = n_basis
+        if n_basis is not None and self.max_active is not None:
+            self.max_active = max(self.max_active, n_basis)
+
+    def _tolerate(self, tol: float) -> None:
+        self.tol = tol
 
     def _with_sizes(self, size_of: Callable[[NestedPath], int]) -> Any:
         check_is_fitted(self, "posterior_")

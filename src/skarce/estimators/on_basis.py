@@ -34,11 +34,14 @@ class OnBasis:
     def set_params(self, **params: Any) -> Any:
         """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
         basis = params.get("basis", self.basis)
-        if isinstance(basis, str) and any(name.startswith("basis__") for name in params):
-            if basis != "rbf":
-                raise ValueError(f"basis={basis!r} has no parameters to set; basis__ is for transformers such as KernelBasis().")
-            self.basis = KernelBasis()
-            params.pop("basis", None)
+        if isinstance(basis, str) and basis == "rbf" and any(name.startswith("basis__") for name in params):
+            params = {"basis": KernelBasis(), **{name: value for name, value in params.items() if name != "basis"}}
+        for name in params:
+            own, nested, _ = name.partition("__")
+            value = params.get(own, getattr(self, own, self))
+            if nested and not hasattr(value, "set_params"):
+                example = "basis=KernelBasis(gamma=1.0)" if own == "basis" else f"{own}= a new object"
+                raise ValueError(f"{own}={value!r} has no parameters to set, as {name} would. Give {example}.")
         return super().set_params(**params)  # type: ignore[misc]
 
     def _check_limits(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from skarce.criteria import Criterion, IndividualEvidence, PenalizedError
@@ -93,3 +94,12 @@ class SparseRegressor(NestedRegressor):
             worths = self.criterion.rejudged(worths, path.least, path.n_samples, len(self.relevance_), tol)
             tol = self.tol
         return self.search.replay(worths, path.least, path.n_samples, tol)
+
+    def _ask_for(self, n_basis: int | None) -> None:
+        self.search = replace(self.search, n_basis=n_basis)
+
+    def _tolerate(self, tol: float) -> None:
+        if isinstance(self.criterion, PenalizedError):
+            self.criterion = replace(self.criterion, tol=tol)
+        else:
+            super()._tolerate(tol)

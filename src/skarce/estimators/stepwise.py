@@ -6,18 +6,21 @@ from typing import Any
 
 from skarce.criteria.variational import LikelihoodWithoutPrior
 from skarce.estimators.base import MomentRegressor
+from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.moments import Moments
+from skarce.posterior import Posterior
 from skarce.searches import Found, Journal
 from skarce.solvers.stepwise import run_stepwise
+from skarce.variational_posterior import VariationalPosterior
 
 DIRECTIONS = ("both", "forward", "backward")
 
 
-class StepwiseRegressor(MomentRegressor):
+class StepwiseRegressor(TestedCoefficients, MomentRegressor):
     """Least squares on inputs that enter and leave one at a time by F tests.
 
-    It is here to be compared with: tests after a selection promise more than they hold, and inputs that say nearly the same
-    confuse it.
+    It is here to be compared with: tests after a selection promise more than they hold, inputs that say nearly the same confuse
+    it, and where inputs are more than rows it may go on until nothing is left to tell the noise (`max_active` is a remedy).
 
     Parameters
     ----------
@@ -34,7 +37,7 @@ class StepwiseRegressor(MomentRegressor):
 
     Attributes
     ----------
-    active_, coef_, intercept_, noise_variance_, posterior_, trace_, criterion_, outcome_
+    active_, coef_, intercept_, relevance_, noise_variance_, posterior_, trace_, criterion_, outcome_
         As in `VBLSRegressor` with ``prior="none"``: the noise is |t - Phi w|^2 over the degrees of freedom left, the criterion the
         log likelihood.
 
@@ -84,6 +87,10 @@ class StepwiseRegressor(MomentRegressor):
         if not 0.0 < self.enter <= self.leave <= 1.0:
             raise ValueError(f"enter and leave must be levels with 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
         return LikelihoodWithoutPrior()
+
+    def _posterior(self, criterion: Any, moments: Moments, *rest: Any) -> Posterior:
+        posterior = super()._posterior(criterion, moments, *rest)
+        return VariationalPosterior.of(posterior, lengths=moments.gram.diagonal[posterior.active], is_factorized=False)
 
     def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Found:
         return run_stepwise(moments, journal, self.direction, self.enter, self.leave)

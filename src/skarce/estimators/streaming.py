@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skarce._parallel import blas_threads
 from skarce._typing import Floats
+from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
 from skarce.designs import StreamDesign
 from skarce.estimators.augmentation import Augmentation
@@ -91,9 +92,12 @@ class Streaming(ABC):
                 "fit keeps what partial_fit would go on from only where it has all of the Gram matrix, and that within 16 MiB. Use "
                 'moments="whole" for fewer than 1448 candidates, or begin with partial_fit.'
             )
-        forgetting = float(getattr(self, "forgetting", 1.0))
-        if not 0.0 < forgetting <= 1.0:
-            raise ValueError(f"forgetting must be above 0 and at most 1 (never), got {forgetting!r}.")
+        forgetting = check_forgetting(getattr(self, "forgetting", 1.0))
+        if stream is not None and stream.fit_intercept != self.fit_intercept:
+            raise ValueError(
+                f"fit_intercept={self.fit_intercept}, and the batches before this one had {stream.fit_intercept}: begin afresh, "
+                "with clone(model)."
+            )
         rows, one_output, basis = self._checked_rows(X, y, sample_weight, is_first=stream is None)
         if stream is None:
             targets = rows.targets[:, 0] if one_output else rows.targets

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from scipy.stats import rankdata
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce._parallel import blas_threads, one_thread
 from skarce.estimators.base import MomentRegressor, Prepared
+from skarce.estimators.sparse import SparseRegressor
 
 # With "basis" and all that is inside it, the parameters on which the moments depend.
 OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
@@ -27,6 +30,7 @@ class Trial(NamedTuple):
     criterion: float
     compared: float
     sense: int
+    kind: str  # of criterion
     n_active: int
     outcome: str
     seconds: float
@@ -87,7 +91,7 @@ def _fit_prepared(estimator: MomentRegressor, prepared: Prepared | None, X: Any,
 
 
 def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.WarningMessage], inflation: float) -> Trial:
-    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    model = last_step(estimator)
     if not hasattr(model, "criterion_") or not hasattr(model, "criterion_sense_"):
         raise TypeError(
             f"{type(model).__name__} has no criterion_ and criterion_sense_ to be judged by. Use an estimator of skarce, a "
@@ -97,7 +101,22 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
     criterion, sense = float(model.criterion_), int(model.criterion_sense_)
     is_inflated = sense < 0 and inflation > 1.0 and hasattr(model, "posterior_")
     compared = inflated(model, inflation) if is_inflated else criterion
-    return Trial(index, criterion, compared, sense, n_active, outcome, seconds, caught)
+    return Trial(index, criterion, compared, sense, kind_of(model), n_active, outcome, seconds, caught)
+
+
+def last_step(estimator: Any) -> Any:
+    """The model itself, where preparations stand before it."""
+    return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
+
+
+def kind_of(model: Any) -> str:
+    """By what a model is judged, in words; GCV of one class is of one kind, but for how its degrees of freedom are counted."""
+    words = [type(model).__name__]
+    if isinstance(model, SparseRegressor) or (isinstance(model, MomentRegressor) and model.criterion_sense_ > 0):
+        words.append(type(model._criterion()).__name__)
+    if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
+        words.append(f"degrees_of_freedom={model.degrees_of_freedom!r}")
+    return " with ".join(words)
 
 
 def inflated(model: Any, inflation: float) -> float:
@@ -108,7 +127,9 @@ def inflated(model: Any, inflation: float) -> float:
     total = 0.0
     for posterior in model.posterior_ if isinstance(model.posterior_, list) else [model.posterior_]:
         n, value = posterior.n_samples, posterior.criterion
-        freedom = n * posterior.noise_variance / value if value > 0.0 else 0.0
+        if value == 0.0:  # a target that does not vary has nothing to fit
+            continue
+        freedom = n * posterior.noise_variance / value
         left = n - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
         total += value * (freedom / left) ** 2 if left > 0.0 else np.inf
     return total
@@ -119,12 +140,31 @@ def order(trial: Trial) -> tuple[float, int]:
     return (np.inf if math.isnan(trial.compared) else -trial.sense * trial.compared), trial.place
 
 
-def check_same_sense(trials: list[Trial]) -> None:
-    if len({trial.sense for trial in trials}) > 1:
+def check_same_kind(trials: list[Trial]) -> None:
+    kinds = list(dict.fromkeys((trial.kind, trial.sense) for trial in trials))
+    if len(kinds) > 1:
         raise ValueError(
-            "the candidates have criteria of which one should be large and another small, such as evidence and GCV: these do not "
-            "compare. Search each by itself, or use GridSearchCV."
+            f"the candidates are judged by criteria that do not compare: {' and '.join(kind for kind, _ in kinds)}. Search each of "
+            "them by itself, or use GridSearchCV."
         )
+
+
+def warn_if_none_is_finite(trials: list[Trial], best: Trial, inflation: float) -> None:
+    """A search without anything to compare keeps its first candidate, which nobody should take for a choice."""
+    if any(math.isfinite(trial.compared) for trial in trials):
+        return
+    why = "the criterion of none is a finite number"
+    if any(math.isfinite(trial.criterion) for trial in trials):
+        why = (
+            f"with inflation={inflation:g} all of them use up every degree of freedom. Lower inflation, widen the kernel, or take "
+            "fewer candidates"
+        )
+    warnings.warn(
+        f"CriterionSearch cannot tell its {len(trials)} candidates from each other, and keeps number {best.place}: {why}. "
+        "results_ has what came out.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 def results_table(candidates: list[dict[str, Any]], trials: list[Trial]) -> dict[str, Any]:
@@ -136,11 +176,9 @@ def results_table(candidates: list[dict[str, Any]], trials: list[Trial]) -> dict
             if name in params:
                 column[index] = params[name]
         table[f"param_{name}"] = column
-    ranks = np.empty(len(trials), dtype=np.intp)
-    ranks[[trial.place for trial in sorted(trials, key=order)]] = np.arange(1, len(trials) + 1)
     table["criterion"] = np.array([trial.criterion for trial in trials])
     table["compared"] = np.array([trial.compared for trial in trials])
-    table["rank"] = ranks
+    table["rank"] = rankdata([order(trial)[0] for trial in trials], method="min").astype(np.intp)
     table["n_active"] = np.array([trial.n_active for trial in trials])
     table["outcome"] = np.array([trial.outcome for trial in trials])
     table["fit_time"] = np.array([trial.seconds for trial in trials])

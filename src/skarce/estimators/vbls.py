@@ -8,37 +8,47 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from skarce._typing import Floats, Indices
+from skarce._typing import Indices
+from skarce._validation import check_forgetting
+from skarce.basis import KernelBasis
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
 from skarce.designs import InMemoryDesign, StreamDesign
 from skarce.estimators.base import MomentRegressor, Search
+from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.estimators.variational_parameters import check_significance, group_labels
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
 from skarce.posterior_of import Design, posterior_of
 from skarce.searches import Found, Journal
-from skarce.solvers.precisions import RELEVANT
 from skarce.solvers.student_noise import run_student
 from skarce.solvers.together import run_shared, run_without_prior
 from skarce.solvers.variational_choice import choose
 from skarce.solvers.variational_direct import Model, climb, resume, run_direct
 from skarce.solvers.variational_em import run_em
+from skarce.solvers.variational_growth import grow_on, run_from_both_ends
 from skarce.solvers.variational_stream import follow
-from skarce.variational_posterior import CoefficientTests, VariationalPosterior
+from skarce.variational_posterior import VariationalPosterior
 
 PRIORS = ("none", "shared", "ard")
-SOLVERS = ("direct", "em")
-POSTERIORS = ("gaussian", "student-t")
-RESTARTS = ("doubling", "always")
+CHOICES = {
+    "solver": ("direct", "em"),
+    "start": ("auto", "all", "both"),
+    "factorized": (False, True),
+    "posterior": ("gaussian", "student-t"),
+    "noise": ("gaussian", "student-t"),
+    "restarts": ("doubling", "always"),
+}
+NOTHING_LEFT = (
+    "Least squares with as many candidates as rows fits any target, and leaves nothing to tell the noise: neither its std nor its "
+    'tests mean anything. Use prior="ard" or "shared".'
+)
 
 
-class VBLSRegressor(MomentRegressor):
+class VBLSRegressor(TestedCoefficients, MomentRegressor):
     """Variational Bayesian least squares: a linear model that finds out which of its inputs matter.
 
     Every weight has a precision of its own (or shares one with others), learned with the noise by maximising a lower bound on
@@ -60,6 +70,11 @@ class VBLSRegressor(MomentRegressor):
     solver : {"direct", "em"}, default="direct"
         ``"direct"`` solves ridge regressions, some tens of them; ``"em"`` makes the paper's sweeps, thousands of them, to the same
         fixed points.
+    start : {"auto", "all", "both"}, default="auto"
+        ``"all"`` begins with all candidates, as the paper does. ``"both"`` (direct solver, ``"ard"``) also begins with none, adds
+        what stands out among so many candidates, and takes the model that is worth more: fewer inputs, and where inputs are about
+        as many as rows a fraction of the error. ``"auto"`` is ``"all"`` on kernels, which predict better when more of them overlap,
+        else ``"both"``.
     factorized : bool, default=False
         With ``prior="shared"``: the paper's form, which takes the weights for independent and collapses to none where their
         mean squared t statistic is below about 4. The default takes their full covariance, which is Bayesian ridge regression.
@@ -67,7 +82,7 @@ class VBLSRegressor(MomentRegressor):
         ``"student-t"`` is for targets with outliers: rows far from the fit count less. It needs the rows in memory and the direct
         solver, and reads them some ten to thirty times.
     degrees_of_freedom : float or None, default=None
-        Of Student's t noise, above 2; None learns them.
+        Of Student's t noise, above 2; None learns them, between 2.1 and 1000.
     significance : None, float or "bound", default=None
         A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a t test with the full covariance (an F
         test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
@@ -138,6 +153,7 @@ class VBLSRegressor(MomentRegressor):
         prior: Any = "ard",
         posterior: str = "gaussian",
         solver: str = "direct",
+        start: str = "auto",
         factorized: bool = False,
         noise: str = "gaussian",
         degrees_of_freedom: float | None = None,
@@ -157,6 +173,7 @@ class VBLSRegressor(MomentRegressor):
         self.prior = prior
         self.posterior = posterior
         self.solver = solver
+        self.start = start
         self.factorized = factorized
         self.noise = noise
         self.degrees_of_freedom = degrees_of_freedom
@@ -173,29 +190,6 @@ class VBLSRegressor(MomentRegressor):
         self.random_state = random_state
 
     # What a fitted model tells --------------------------------------------------------------------------------------------
-
-    def get_support(self, indices: bool = False) -> Any:
-        """Which candidates are relevant (`relevance_` above 0.5), as a mask or as indices."""
-        check_is_fitted(self, "posterior_")
-        mask = self.relevance_ > RELEVANT
-        return np.flatnonzero(mask) if indices else mask
-
-    def coef_tests(self) -> CoefficientTests:
-        """Tests of each weight against zero: t statistics with the full covariance, degrees of freedom, p values."""
-        return self._only_posterior().coefficient_tests()
-
-    def coef_interval(self, level: float = 0.95) -> Floats:
-        """Intervals that hold each weight with this probability, shape (n_active, 2), by the full covariance.
-
-        Normal, or with ``posterior="student-t"`` Student's t with N - Gamma degrees of freedom, which allows for the noise being
-        estimated.
-        """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-        posterior = self._only_posterior()
-        freedom = np.inf if self.posterior == "gaussian" else posterior.degrees_of_freedom
-        reach = stats.t.ppf(0.5 + 0.5 * level, freedom) * posterior.coefficient_std
-        return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
 
     def coef_marginals(self) -> Any:
         """The paper's posterior of single weights, a frozen `scipy.stats` distribution: normal, or Student's t.
@@ -227,7 +221,8 @@ class VBLSRegressor(MomentRegressor):
         elif self.solver == "em":
             found = run_em(moments, journal, labels)
         else:
-            return self._chosen(run_direct(moments, journal, labels), journal)
+            run = run_from_both_ends if self._starts_from_both_ends(labels) else run_direct
+            return self._chosen(run(moments, journal, labels), journal)
         return self._strongest(found, moments)
 
     def _chosen(self, model: Model, journal: Journal) -> Found:
@@ -251,7 +246,7 @@ class VBLSRegressor(MomentRegressor):
     ) -> Posterior:
         search = self._following(criterion, design, output) if isinstance(design, StreamDesign) else None
         posterior, freedom = super()._solve(criterion, moments, design, output, journal, search), np.inf
-        if self.noise == "student-t" and len(posterior.trace):
+        if self.noise == "student-t" and posterior.outcome not in (Outcome.CONSTANT_TARGET, Outcome.TOO_LITTLE_DATA):
             posterior, freedom, moments = self._with_heavy_tails(criterion, moments, design, output, Journal(journal.limits))
         labels = self._labels(moments.n_candidates)
         _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -263,6 +258,8 @@ class VBLSRegressor(MomentRegressor):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+        if self._is_prior("none") and posterior.outcome is Outcome.NO_NOISE:
+            warnings.warn(NOTHING_LEFT, ConvergenceWarning, stacklevel=5)
         return VariationalPosterior.of(
             posterior,
             lengths=moments.gram.diagonal[posterior.active],
@@ -300,8 +297,11 @@ class VBLSRegressor(MomentRegressor):
             inner = Journal(journal.limits)
             if last is None or not len(last.active) or type(criterion) is not VariationalBound:
                 return self._search(criterion, weighted, inner)
-            model = resume(weighted, self._labels(weighted.n_candidates), last)
+            labels = self._labels(weighted.n_candidates)
+            model = resume(weighted, labels, last)
             climb(model, inner)
+            if self._starts_from_both_ends(labels):  # what was hidden behind outliers
+                model = grow_on(model, inner, labels)
             return self._chosen(model, inner)
 
         form = "none" if self._is_prior("none") else "full" if self._has_full_covariance() else "factorized"
@@ -314,12 +314,18 @@ class VBLSRegressor(MomentRegressor):
     def _check_choices(self) -> None:
         if isinstance(self.prior, str) and self.prior not in PRIORS:
             raise ValueError(f"prior must be one of {list(PRIORS)} or an array of group labels, got {self.prior!r}.")
-        for name, known in (("solver", SOLVERS), ("posterior", POSTERIORS), ("noise", POSTERIORS), ("restarts", RESTARTS)):
+        for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
         freedom = self.degrees_of_freedom
-        if freedom is not None and not (isinstance(freedom, Real) and float(freedom) > 2.0):
-            raise ValueError(f"degrees_of_freedom must be a number above 2, or None to learn it; got {freedom!r}.")
+        if freedom is not None and not (isinstance(freedom, Real) and 2.0 < float(freedom) < np.inf):
+            raise ValueError(
+                f"degrees_of_freedom must be a finite number above 2, or None to learn it; got {freedom!r}. For infinity use "
+                'noise="gaussian".'
+            )
+        if freedom is not None and self.noise == "gaussian":
+            raise ValueError(f'degrees_of_freedom={freedom!r} is for noise="student-t", and this noise is normal.')
+        check_forgetting(self.forgetting)
         if self.noise == "student-t" and self.solver != "direct":
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')
         check_significance(self.significance, self.solver, self.prior)
@@ -327,14 +333,14 @@ class VBLSRegressor(MomentRegressor):
     def _is_prior(self, name: str) -> bool:
         return isinstance(self.prior, str) and self.prior == name
 
+    def _starts_from_both_ends(self, labels: Indices) -> bool:
+        """Groups cannot grow one by one."""
+        is_on_kernels = isinstance(self.basis, KernelBasis) or (isinstance(self.basis, str) and self.basis == "rbf")
+        wanted = not is_on_kernels if self.start == "auto" else self.start == "both"
+        return wanted and len(np.unique(labels)) == len(labels)
+
     def _has_full_covariance(self) -> bool:
         return self._is_prior("shared") and not self.factorized
 
     def _labels(self, n_candidates: int) -> Indices:
         return group_labels(self.prior, n_candidates)
-
-    def _only_posterior(self) -> VariationalPosterior:
-        check_is_fitted(self, "posterior_")
-        if not isinstance(self.posterior_, VariationalPosterior):
-            raise ValueError("the model has several outputs: ask posterior_[k] for its coefficient_std and coefficient_tests().")
-        return self.posterior_

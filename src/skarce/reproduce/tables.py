@@ -142,9 +142,14 @@ def _section(finding: Finding, pictures: Sequence[str]) -> list[str]:
         f"{experiment.note} Repeats: {repeats_line(finding)}.".strip(),
         markdown_table(*summary_table(finding)),
         *pictured,
-        "p-values, ours and the paper's; each cell compares the method of its column with that of its row:",
+        f"{_whose(rows)}; each cell compares the method of its column with that of its row:",
         markdown_table(headings, rows),
     ]
+
+
+def _whose(rows: Sequence[Sequence[str]]) -> str:
+    """Whether the cells hold p-values of the paper beside ours."""
+    return "p-values, ours and the paper's" if any("(paper" in cell for row in rows for cell in row) else "Our p-values"
 
 
 def repeats_line(finding: Finding) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,7 +70,13 @@ class Found(NamedTuple):
 
 
 class Journal:
-    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods."""
+    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods.
+
+    Scores are what a search wants large, for the target that it sees. `value` turns them into the criterion in the units of the
+    user, for those who watch.
+    """
+
+    value: Callable[[float], float] = staticmethod(float)
 
     def __init__(self, limits: Limits | None = None, verbose: int = 0, own: tuple[str, ...] = ()) -> None:
         self.limits = Limits() if limits is None else limits
@@ -103,6 +111,19 @@ class Journal:
         if self.verbose:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
 
+    def branch(self) -> Journal:
+        """A record of its own for one of several ways on from here, under the same limits."""
+        branch = copy(self)
+        branch._chunks, branch._latest, branch.n_rows = [], [], 0
+        return branch
+
+    def take(self, branch: Journal, other: Journal | None = None) -> None:
+        """Go on where a branch ended; what the `other` one did counts as work only."""
+        lost = 0 if other is None else other.n_steps - self.n_steps
+        self.n_steps = branch.n_steps + lost
+        self._chunks = [self.trace(), branch.trace()]
+        self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
+
     def rewind(self, n_rows: int, score: float = -np.inf) -> None:
         """Forget all that was recorded after the first `n_rows` steps, which were taken back; they still count as work done."""
         self._chunks, self._latest = [self.trace()[:n_rows]], []
@@ -113,11 +134,11 @@ class Journal:
         self._flush()
         return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
 
-    def exhausted(self) -> Outcome | None:
-        """The limit that forbids another step, or None."""
+    def exhausted(self, ahead: float = 0.0) -> Outcome | None:
+        """The limit that forbids another step, which may take `ahead` seconds, or None."""
         if self.n_steps >= self.limits.max_steps:
             return Outcome.STEP_LIMIT
-        if self.limits.deadline is not None and time.monotonic() >= self.limits.deadline:
+        if self.limits.deadline is not None and time.monotonic() + ahead >= self.limits.deadline:
             return Outcome.TIME_LIMIT
         return None
 
@@ -127,4 +148,5 @@ class Journal:
             self._latest = []
 
     def _print(self, action: str, score: float, n_active: int) -> None:
-        print(f"step {self.n_steps:6d}  {action:>8s}  score {score: .6e}  active {n_active:5d}", file=sys.stderr)
+        value = self.value(score)
+        print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {n_active:5d}", file=sys.stderr)

@@ -17,10 +17,16 @@ from skarce.posterior import Outcome
 from skarce.posterior_of import factor_of_nearly_singular
 from skarce.searches.journal import Found, Journal
 
+NO_FREEDOM = 1e-9  # of n: where functions as many as rows leave no more than rounding
+
 
 @dataclass(frozen=True)
 class GivenWeightVariance(IndividualEvidence):
-    """The log evidence where all weights have the same, given prior variance v: the noise is the common ridge times v."""
+    """The log evidence where all weights had the same, given prior variance v when the common ridge was found.
+
+    With all functions the best noise is the ridge times v: where the evidence is stationary |t - Phi w|^2 / (n - gamma). With fewer
+    functions and that ridge the same quotient is the noise, and no less than with all of them.
+    """
 
     weight_variance: float = 1.0
 
@@ -38,8 +44,14 @@ class GivenWeightVariance(IndividualEvidence):
         return score - 0.5 * n_samples * np.log(2.0 * np.pi) + n_samples * np.log(factor)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """The ridge times v; of a model without functions, t't / n."""
-        return float(members.ridges[0]) * self.weight_variance if len(members.ridges) else members.energy / n_samples
+        """|t - Phi w|^2 / (n - gamma), gamma = sum(1 - rho R_kk), which for no functions is t't / n; not below rho v."""
+        if not len(members.ridges):
+            return members.energy / n_samples
+        ridge = float(members.ridges[0])
+        error = members.energy - ridge * float(members.weights @ members.weights)
+        freedom = n_samples - len(members.ridges) + ridge * float(members.spread().sum())
+        least = ridge * self.weight_variance
+        return max(error / freedom, least) if freedom > NO_FREEDOM * n_samples else least
 
 
 class FullModel(NamedTuple):

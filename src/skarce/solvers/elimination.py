@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from skarce._parallel import for_each, slices
 from skarce._typing import Floats, Indices
-from skarce.moments import Gram, Moments
+from skarce.moments import Gram, Moments, WholeGram
 from skarce.posterior_of import factor_of_nearly_singular
 
 BLOCK = 64  # removals between two looks at the whole of R
@@ -35,11 +35,17 @@ LEAST_SHRINKAGE = 0.05  # but not before so many of the functions have gone sinc
 
 
 class Step(NamedTuple):
-    """One function out or in: by how much the error grows or falls, and what log|I + Phi Phi'/rho| changes by."""
+    """One function out or in.
+
+    By how much the error grows or falls, what log|I + Phi Phi'/rho| changes by, and the model after it: its weights and diag R, in
+    no particular order, valid until the next step.
+    """
 
     candidate: int
     increment: float
     log_determinant: float
+    weights: Floats
+    spread: Floats
 
 
 def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float, block: int = BLOCK) -> Iterator[Step]:
@@ -61,27 +67,46 @@ def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float,
         left = np.sort(inverse.members)
 
 
+def most_missed(gram: Floats, projections: Floats, scales: Floats, ridge: float, n_kept: int) -> Indices:
+    """Places of the functions that are left when those that are missed least have gone, one after the other.
+
+    The ridges are ridge / scales^2: one for all functions where each is taken `scales` times.
+    """
+    places = np.arange(len(gram))
+    steps = removals(WholeGram(gram * np.multiply.outer(scales, scales)), places, scales * projections, ridge)
+    gone = [next(steps).candidate for _ in range(len(gram) - n_kept)]
+    return np.setdiff1d(places, gone)
+
+
 def additions(moments: Moments, candidates: Indices, ridge: float) -> Iterator[Step]:
     """From nothing up to these candidates, each time the one with which the error falls most."""
     left = moments.gram.diagonal[candidates] + ridge  # of H: what those that are in do not cover
     alignment = moments.projections[candidates].copy()  # b - H w
-    cover = np.empty((min(32, len(candidates)), len(candidates)))
-    is_out = np.ones(len(candidates), dtype=bool)
-    for size in range(len(candidates)):
+    n = len(candidates)
+    cover = np.empty((min(32, n), n))  # rows of L', H = L L'
+    inverse = np.zeros((len(cover), len(cover)))  # of L, in the order of entry
+    weights, spread = np.zeros(n), np.zeros(n)
+    is_out = np.ones(n, dtype=bool)
+    for size in range(n):
         gains = np.where(is_out, alignment**2 / left, -1.0)
         s = _first(gains >= gains.max() * (1.0 - TIE), candidates)
         if size == len(cover):
-            cover = np.concatenate([cover, np.empty((min(size, len(candidates) - size), len(candidates)))])
+            more = min(size, n - size)
+            cover, inverse = np.pad(cover, ((0, more), (0, 0))), np.pad(inverse, (0, more))
         row = moments.gram.column(int(candidates[s]))[candidates] - cover[:size, s] @ cover[:size]
         row[s] = pivot = left[s]
         row /= np.sqrt(pivot)
         is_out[s] = False
         explained = alignment[s] / np.sqrt(pivot)
+        inverse[size, :size] = cover[:size, s] @ inverse[:size, :size] / -np.sqrt(pivot)
+        inverse[size, size] = 1.0 / np.sqrt(pivot)
+        weights[: size + 1] += explained * inverse[size, : size + 1]
+        spread[: size + 1] += inverse[size, : size + 1] ** 2
         alignment -= explained * row
         left -= row * row
         np.maximum(left, ridge, out=left)  # phi'P phi + rho is not below rho, whatever rounding says
         cover[size] = row
-        yield Step(int(candidates[s]), float(explained**2), float(np.log(pivot / ridge)))
+        yield Step(int(candidates[s]), float(explained**2), float(np.log(pivot / ridge)), weights[: size + 1], spread[: size + 1])
 
 
 class ShrinkingInverse:
@@ -145,7 +170,8 @@ class ShrinkingInverse:
         self._drop(s)
         if self._n_updates == len(self._updates):
             self._update()
-        return Step(candidate, weight * weight / pivot, float(np.log(self._ridge * pivot)))
+        log_determinant = float(np.log(self._ridge * pivot))
+        return Step(candidate, weight * weight / pivot, log_determinant, self.weights, self._spread[: self._size])
 
     def _column(self, s: int) -> Floats:
         """R_{:s}, the deferred updates included."""

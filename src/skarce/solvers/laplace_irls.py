@@ -49,7 +49,7 @@ class LaplaceIRLS:
         """One iteration, and the objective after it; weights are dropped only where that does not undo what it gained."""
         before = self.objective(penalty)
         self.magnitudes = np.abs(self.weights)
-        self.weights = _reweighted(self.gram, self.projections, self.magnitudes, penalty)
+        self.weights = reweighted(self.gram, self.projections, self.magnitudes, penalty)
         after = self.objective(penalty)
         sizes = np.abs(self.weights) * np.sqrt(self.gram.diagonal())
         kept = sizes > PRUNED * sizes.max(initial=np.sqrt(self.energy))
@@ -79,7 +79,7 @@ class LaplaceIRLS:
         self.weights, self.magnitudes = self.weights[places], self.magnitudes[places]
 
 
-def _reweighted(gram: Floats, projections: Floats, magnitudes: Floats, penalty: float) -> Floats:
+def reweighted(gram: Floats, projections: Floats, magnitudes: Floats, penalty: float) -> Floats:
     """u (U G U + mu I)^-1 U b."""
     if not len(gram):
         return np.empty(0)

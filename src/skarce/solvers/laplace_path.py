@@ -21,14 +21,15 @@ from skarce.designs.choice import fits
 from skarce.moments import Moments
 from skarce.posterior import Outcome
 from skarce.searches.journal import Found, Journal
+from skarce.solvers.elimination import most_missed
 from skarce.solvers.l1_active_set import L1ActiveSet
-from skarce.solvers.laplace_irls import LaplaceIRLS, hat_trace
+from skarce.solvers.laplace_irls import LaplaceIRLS, hat_trace, reweighted
 
 N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": so many, down to this share of the largest that has a model
 NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a penalty that is far away, each is this share of the one before
 NEXT_TO_NONE = 1e-10  # of the largest penalty: acts as none, and still says which of many solutions
 LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave: none are an interpolation with V = 0/0
-# GCV cannot tell a fit from an interpolation: its own path ends before models that use up more than this share of the observations.
+# GCV cannot tell a fit from an interpolation: its own path ends before models with more functions than this share of the rows.
 MOST_USED = 0.5
 TRACE_FIELDS = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
 
@@ -42,11 +43,13 @@ class LaplaceGCV(GCV):
     penalties : the multipliers mu to choose from; None for a path that follows from the data
     counts_active : whether every active function counts as one degree of freedom, instead of tr H
     factor : of the target, relative to user units
+    times_counted : how often an observation is counted, by its weight or as a row that comes again
     """
 
     penalties: tuple[float, ...] | None = None
     counts_active: bool = False
     factor: float = 1.0
+    times_counted: float = 1.0
 
     def scaled(self, factor: float) -> LaplaceGCV:
         """Penalties are in the units of phi't."""
@@ -98,9 +101,9 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
     largest = float(np.abs(moments.projections).max(initial=0.0))
     if not largest > 0.0:
         return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
-    follow = _Follow(criterion, moments, journal, _penalties(criterion.penalties, largest))
+    follow = _Follow(criterion, moments, journal, largest)
     if finish:
-        model, outcome = follow.down(L1ActiveSet(moments), largest)
+        model, outcome = follow.down(L1ActiveSet(moments))
     else:
         model, outcome = follow.up(lambda: _all_candidates(moments))
     follow.note("choose", model)
@@ -130,23 +133,26 @@ def _all_candidates(moments: Moments) -> LaplaceIRLS:
 class _Follow:
     """Moves a solver from one penalty to the next, and keeps the best of the models that were wanted."""
 
-    def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, wanted: Floats) -> None:
-        self._criterion, self._moments, self._journal, self._wanted = criterion, moments, journal, wanted
+    def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, largest: float) -> None:
+        self._criterion, self._moments, self._journal = criterion, moments, journal
+        self._largest, self._wanted = largest, _penalties(criterion.penalties, largest)
         self._best: Model | None = None
-        self._best_score = -np.inf
+        self._best_key = (-np.inf, 0.0)
+        self._is_cut = False  # whether the path ends before models that use too much
 
-    def down(self, state: L1ActiveSet, largest: float) -> tuple[Model, Outcome]:
+    def down(self, state: L1ActiveSet) -> tuple[Model, Outcome]:
         """From the largest penalty; ends before the first model that is over the cap."""
-        model, limits = Model(largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.limits
-        before = largest
-        for wanted in self._wanted:
+        model, limits = Model(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.limits
+        before = self._largest
+        for place, wanted in enumerate(self._wanted):
             for penalty in self._marks(before, float(wanted)):
                 model_before, model = model, self._at(state, penalty)
                 if limits.max_active is not None and len(state.members) > limits.max_active:
                     return self._best or model_before, Outcome.SIZE_LIMIT
                 if (limit := self._journal.exhausted()) is not None:
                     return self._best or model, limit
-            if self._uses_too_much(len(model.members)):
+            if self._uses_too_much(model):
+                self._cut(place)
                 break
             self._consider(model)
             before = min(before, float(wanted))
@@ -157,6 +163,7 @@ class _Follow:
 
         Predictions and GCV settle long before the last functions are dropped, and those go on being dropped along the path.
         """
+        self._cut_where_minimisers_use_too_much()
         state, limit = start(), None
         for penalty in self._wanted[::-1]:
             self._consider(self._at(state, float(penalty)))
@@ -167,18 +174,32 @@ class _Follow:
             model = self._at(start(), model.penalty)
         return self._capped(model, limit or model.limit or outcome)
 
+    def _cut_where_minimisers_use_too_much(self) -> None:
+        """How many functions the iteration has left says when it stopped: the path ends where that of its limits does."""
+        if self._criterion.penalties is not None:
+            return
+        state = L1ActiveSet(self._moments)
+        for place, penalty in enumerate(self._wanted):
+            if self._uses_too_much(self._at(state, float(penalty))) or self._journal.exhausted():
+                return self._cut(place)
+
+    def _cut(self, place: int) -> None:
+        self._wanted, self._is_cut = self._wanted[: max(place, 1)], True
+
     def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
-        """Only the strongest where there is a cap."""
+        """Only those that are missed most where there is a cap."""
         cap = self._journal.limits.max_active
         if cap is None or len(model.members) <= cap:
             return model, outcome
-        sizes = np.abs(model.weights) * np.sqrt(self._moments.gram.diagonal[model.members])
-        kept = np.sort(np.argsort(-sizes, kind="stable")[:cap])
-        parts = {name: getattr(model, name)[kept] for name in ("members", "weights", "magnitudes")}
-        return model._replace(**parts), Outcome.SIZE_LIMIT
+        gram, projections = self._moments.gram.block(model.members, model.members), self._moments.projections[model.members]
+        kept = most_missed(gram, projections, np.sqrt(model.magnitudes), model.penalty, cap)
+        members, magnitudes = model.members[kept], model.magnitudes[kept]
+        weights = reweighted(gram[np.ix_(kept, kept)], projections[kept], magnitudes, model.penalty)
+        return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
 
-    def _uses_too_much(self, used: float) -> bool:
-        return self._criterion.penalties is None and used > MOST_USED * self._moments.n_samples
+    def _uses_too_much(self, minimiser: Model) -> bool:
+        n_rows = self._moments.n_samples / self._criterion.times_counted
+        return self._criterion.penalties is None and len(minimiser.members) > MOST_USED * n_rows
 
     def _marks(self, before: float, goal: float) -> list[float]:
         """The goal, with others on the way where it is far."""
@@ -193,13 +214,13 @@ class _Follow:
         return Model(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
     def _consider(self, model: Model) -> None:
-        score, used = self.note("penalty", model)
-        worth = -np.inf if self._uses_too_much(used) else score
-        if self._best is None or worth > self._best_score:
-            self._best, self._best_score = model, worth
+        """Of models that are equally good, or that cannot be judged, the one of the larger penalty."""
+        key = self.note("penalty", model), model.penalty
+        if self._best is None or key > self._best_key:
+            self._best, self._best_key = model, key
 
-    def note(self, action: str, model: Model) -> tuple[float, float]:
-        """Write a model into the trace; returns its score and the degrees of freedom that it uses."""
+    def note(self, action: str, model: Model) -> float:
+        """Write a model into the trace; returns its score."""
         moments, members, penalty = self._moments, model.members, model.penalty
         n, total = moments.n_samples, moments.target_energy
         used = float(len(members))
@@ -210,8 +231,16 @@ class _Follow:
         residual, freedom = max(total - explained, RESOLUTION * total), n - used
         score = n * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
         self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
-        return score, used
+        return score
 
     def _chosen(self) -> tuple[Model, Outcome]:
         assert self._best is not None
-        return self._best, self._best.limit or Outcome.CONVERGED
+        return self._best, self._best.limit or self._ending(self._best)
+
+    def _ending(self, best: Model) -> Outcome:
+        """Whether the criterion is least within the path, or at an end of it."""
+        is_last = best.penalty <= self._wanted[-1]
+        is_first = self._wanted[0] <= best.penalty < self._largest
+        if not len(best.members) or len(self._wanted) == 1 or not (is_last or is_first):
+            return Outcome.CONVERGED
+        return Outcome.HALF_USED if self._is_cut and is_last else Outcome.END_OF_PATH

@@ -68,6 +68,11 @@ class _OnTheWay:
     energy: float
     log_determinant: float
     ridges: Floats
+    weights: Floats
+    diagonal: Floats  # of R
+
+    def spread(self) -> Floats:
+        return self.diagonal
 
 
 def run_penalized_path(
@@ -124,7 +129,7 @@ def _steps(
         # Upwards f falls to that of the full model, and never below, whatever rounding says.
         energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
         excess.append((energy - full.energy) / full.energy)
-        members: Any = _OnTheWay(energy, log_determinant, np.full(min(size, 1), full.ridge))
+        members: Any = _OnTheWay(energy, log_determinant, np.full(size, full.ridge), step.weights, step.spread)
         journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
         yield step.candidate
 

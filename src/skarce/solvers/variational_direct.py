@@ -54,6 +54,13 @@ class Model:
         return cls.at(moments, candidates, groups, np.full(len(groups.sizes), weak), noise, np.zeros(len(candidates)))
 
     @classmethod
+    def empty(cls, moments: Moments, labels: Indices) -> Model:
+        """Noise alone."""
+        model = cls.start(moments, labels)
+        model.keep(np.zeros(len(model), dtype=bool))
+        return model
+
+    @classmethod
     def at(cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats) -> Model:
         """These candidates at these relative ridges of their groups."""
         precisions = Precisions(ridges, *determination(ridges, groups.sizes), noise)

@@ -124,6 +124,8 @@ def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Found:
     weights = (at.mean / standard.lengths)[kept] if len(kept) == len(at.mean) else None
     # Parameters that were fitted take degrees of freedom from the noise; the sweeps end at |t - Phi w|^2 / N.
     left = max(1.0 - len(kept) / data.n_samples, 0.0) if groups is None else 1.0
+    if left == 0.0 and outcome is Outcome.CONVERGED:
+        outcome = Outcome.NO_NOISE
     return Found(standard.candidates[kept], ridges, outcome, noise=at.noise / (left or 1.0), weights=weights)
 
 
