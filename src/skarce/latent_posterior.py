@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.posterior import Outcome
+from skarce.variational_posterior import CoefficientTests
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,16 @@ class LatentPosterior:
     def coefficient_std(self) -> Floats:
         """Of each weight."""
         return np.sqrt(self.covariance.diagonal())
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Infinite: no noise is estimated."""
+        return np.inf
+
+    def coefficient_tests(self) -> CoefficientTests:
+        """Ratios of the weights to their standard deviations, and their p values."""
+        statistic = self.mean / self.coefficient_std
+        return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
 
     @property
     def well_determined(self) -> Floats:

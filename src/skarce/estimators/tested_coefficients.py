@@ -9,12 +9,13 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
+from skarce.latent_posterior import LatentPosterior
 from skarce.solvers.precisions import RELEVANT
 from skarce.variational_posterior import CoefficientTests, VariationalPosterior
 
 
 class TestedCoefficients:
-    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator whose posterior is a `VariationalPosterior`."""
+    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator with a `VariationalPosterior` or a `LatentPosterior`."""
 
     posterior_: Any
     relevance_: Floats
@@ -27,6 +28,8 @@ class TestedCoefficients:
 
     def coef_tests(self) -> CoefficientTests:
         """Tests of each weight against zero: t statistics with the full covariance, degrees of freedom, p values.
+
+        For classes, where no noise is estimated, the degrees of freedom are infinite.
 
         They take the inputs in the model for given. Inputs that were chosen because they stand out look more significant than they
         are: test them on rows that had no part in the choice. NaN where no rows are left to tell the noise.
@@ -47,8 +50,8 @@ class TestedCoefficients:
         reach = stats.t.ppf(0.5 + 0.5 * level, freedom) * posterior.coefficient_std
         return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
 
-    def _only_posterior(self) -> VariationalPosterior:
+    def _only_posterior(self) -> Any:
         check_is_fitted(self, "posterior_")
-        if not isinstance(self.posterior_, VariationalPosterior):
+        if not isinstance(self.posterior_, (VariationalPosterior, LatentPosterior)):
             raise ValueError("the model has several outputs: ask posterior_[k] for its coefficient_std and coefficient_tests().")
         return self.posterior_

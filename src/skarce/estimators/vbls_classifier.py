@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
@@ -15,6 +14,7 @@ from skarce.basis import KernelBasis
 from skarce.basis.candidates import Evaluation
 from skarce.designs.choice import fits, memory_budget
 from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.estimators.variational_parameters import check_significance, group_labels
 from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels
@@ -22,10 +22,8 @@ from skarce.posterior import Outcome
 from skarce.searches import Journal, Limits
 from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
 from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
-from skarce.solvers.precisions import RELEVANT
 from skarce.solvers.variational_choice import Chosen, choose
 from skarce.solvers.variational_classes import Variational
-from skarce.variational_posterior import CoefficientTests
 
 PRIORS = ("ard", "shared")
 SOLVERS = ("direct", "em")
@@ -33,7 +31,7 @@ BLOCK_ROWS = 1024  # of candidates that are evaluated at a time
 MANY_ROWS, LANDMARKS = 3000, 2000  # above so many rows, so many centres stand for all
 
 
-class VBLSClassifier(LatentClassifier):
+class VBLSClassifier(TestedCoefficients, LatentClassifier):
     """Variational Bayesian classification by the bound of Jaakkola and Jordan: all candidates, of which most fade.
 
     The likelihood of every row is replaced by the best of a family of Gaussian lower bounds, and the precisions of the weights
@@ -205,31 +203,3 @@ class VBLSClassifier(LatentClassifier):
 
     def _chosen(self, model: Chosen, journal: Journal) -> tuple[Chosen, Outcome]:
         return choose(model, journal, self.significance, self.max_active)
-
-    # What a fitted model tells --------------------------------------------------------------------------------------------
-
-    def get_support(self, indices: bool = False) -> Any:
-        """Which candidates are relevant (`relevance_` above 0.5), as a mask or as indices."""
-        check_is_fitted(self, "posterior_")
-        mask = self.relevance_ > RELEVANT
-        return np.flatnonzero(mask) if indices else mask
-
-    def coef_tests(self) -> CoefficientTests:
-        """Tests of each weight against zero: its ratio to its standard deviation, by the full covariance, and p values."""
-        posterior = self._only_posterior()
-        statistic = posterior.mean / posterior.coefficient_std
-        return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
-
-    def coef_interval(self, level: float = 0.95) -> Floats:
-        """Intervals that hold each weight with this probability, shape (n_active, 2), by the full covariance; normal ones."""
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-        posterior = self._only_posterior()
-        reach = stats.norm.ppf(0.5 + 0.5 * level) * posterior.coefficient_std
-        return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
-
-    def _only_posterior(self) -> LatentPosterior:
-        check_is_fitted(self, "posterior_")
-        if not isinstance(self.posterior_, LatentPosterior):
-            raise ValueError("the model has a latent function for each class: ask posterior_[k] for mean and coefficient_std.")
-        return self.posterior_
