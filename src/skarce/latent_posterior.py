@@ -10,8 +10,7 @@ from scipy import stats
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
-from skarce.posterior import Outcome
-from skarce.variational_posterior import CoefficientTests
+from skarce.posterior import CoefficientTests, Outcome
 
 
 @dataclass(frozen=True)
@@ -92,19 +91,19 @@ class LatentPosterior:
         return (root.T @ root)[n_fixed:, n_fixed:]
 
     @property
-    def coefficient_std(self) -> Floats:
-        """Of each weight."""
-        return np.sqrt(self.covariance.diagonal())
-
-    @property
     def degrees_of_freedom(self) -> float:
-        """Infinite: no noise is estimated."""
+        """There is no noise to be told: infinite, so that intervals are normal ones."""
         return np.inf
 
     def coefficient_tests(self) -> CoefficientTests:
-        """Ratios of the weights to their standard deviations, and their p values."""
+        """Each weight over its standard deviation, by the full covariance."""
         statistic = self.mean / self.coefficient_std
         return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
+
+    @property
+    def coefficient_std(self) -> Floats:
+        """Of each weight."""
+        return np.sqrt(self.covariance.diagonal())
 
     @property
     def well_determined(self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,14 @@ class Outcome(Enum):
     def is_early(self) -> bool:
         """Whether a limit stopped the fit before it had settled."""
         return self in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT)
+
+
+class CoefficientTests(NamedTuple):
+    """Tests of each weight against zero: t statistics, their degrees of freedom, and two-sided p values."""
+
+    statistic: Floats
+    degrees_of_freedom: float
+    p_value: Floats
 
 
 @dataclass(frozen=True)

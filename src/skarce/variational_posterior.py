@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -12,15 +12,7 @@ from scipy import stats
 from skarce._linalg import inverse_of_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination
-from skarce.posterior import Outcome, Posterior
-
-
-class CoefficientTests(NamedTuple):
-    """Tests of each weight against zero: t statistics, their degrees of freedom, and two-sided p values."""
-
-    statistic: Floats
-    degrees_of_freedom: float
-    p_value: Floats
+from skarce.posterior import CoefficientTests, Outcome, Posterior
 
 
 @dataclass(frozen=True)

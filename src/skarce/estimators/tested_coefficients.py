@@ -9,13 +9,12 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
-from skarce.latent_posterior import LatentPosterior
+from skarce.posterior import CoefficientTests
 from skarce.solvers.precisions import RELEVANT
-from skarce.variational_posterior import CoefficientTests, VariationalPosterior
 
 
 class TestedCoefficients:
-    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator with a `VariationalPosterior` or a `LatentPosterior`."""
+    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator."""
 
     posterior_: Any
     relevance_: Floats
@@ -29,8 +28,6 @@ class TestedCoefficients:
     def coef_tests(self) -> CoefficientTests:
         """Tests of each weight against zero: t statistics with the full covariance, degrees of freedom, p values.
 
-        For classes, where no noise is estimated, the degrees of freedom are infinite.
-
         They take the inputs in the model for given. Inputs that were chosen because they stand out look more significant than they
         are: test them on rows that had no part in the choice. NaN where no rows are left to tell the noise.
         """
@@ -40,8 +37,8 @@ class TestedCoefficients:
         """Intervals of the weights, shape (n_active, 2), by the full covariance.
 
         They hold a weight with probability `level` if its input was in the model from the start; for inputs that were chosen by
-        the same rows, and for weights that the prior shrinks, they hold it less often. Normal, or with ``posterior="student-t"``
-        Student's t with N - Gamma degrees of freedom, which allows for the noise being estimated.
+        the same rows, and for weights that the prior shrinks, they hold it less often. Normal, or for regressors with
+        ``posterior="student-t"`` Student's t with N - Gamma degrees of freedom, which allows for the noise being estimated.
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, got {level!r}.")
@@ -52,6 +49,8 @@ class TestedCoefficients:
 
     def _only_posterior(self) -> Any:
         check_is_fitted(self, "posterior_")
-        if not isinstance(self.posterior_, (VariationalPosterior, LatentPosterior)):
-            raise ValueError("the model has several outputs: ask posterior_[k] for its coefficient_std and coefficient_tests().")
+        if isinstance(self.posterior_, list):
+            raise ValueError(
+                "the model has several outputs or classes: ask posterior_[k] for its coefficient_std and coefficient_tests()."
+            )
         return self.posterior_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from math import prod
 from typing import Any
@@ -15,7 +15,7 @@ import sklearn
 from joblib import cpu_count
 
 from skarce import __version__
-from skarce.reproduce.paper import Paper
+from skarce.reproduce.paper import Choice, Paper
 from skarce.reproduce.runner import Run
 from skarce.reproduce.summary_table import choice_text
 from skarce.reproduce.units import Record
@@ -55,18 +55,23 @@ def facts(run: Run, quick: bool) -> dict[str, str]:
         "run": f"quick (few repeats, fewer widths), {cut}" if quick else cut,
         "machine": f"{here['processor']}, {here['cores']} cores, {here['system']}",
         "versions": versions,
-    } | _tried(run.paper)
+    } | _tried(run.paper, run.plan)
 
 
-def _tried(paper: Paper) -> dict[str, str]:
-    """The longest list of choices; widths where nothing else is said. Of a grid, the values of each part."""
-    choices = max((contender.choices for contender in paper.contenders), key=len)
-    heading = "widths" if paper.choice_heading == "gamma" else paper.choice_heading
-    if not choices:
-        return {}
+def _tried(paper: Paper, experiments: Collection[str]) -> dict[str, str]:
+    """What each of the methods that took part could choose from; of a grid, the values of each part."""
+    part = {c.name: c for e in paper.experiments if e.name in experiments for c in paper.taking_part(e)}
+    choosing: dict[tuple[Choice, ...], list[str]] = {}
+    for contender in part.values():
+        if contender.choices:
+            choosing.setdefault(contender.choices, []).append(contender.label)
+    return {f"tried for {', '.join(labels)}": _listed(choices) for choices, labels in choosing.items()}
+
+
+def _listed(choices: tuple[Choice, ...]) -> str:
     parts = [tuple(dict.fromkeys(part)) for part in zip(*choices, strict=True)] if isinstance(choices[0], tuple) else []  # type: ignore[arg-type]
     is_grid = len(choices) > 1 and len(choices) == prod(map(len, parts)) and len(parts) > 1
-    return {f"{heading} tried": " with ".join(", ".join(map(choice_text, part)) for part in (parts if is_grid else [choices]))}
+    return " with ".join(", ".join(map(choice_text, part)) for part in (parts if is_grid else [choices]))
 
 
 def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:

@@ -23,7 +23,7 @@ FIT_NOTE = (
 def general_notes(paper: Paper) -> list[str]:
     """What the words and numbers in the tables mean."""
     if not paper.in_detail:
-        return [f"{paper.measure.note}.", paper.pair_test.note]
+        return [f"{paper.measure.note}."]
     of_widths = paper.choice_heading == "gamma"
     named = "gamma (the kernel width)" if of_widths else paper.choice_heading
     return [
@@ -129,7 +129,7 @@ def markdown(paper: Paper, found: Sequence[Finding], facts: Mapping[str, str], p
 
 def _own_pictures(paper: Paper, pictures: Sequence[str]) -> list[str]:
     """Those that belong to no single experiment."""
-    of_experiments = {f"{experiment.name}.png" for experiment in paper.experiments}
+    of_experiments = {f"{experiment.name}.png" for experiment in paper.experiments if paper.in_detail}
     return [f"![{Path(name).stem}]({name})" for name in pictures if name not in of_experiments]
 
 

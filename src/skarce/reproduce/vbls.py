@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,31 +14,39 @@ from sklearn.linear_model import LassoCV, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
+from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.reproduce import vbls_tables
 from skarce.reproduce.gaussian_process import LeanGaussianProcess
+from skarce.reproduce.measures import NMSE, nmse
 from skarce.reproduce.model_search import ModelSearch
 from skarce.reproduce.paper import Contender, Experiment, Paper, Printed, random_rows
 from skarce.reproduce.vbls_data import N_MUSCLES, N_RELEVANT, mixed_inputs, neurons, ratings, sinc
-from skarce.reproduce.vbls_tables import LINEAR, MIXTURES, NEURON_NOISES, NOISES, neurons_name, synthetic_name
+from skarce.reproduce.vbls_tables import FEW, LINEAR, MIXTURES, NEURON_NOISES, NOISES, neurons_name, synthetic_name
 
 REFERENCE = (
     "J.-A. Ting, A. D'Souza, S. Vijayakumar and S. Schaal, Efficient Learning and Feature Selection in High-Dimensional Regression"
 )
 ON_KERNELS = ("vbls-rvm", "rvm", "svr", "gp")
-SEARCHING = ("vbls", "vbls-bound", "stepwise", "pls", "lasso", "search")
+SEARCHING = ("vbls", "vbls-bound", "vbls-both", "stepwise", "pls", "lasso", "search")
 WIDTHS = (0.05, 0.2, 0.8, 3.2, 12.8, 25.0, 50.0, 100.0)
 COSTS = (1.0, 10.0, 100.0)
+N_FEW = 20  # test targets of the paper in section 6.1
 COMPONENTS = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
 
 NOTES = (
-    "Section 6.1: 1000 rows for training; errors are on 2000 exact test targets, where the paper has 20, on which means of ten "
-    "trials differ by up to a factor of two. Redundant inputs are exact combinations of the relevant ones, so any ten independent "
-    "columns are as good as the ten originals.",
+    "Section 6.1: 1000 rows for training; errors are on 2000 exact test targets, and on the first 20 of them, as many as the paper "
+    "has: too few to tell methods apart. The least mean is marked with *. Redundant inputs are exact combinations of the relevant "
+    "ones, so any ten independent columns are as good as the ten originals.",
     "Ridge is the paper's 1e-10, the number of PLS components is chosen by five folds, lasso by its own, stepwise enters "
-    "at 0.05 and leaves at 0.1; VBLS has nothing to choose. VBLS, bound: inputs leave as long as the bound of what is left grows.",
+    "at 0.05 and leaves at 0.1; VBLS has nothing to choose. It begins with all inputs, as in the paper. VBLS, bound: then inputs "
+    "leave as long as the bound of what is left grows. VBLS, both: what VBLSRegressor() does, the better one of that and of one "
+    "that grows from none.",
     "Kernel widths are chosen by five folds for VBLS-RVM, RVM (the fast relevance vector machine) and SVR (with C). Sinc is "
     "judged on exact targets; its widths are those of inputs scaled to [0, 1].",
+    "Boston: all four methods have about twice the printed error here, scikit-learn's Gaussian process among them. The paper does "
+    "not say which rows were for testing, and random ones differ by a factor of two. With a width for each input the error is 0.11 "
+    "(mean over the random splits of skarce reproduce gpbe).",
     "Ratings and neurons are stand-ins, generated here: the paper's sample of ratings and its recordings are not public. Neurons: "
     "71 correlated rates, eleven muscles, each driven by ten of them; the paper matched with its own search over subsets, here "
     "matches are with the neurons that drive the muscle. Model search tries all subsets of the 14 most significant neurons.",
@@ -86,6 +95,7 @@ def paper(quick: bool = False) -> Paper:
         experiments=experiments,
         contenders=_contenders(WIDTHS[1::2] if quick else WIDTHS, COSTS[1:2] if quick else COSTS),
         repeats={e.name: 1 if e.methods == ON_KERNELS else 2 for e in experiments} if quick else {},
+        measure=replace(NMSE, others={FEW: on_few}),
         printed=PRINTED,
         baseline="lasso",
         average="mean",
@@ -123,13 +133,20 @@ def _contenders(widths: tuple[float, ...], costs: tuple[float, ...]) -> tuple[Co
     width_and_cost = tuple((width, cost) for width in widths[1::2] for cost in costs)
     sparse = {f"beyond {first}": partial(n_beyond, first) for first in (10, 40, 70)}
     return (
-        Contender("vbls", "variational least squares", _ours("VBLSRegressor"), extras=sparse),
+        Contender("vbls", "variational least squares", _ours("VBLSRegressor", start="all"), extras=sparse),
         Contender(
             "vbls-bound",
             "the same, deletion by the bound",
-            _ours("VBLSRegressor", significance="bound"),
+            _ours("VBLSRegressor", start="all", significance="bound"),
             extras=sparse,
             printed_as="VBLS, bound",
+        ),
+        Contender(
+            "vbls-both",
+            "the same, from all and from none",
+            _ours("VBLSRegressor", start="both"),
+            extras=sparse,
+            printed_as="VBLS, both",
         ),
         Contender("ridge", "ridge regression", lambda choice: Ridge(1e-10, solver="svd"), printed_as="ridge"),
         Contender(
@@ -143,6 +160,11 @@ def _contenders(widths: tuple[float, ...], costs: tuple[float, ...]) -> tuple[Co
         Contender("svr", "support vector regression", _svr, width_and_cost),
         Contender("gp", "Gaussian process", lambda choice: LeanGaussianProcess(1000)),
     )
+
+
+def on_few(targets: Floats, predicted: Floats) -> float:
+    """The error on as many test targets as the paper has."""
+    return nmse(targets[:N_FEW], predicted[:N_FEW])
 
 
 def n_beyond(first: int, model: Any) -> int:

@@ -11,7 +11,7 @@ from skarce.reproduce.findings import Finding
 from skarce.reproduce.vbls_tables import LINEAR, MIXTURES, synthetic_name
 
 SIZE, DPI = (9.0, 4.0), 100
-COLOURS = ("#d62728", "#ff9896", "#8c8c8c", "#9467bd", "#2ca02c", "#1f77b4")
+COLOURS = ("#d62728", "#ff9896", "#ff7f0e", "#8c8c8c", "#9467bd", "#2ca02c", "#1f77b4")
 
 
 def draw_mixtures(found: Sequence[Finding], r2: float, path: Path) -> bool:
