@@ -154,7 +154,7 @@ def _contenders(widths: tuple[float, ...], costs: tuple[float, ...]) -> tuple[Co
         Contender("rvm", "relevance vector machine", original, widths),
         Contender("frvm", "fast relevance vector machine", fast, widths, printed_as="fast RVM"),
         Contender("vbls-rvm", "variational, on kernels", _on_kernels("VBLSClassifier"), widths),
-        Contender("vbls-fake", "the paper's form", factorised, widths, printed_as="VBLS-RVM, factorised"),
+        Contender("vbls-fake", "the paper's form", factorised, widths, printed_as="factorised VBLS-RVM"),
         Contender("svm", "support vector machine", _svm, width_and_cost),
         Contender("logistic", "logistic regression", _logistic, costs, printed_as="logistic"),
         Contender("klr", "logistic regression on kernels", _kernel_logistic, width_and_cost, printed_as="kernel logistic"),
