@@ -45,6 +45,20 @@ def test_fit_says_that_time_ended_the_learning_of_widths():
     assert "as was asked for" in " ".join(result.stdout.split())
 
 
+@pytest.mark.parametrize("option", [("--gamma", "0.5"), ("--centers", "50")])
+def test_kernel_options_are_refused_where_there_are_none(option):
+    result = run("fit", "waves.csv", "--target", "y", "--method", "vbls", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} {option[1]} is not for --method vbls, which has no kernels" in " ".join(result.stderr.split())
+
+
+def test_augmented_std_is_refused_where_there_are_no_kernels():
+    assert run("fit", "waves.csv", "--target", "y", "--method", "vbls").exit_code == 0
+    result = run("predict", "model.skops", "waves.csv", "--std", "augmented")
+    assert result.exit_code == 2
+    assert "--std augmented is for models on kernels" in " ".join(result.stderr.split())
+
+
 def test_fit_respects_the_time_limit():
     result = run("fit", "waves.csv", "--target", "y", "--max-time", "1e-9")
     assert result.exit_code == 0

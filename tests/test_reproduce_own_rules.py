@@ -124,7 +124,7 @@ def test_choices_of_several_parts_are_tuned_stored_and_reused(tmp_path, monkeypa
     assert fixed(Run(paper, Store.open(made.store.path), in_process()).records()) == fixed(made.records())
     headings, rows = summary_table(findings(paper, made.records())[0])
     assert rows[0][headings.index("alpha, intercept")] in ("(0.1, 1)", "(10, 0)", "(5.05, 0.5)")
-    assert report.facts(made, quick=False)["alpha, intercept tried"] == "(0.1, 1), (10, 0)"
+    assert report.facts(made, quick=False)["tried for RIDGE"] == "(0.1, 1), (10, 0)"
 
 
 def test_a_method_is_given_what_another_has_learned(tmp_path):

@@ -20,7 +20,7 @@ from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
 from skarce.registry import METHODS, Method, find_own_method, own_names
 from skarce.tables import CLASSIFICATION, TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
-from skarce.width_rules import WIDTH_RULES
+from skarce.width_rules import NO_KERNEL, WIDTH_RULES
 
 
 def _learning_widths() -> list[str]:
@@ -99,6 +99,9 @@ def fit(
         raise click.UsageError(
             f"--widths {widths} is not for --method {chosen.name}, whose kernel widths are part of its name or which has none."
         )
+    for option, value in (("--gamma", gamma), ("--centers", centers)):
+        if value is not None and chosen.width_rule == NO_KERNEL:
+            raise click.UsageError(f"{option} {value:g} is not for --method {chosen.name}, which has no kernels.")
     if n_basis is not None and chosen.name not in _budgeted():
         raise click.UsageError(
             f"--n-basis {n_basis} is not for --method {chosen.name}, which finds the number of functions itself; "

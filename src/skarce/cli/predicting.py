@@ -9,6 +9,7 @@ from typing import Any
 import click
 from sklearn.base import is_classifier
 
+from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import messages
 from skarce.cli.whole_file import OutputError, check_output, replacing
@@ -70,6 +71,8 @@ def _with_predictions(model: SavedModel, data: Path, kind: str) -> Any:
 def _predictions(model: SavedModel, X: Any, kind: str) -> dict[str, Any]:
     """The columns to add: mean and standard deviation, or the class and the probability of each."""
     if not is_classifier(model.regressor):
+        if kind == "augmented" and not isinstance(model.regressor.basis_, KernelBasis):
+            raise TableError("--std augmented is for models on kernels, and this one has none; use --std plain.")
         mean, std = model.pipeline.predict(X, return_std=True, std=kind)
         return {f"{model.target}_mean": mean, f"{model.target}_std": std}
     if kind != "plain":

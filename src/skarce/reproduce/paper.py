@@ -115,7 +115,8 @@ class Paper:
     or of the first `tuning_rows` of them.
 
     `overview` makes parts of the page from what was found on all experiments, and `pictures` draw into a folder, from the same,
-    and give the names of their files. Where the experiments are not `in_detail`, they have no sections and pictures each.
+    and give the names of their files. Where the experiments are not `in_detail`, they have no sections and pictures each, and what
+    an overview `tells_p_values` of is explained.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Paper:
     overview: Callable[[Sequence[Finding]], list[str]] | None = None
     pictures: tuple[Callable[[Sequence[Finding], Path], list[str]], ...] = ()
     in_detail: bool = True
+    tells_p_values: bool = True
 
     def taking_part(self, experiment: Experiment) -> list[Contender]:
         """The contenders of one experiment."""

@@ -113,13 +113,20 @@ class Run:
         on_progress(done, total)
         if not missing:
             return
-        parallel = Parallel(n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+        parallel = Parallel(
+            n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs", max_nbytes=None
+        )
         with _deaf_children():
             results = parallel(self._tasks(missing, deadline))  # starts the processes
-        for record in itertools.chain.from_iterable(results):
-            self.store.add(record)
-            done += 1
-            on_progress(min(done, total), total)
+        try:
+            for record in itertools.chain.from_iterable(results):
+                self.store.add(record)
+                done += 1
+                on_progress(min(done, total), total)
+        except KeyboardInterrupt:
+            with _deaf_children():  # nor does the program that finds them hear another Ctrl-C
+                results.close()
+            raise
 
     def _tasks(self, units: Iterable[Unit], deadline: float | None) -> Iterator[Any]:
         for together in self._in_line(units):

@@ -23,7 +23,7 @@ FIT_NOTE = (
 def general_notes(paper: Paper) -> list[str]:
     """What the words and numbers in the tables mean."""
     if not paper.in_detail:
-        return [f"{paper.measure.note}."]
+        return [f"{paper.measure.note}.", *([paper.pair_test.note] if paper.tells_p_values else [])]
     of_widths = paper.choice_heading == "gamma"
     named = "gamma (the kernel width)" if of_widths else paper.choice_heading
     return [

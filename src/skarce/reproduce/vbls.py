@@ -104,6 +104,7 @@ def paper(quick: bool = False) -> Paper:
         overview=vbls_tables.overview,
         pictures=(vbls_tables.draw,),
         in_detail=False,
+        tells_p_values=False,
     )
 
 
