@@ -31,6 +31,9 @@ CLASSIFIERS = [
     VBLSClassifier(),
     VBLSClassifier("passthrough", prior="shared"),
     VBLSClassifier(factorized=True),
+    VBLSClassifier("passthrough", significance=0.1),
+    VBLSClassifier("passthrough", solver="em", max_iter=50),
+    VBLSClassifier("passthrough", solver="em", factorized=True, max_iter=50),
 ]
 
 

@@ -18,7 +18,7 @@ N_SHADES = 10
 
 
 def draw_regions(finding: Finding, path: Path) -> bool:
-    """A panel per method on the first split of seed 0, at the choice it made; whether there was anything to draw.
+    """A panel per method on the first split of seed 0, at the median of its choices; whether there was anything to draw.
 
     Shades are probabilities (of the SVM, sides), the line is where both classes are equally likely, dashed lines are 0.25 and 0.75
     (the margins of the SVM), circles are the vectors.

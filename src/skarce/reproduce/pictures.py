@@ -11,6 +11,7 @@ import numpy as np
 
 from skarce.reproduce.findings import findings
 from skarce.reproduce.paper import Experiment, Paper
+from skarce.reproduce.summary_table import short
 from skarce.reproduce.units import Record
 
 WIDTH_PER_METHOD, LEAST_WIDTH, HEIGHT, DPI = 1.5, 8.0, 3.4, 100
@@ -64,7 +65,7 @@ def _boxes(axes: Any, paper: Paper, records: Sequence[Record], name: str, title:
         capprops={"color": LINE},
         flierprops={"marker": ".", "markersize": 5, "markerfacecolor": LINE, "markeredgecolor": "none", "alpha": 0.6},
     )
-    axes.set_xticks(range(1, len(values) + 1), [f"{label}\n{_short(np.median(own))}" for label, own in values.items()])
+    axes.set_xticks(range(1, len(values) + 1), [f"{label}\n{short(np.median(own))}" for label, own in values.items()])
     axes.set_title(f"{title} (median below each name)", fontsize=10)
     _choose_scale(axes, np.concatenate([np.asarray(own, dtype=float) for own in values.values()]))
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
@@ -83,7 +84,3 @@ def _choose_scale(axes: Any, values: Any) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
     elif values.max() > NARROW_SPAN * values.min():
         axes.set_ylim(bottom=0.0)
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}" if value < 1000.0 else f"{value:.0f}"

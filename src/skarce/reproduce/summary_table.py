@@ -89,9 +89,14 @@ def text(value: float | None, spec: str) -> str:
 
 def choice_text(choice: Choice) -> str:
     """One number, or several in brackets."""
-    return f"({', '.join(f'{part:.3g}' for part in choice)})" if isinstance(choice, tuple) else f"{choice:.3g}"
+    return f"({', '.join(map(short, choice))})" if isinstance(choice, tuple) else short(choice)
 
 
 def duration(seconds: float | None) -> str:
     """Milliseconds below one second."""
-    return "-" if seconds is None else f"{1000.0 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
+    return "-" if seconds is None else f"{short(1000.0 * seconds)} ms" if seconds < 0.9995 else f"{short(seconds)} s"
+
+
+def short(value: float) -> str:
+    """Three digits, and whole numbers from a thousand on."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
