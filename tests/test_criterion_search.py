@@ -9,14 +9,17 @@ import pytest
 from scipy.stats import loguniform
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
+from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning, NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_validate
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skarce import (
+    BackwardEliminationRegressor,
     CriterionSearch,
     EvidenceRegressor,
     EvidenceSearchRegressor,
@@ -302,7 +305,9 @@ def test_metadata_is_routed_to_the_estimator_that_asked_for_it(sinc, rng):
     grid = {"basis__gamma": [0.1, 1.0]}
     expected = CriterionSearch(FastGCVRegressor(), grid).fit(X, y, sample_weight=weights).predict(X)
     with config_context(enable_metadata_routing=True):
-        asking = CriterionSearch(FastGCVRegressor().set_fit_request(sample_weight=True), grid)
+        asking = CriterionSearch(
+            FastGCVRegressor().set_fit_request(sample_weight=True).set_score_request(sample_weight=False), grid
+        )
         np.testing.assert_array_equal(asking.fit(X, y, sample_weight=weights).predict(X), expected)
         folds = cross_validate(asking, X, y, params={"sample_weight": weights}, cv=2)
         assert np.isfinite(folds["test_score"]).all()
@@ -368,3 +373,36 @@ def test_a_constant_target_gives_the_first_candidate(rng):
     search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": GAMMAS}).fit(X, np.full(30, 2.0))
     assert search.best_index_ == 0
     np.testing.assert_allclose(search.predict(X), 2.0)
+
+
+def test_rows_that_are_counted_several_times_are_no_more_degrees_of_freedom():
+    """Weights of three, or every row three times, let narrow kernels interpolate: the choice is that of single rows."""
+    X, y = make_friedman1(120, noise=1.0, random_state=0)
+    grid = {"basis__gamma": [0.03, 0.3, 3.0, 30.0]}
+    for estimator in (OrthogonalLeastSquaresRegressor(), FastGCVRegressor()):
+        once = CriterionSearch(estimator, grid).fit(X, y)
+        weighted = CriterionSearch(estimator, grid).fit(X, y, sample_weight=np.full(120, 3.0))
+        repeated = CriterionSearch(estimator, grid).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+        assert weighted.best_params_["basis__gamma"] <= 2 * once.best_params_["basis__gamma"]
+        np.testing.assert_allclose(weighted.results_["compared"], repeated.results_["compared"], rtol=1e-5)
+
+
+def test_score_follows_the_routing_of_metadata():
+    X, y = make_friedman1(100, noise=1.0, random_state=0)
+    weights = np.r_[np.ones(50), np.full(50, 3.0)]
+    with config_context(enable_metadata_routing=True):
+        inner = FastGCVRegressor().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = CriterionSearch(inner, {"basis__gamma": [0.003, 0.01]}).fit(X, y, sample_weight=weights)
+        expected = r2_score(y, search.predict(X), sample_weight=weights)
+        assert search.score(X, y, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+        assert search.score(X, y) != pytest.approx(expected, rel=1e-3)
+        by_folds = GridSearchCV(CriterionSearch(inner, {"tol": [1e-3]}), {"inflation": [1.0]}).fit(X, y, sample_weight=weights)
+        plain = GridSearchCV(inner, {"tol": [1e-3]}).fit(X, y, sample_weight=weights)
+        assert by_folds.best_score_ == pytest.approx(plain.best_score_, rel=1e-9)
+
+
+def test_evidence_with_a_given_and_a_learned_variance_compares():
+    X, y = make_friedman1(80, noise=1.0, random_state=0)
+    search = CriterionSearch(BackwardEliminationRegressor(KernelBasis(gamma=0.1)), {"weight_variance": ["learned", 1.0]}).fit(X, y)
+    fits = [BackwardEliminationRegressor(KernelBasis(gamma=0.1), weight_variance=v).fit(X, y).criterion_ for v in ("learned", 1.0)]
+    np.testing.assert_allclose(search.results_["criterion"], fits)

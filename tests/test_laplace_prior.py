@@ -354,3 +354,15 @@ def test_a_choice_to_finish_that_is_none_is_named(sinc, finish):
 def test_unknown_degrees_of_freedom_are_named(sinc):
     with pytest.raises(ValueError, match="degrees_of_freedom must be one of"):
         LaplacePriorRegressor(degrees_of_freedom="trace").fit(*sinc)
+
+
+def test_batches_on_fixed_kernels_give_the_fit_to_all_rows(rng):
+    X = rng.uniform(-3, 3, (120, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=120)
+    basis = KernelBasis(gamma=1.0, centers=X[:30])
+    model = LaplacePriorRegressor(basis)
+    for rows in np.split(np.arange(120), [50, 90]):
+        model.partial_fit(X[rows], y[rows])
+    whole = LaplacePriorRegressor(basis).fit(X, y)
+    np.testing.assert_array_equal(model.active_, whole.active_)
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), rtol=1e-6)

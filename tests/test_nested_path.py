@@ -86,6 +86,42 @@ def test_models_on_the_way_are_those_of_a_fit_with_that_budget(sinc, name):
 
 
 @nested
+def test_a_model_of_no_functions_is_one_of_them(sinc, name):
+    X, y = sinc
+    model = fitted(name, X, y)
+    if model.posterior_.path.least == 0:
+        empty = model.with_n_basis(0)
+        np.testing.assert_allclose(empty.predict(X), y.mean() if model.fit_intercept else 0.0, atol=1e-12)
+        assert repr(empty) == repr(model)
+
+
+def test_what_ended_the_search_is_named_where_a_larger_model_is_wanted(sinc):
+    X, y = sinc
+    ended = {
+        "max_iter": BackwardEliminationRegressor(BASIS, direction="forward", keep_path=True, max_iter=3),
+        "max_active": OrthogonalLeastSquaresRegressor(BASIS, keep_path=True, max_active=3),
+        "n_basis": OrthogonalLeastSquaresRegressor(BASIS, keep_path=True, n_basis=3),
+    }
+    for limit, model in ended.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, y)
+        with pytest.raises(ValueError, match=limit):
+            model.with_n_basis(9)
+    with pytest.raises(ValueError, match="There are 70 candidates"):
+        ended["n_basis"].with_n_basis(71)
+    with pytest.raises(ValueError, match="keep_path must be True or False, got 'yes'"):
+        BackwardEliminationRegressor(BASIS, keep_path="yes").fit(X, y)
+
+
+def test_a_model_above_the_cap_asks_for_a_higher_cap(sinc):
+    X, y = sinc
+    model = BackwardEliminationRegressor(BASIS, keep_path=True, max_active=5).fit(X, y).with_n_basis(8)
+    assert model.get_params()["max_active"] == 8
+    assert len(clone(model).fit(X, y).active_) == 8
+
+
+@nested
 def test_larger_models_need_the_path_kept(sinc, name):
     X, y = sinc
     model, keeping = fitted(name, X, y), fitted(name, X, y, keep_path=True)
@@ -98,7 +134,7 @@ def test_larger_models_need_the_path_kept(sinc, name):
         larger, fresh = keeping.with_n_basis(size + 1), with_budget(model, size + 1).fit(X, y)
         np.testing.assert_array_equal(larger.active_, fresh.active_)
         np.testing.assert_allclose(larger.predict(X, return_std=True), fresh.predict(X, return_std=True), rtol=1e-6, atol=1e-9)
-    with pytest.raises(ValueError, match="The search saw no others"):
+    with pytest.raises(ValueError, match="There are 70 candidates"):
         keeping.with_n_basis(71)
 
 

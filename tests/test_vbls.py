@@ -102,8 +102,11 @@ def test_backfitting_converges_to_least_squares():
 def test_without_a_prior_dependent_columns_get_the_shortest_weights():
     X, y, _ = correlated(n=8)
     with pytest.warns(ConvergenceWarning, match="as many candidates as rows"):
+        sweeps = VBLSRegressor(prior="none", solver="em").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="as many candidates as rows"):
         model = VBLSRegressor(prior="none").fit(X, y)
     assert np.isnan(model.coef_tests().p_value).all()
+    assert np.isnan(sweeps.coef_tests().p_value).all()
     phi = (X - X.mean(axis=0)) / X.std(axis=0)
     shortest = np.linalg.pinv(phi) @ (y - y.mean()) / X.std(axis=0)
     np.testing.assert_allclose(model.coef_, shortest, rtol=1e-6)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
 
@@ -73,13 +74,14 @@ class Timed(RelevanceVectorRegressor):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_time_limit_is_for_all_fits_together(problem, monkeypatch):
     monkeypatch.setattr(Timed, "given", [])
-    fitted = replace(METHODS["frvm"], make=Timed).with_widths("cv").fit(*problem, max_time=0.2)
+    with pytest.warns(ConvergenceWarning, match=r"when 0 of 9 kernel widths had been cross-validated"):
+        fitted = replace(METHODS["frvm"], make=Timed).with_widths("cv").fit(*problem, max_time=0.2)
     *folds, last = Timed.given
-    assert len(folds) == 45
-    np.testing.assert_allclose(folds, 0.1 / 45)
+    assert len(folds) == 5  # those of the first width take all that there is for folds
+    assert all(0.0 < given <= 0.1 / 5 for given in folds)
     assert last <= 0.1  # what the folds have left
     assert fitted.max_time == 0.2
-    assert fitted.basis_.gamma_ in scale_gamma(problem[0], None) * FACTORS
+    assert fitted.basis_.gamma_ == scale_gamma(problem[0], None)  # none was compared: that by scale
 
 
 def test_an_ample_time_limit_changes_nothing(problem):

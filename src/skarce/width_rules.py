@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
@@ -60,14 +62,34 @@ def cross_validated(model: Any, name: str, X: Floats, scoring: str = "neg_mean_s
 def best_of(search: GridSearchCV, X: Floats, y: Floats) -> Any:
     """Run the search: the model of the best width, fitted to all rows.
 
-    A `max_time` of the model is for all fits together: half of it is shared out among the folds, and what is left is for the last
-    fit.
+    A `max_time` of the model is for all fits together: the folds have half of it, and what is left is for the last fit. Widths are
+    tried from that by scale outwards, and where time is short not all of them are.
     """
     started, limit = time.monotonic(), search.estimator.get_params().get("max_time")
     if limit is None:
         return search.fit(X, y).best_estimator_
-    n_fits = len(ParameterGrid(search.param_grid)) * search.cv.get_n_splits()
-    on_folds = clone(search).set_params(estimator__max_time=0.5 * limit / n_fits, refit=False).fit(X, y)
+    width = _best_in_time(search, X, y, started + 0.5 * limit)
     left = max(limit - (time.monotonic() - started), 0.0)
-    model = clone(search.estimator).set_params(**on_folds.best_params_, max_time=left)
-    return model.fit(X, y).set_params(max_time=limit)
+    return clone(search.estimator).set_params(**width, max_time=left).fit(X, y).set_params(max_time=limit)
+
+
+def _best_in_time(search: GridSearchCV, X: Floats, y: Floats, deadline: float) -> dict[str, float]:
+    """The best of the widths whose folds were all fitted before the deadline; that by scale where those of none were."""
+    ((name, widths),) = search.param_grid.items()
+    outwards = sorted(widths, key=lambda width: abs(np.log(width / scale_gamma(X, None))))
+    scores: dict[float, float] = {}
+    for width in outwards:
+        left = deadline - time.monotonic()
+        if left <= 0.0:
+            break
+        model = clone(search.estimator).set_params(**{name: width}, max_time=left / search.cv.get_n_splits())
+        score = float(cross_val_score(model, X, y, cv=search.cv, scoring=search.scoring).mean())
+        if time.monotonic() < deadline:
+            scores[width] = score
+    if len(scores) < len(widths):
+        warnings.warn(
+            f"The time limit was reached when {len(scores)} of {len(widths)} kernel widths had been cross-validated.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return {name: max(scores, key=lambda width: scores[width]) if scores else outwards[0]}

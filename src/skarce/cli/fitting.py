@@ -94,7 +94,13 @@ def fit(
     find_own_method(method, {**METHODS, **CLASSIFIERS})  # before the file is read: names that no task knows
     check_output(out, data)
     training = training_data(read_table(data), target, task=task)
-    chosen = find_own_method(method, CLASSIFIERS if training.task == CLASSIFICATION else METHODS)
+    known = CLASSIFIERS if training.task == CLASSIFICATION else METHODS
+    if method not in known:
+        names = ", ".join(own_names(known))
+        raise click.UsageError(
+            f"--method {method} is not for {training.task}, which {target!r} is taken for; choose from {names}, or overrule with --task."
+        )
+    chosen = find_own_method(method, known)
     if widths is not None and chosen.widths is None:
         raise click.UsageError(
             f"--widths {widths} is not for --method {chosen.name}, whose kernel widths are part of its name or which has none."
@@ -104,8 +110,8 @@ def fit(
             raise click.UsageError(f"{option} {value:g} is not for --method {chosen.name}, which has no kernels.")
     if n_basis is not None and chosen.name not in _budgeted():
         raise click.UsageError(
-            f"--n-basis {n_basis} is not for --method {chosen.name}, which finds the number of functions itself; "
-            f"a budget is for {', '.join(_budgeted())}."
+            f"--n-basis {n_basis} is not for --method {chosen.name}, which finds the number of functions itself; for regression "
+            f"there is a budget with {', '.join(_budgeted())}."
         )
     chosen = chosen if widths is None else chosen.with_widths(widths)
     for note in training.notes:

@@ -19,8 +19,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._validation import is_count
+from skarce.estimators.repeats import times_counted_in
 from skarce.estimators.trials import (
     Group,
+    Inflation,
     Trial,
     check_same_kind,
     fit_group,
@@ -184,6 +186,8 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """That of the best model: R2 of a regressor."""
         check_is_fitted(self, "best_estimator_")
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).estimator.score
         return float(self.best_estimator_.score(X, y, **params))
 
     @property
@@ -209,10 +213,9 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """As scikit-learn asks of an estimator that holds another: what is passed to `fit` is for that one's `fit`."""
-        return MetadataRouter(owner=self).add(
-            estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
-        )
+        """As scikit-learn asks of an estimator that holds another: `fit` is for that one's `fit`, `score` for its `score`."""
+        same = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=same)
 
     def _check_choices(self) -> None:
         if not (isinstance(self.inflation, (int, float, np.number)) and 1.0 <= self.inflation < np.inf):
@@ -252,7 +255,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return list(groups.values())
 
     def _run(self, groups: list[Group], X: Any, y: Any, fit_params: dict[str, Any]) -> Iterator[Any]:
-        common = X, y, fit_params, self.inflation
+        common = X, y, fit_params, Inflation(self.inflation, times_counted_in(X, y, fit_params))
         if joblib.effective_n_jobs(self.n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")

@@ -21,6 +21,8 @@ from skarce.posterior import Outcome, Posterior
 from skarce.posterior_of import Design
 from skarce.searches import Found, Journal
 
+LIMITS = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time", Outcome.SIZE_LIMIT: "max_active"}
+
 
 class NestedRegressor(MomentRegressor):
     """Base of the regressors that add or take away one function after the other: `with_n_basis` and `with_tol`."""
@@ -31,6 +33,11 @@ class NestedRegressor(MomentRegressor):
     @abstractmethod
     def _size_with(self, path: NestedPath, tol: float) -> int:
         """How many functions the model on the path would have with another tolerance."""
+
+    def _check_limits(self) -> None:
+        super()._check_limits()
+        if not isinstance(self.keep_path, (bool, np.bool_)):
+            raise ValueError(f"keep_path must be True or False, got {self.keep_path!r}.")
 
     def with_n_basis(self, n_basis: int) -> Any:
         """The model of another size from the same fit: nothing is learned or searched again.
@@ -45,7 +52,7 @@ class NestedRegressor(MomentRegressor):
         -------
         model : a fitted estimator of the same class
             Its functions are the first (or the last that were left) on the way, its weights solved afresh. `trace_` is that of the
-            whole search. Its parameters are those that ask for this size from the start.
+            whole search. Its parameters are those that ask for this size from the start (but for none).
 
         Examples
         --------
@@ -62,7 +69,8 @@ class NestedRegressor(MomentRegressor):
         if n_basis == 0 and not len(self.active_):
             return self._twin()
         model = self._with_sizes(lambda path: int(n_basis))
-        model._ask_for(int(n_basis))
+        if n_basis > 0:  # no fit can be asked for none
+            model._ask_for(int(n_basis))
         return model
 
     def with_tol(self, tol: float) -> Any:
@@ -122,18 +130,23 @@ class NestedRegressor(MomentRegressor):
         if size == len(posterior.active):
             return posterior
         if not path.least <= size <= path.most:
-            hint = self._why_not_smaller(posterior.outcome) if size < path.least else self._why_not_larger(size)
+            hint = self._why_not_smaller(posterior.outcome) if size < path.least else self._why_not_larger(size, posterior.outcome)
             raise ValueError(f"there are models of {path.least} to {path.most} functions here, not of {size}. {hint}")
         return path.posterior(size, posterior.trace)
 
     def _why_not_smaller(self, outcome: Outcome) -> str:
-        limit = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time"}.get(outcome)
+        limit = LIMITS.get(outcome)
         return "The search was never below that." if limit is None else f"{limit} ended the search there: raise it and fit again."
 
-    def _why_not_larger(self, size: int) -> str:
-        if self.keep_path or size > len(self.relevance_):
-            return "The search saw no others."
-        return "Fit with keep_path=True, which keeps larger ones."
+    def _why_not_larger(self, size: int, outcome: Outcome) -> str:
+        if size > len(self.relevance_):
+            return f"There are {len(self.relevance_)} candidates."
+        if not self.keep_path:
+            return "Fit with keep_path=True, which keeps larger ones where the search saw some."
+        limit = LIMITS.get(outcome)
+        if limit is None:
+            return "The search saw no others: it ended by its own rule, or by n_basis."
+        return f"{limit} ended the search there: raise it and fit again."
 
     def _posterior(
         self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float

@@ -6,19 +6,36 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import _num_samples
 
 from skarce._typing import Floats
 from skarce.basis.kernel_basis import distinct_rows
+from skarce.designs import RowBlocks
 from skarce.estimators.streaming import Training
 
 
 def times_counted(rows: Training) -> float:
-    """The sum of the weights over the number of rows of positive weight that differ in inputs or targets; not below one."""
-    weights = np.ones(len(rows.targets)) if rows.weights is None else rows.weights
+    """The sum of the weights over the number of rows of positive weight that differ in inputs or targets; not below one.
+
+    Of a stream only the last batch has its targets at hand: that stands for all.
+    """
+    n = len(rows.targets)
+    weights = np.ones(n) if rows.weights is None else rows.weights[-n:]
     n_distinct = len(distinct_rows(rows.targets, weights))
     if n_distinct < np.count_nonzero(weights):
-        n_distinct = len(distinct_rows(np.hstack([_as_numbers(rows.X), rows.targets]), weights))
+        n_distinct = len(distinct_rows(np.hstack([_as_numbers(rows.X)[-n:], rows.targets]), weights))
     return max(float(weights.sum()) / n_distinct, 1.0)
+
+
+def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
+    """The same of what a `fit` is given; once where the rows cannot be looked at."""
+    if isinstance(X, RowBlocks) or y is None:
+        return 1.0
+    targets = _as_numbers(y)
+    weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    is_usable = _num_samples(X) == len(targets) and (weights is None or (weights.shape == (len(targets),) and weights.sum() > 0.0))
+    return times_counted(Training(X, targets, weights)) if is_usable else 1.0  # what is wrong, fit will say
 
 
 def _as_numbers(X: Any) -> Floats:

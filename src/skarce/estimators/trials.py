@@ -15,12 +15,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce._parallel import blas_threads, one_thread
+from skarce.criteria import IndividualEvidence
 from skarce.estimators.base import MomentRegressor, Prepared
 from skarce.estimators.sparse import SparseRegressor
 
 # With "basis" and all that is inside it, the parameters on which the moments depend.
 OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
 Group = list[tuple[int, Any]]  # places among the candidates, and unfitted estimators
+
+
+class Inflation(NamedTuple):
+    """What a degree of freedom that a model uses counts as, and how often each observation is counted."""
+
+    factor: float = 1.0
+    times_counted: float = 1.0
 
 
 class Trial(NamedTuple):
@@ -51,12 +59,14 @@ def moments_key(estimator: MomentRegressor, params: dict[str, Any]) -> Any:
         return object()
 
 
-def fit_group_on_one_core(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: float) -> tuple[list[Trial], Any]:
+def fit_group_on_one_core(
+    group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation
+) -> tuple[list[Trial], Any]:
     with one_thread():
         return fit_group(group, X, y, fit_params, inflation)
 
 
-def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: float) -> tuple[list[Trial], Any]:
+def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation) -> tuple[list[Trial], Any]:
     """Fit candidates of one basis; returns all trials, and the model of the best."""
     trials: list[Trial] = []
     best: tuple[Trial, Any] | None = None
@@ -90,7 +100,7 @@ def _fit_prepared(estimator: MomentRegressor, prepared: Prepared | None, X: Any,
     return prepared
 
 
-def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.WarningMessage], inflation: float) -> Trial:
+def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.WarningMessage], inflation: Inflation) -> Trial:
     model = last_step(estimator)
     if not hasattr(model, "criterion_") or not hasattr(model, "criterion_sense_"):
         raise TypeError(
@@ -99,8 +109,8 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
         )
     n_active, outcome = len(getattr(model, "active_", ())), getattr(getattr(model, "outcome_", None), "name", "")
     criterion, sense = float(model.criterion_), int(model.criterion_sense_)
-    is_inflated = sense < 0 and inflation > 1.0 and hasattr(model, "posterior_")
-    compared = inflated(model, inflation) if is_inflated else criterion
+    is_inflated = sense < 0 and inflation.factor > 1.0 and hasattr(model, "posterior_")
+    compared = inflated(model, *inflation) if is_inflated else criterion
     return Trial(index, criterion, compared, sense, kind_of(model), n_active, outcome, seconds, caught)
 
 
@@ -113,25 +123,28 @@ def kind_of(model: Any) -> str:
     """By what a model is judged, in words; GCV of one class is of one kind, but for how its degrees of freedom are counted."""
     words = [type(model).__name__]
     if isinstance(model, SparseRegressor) or (isinstance(model, MomentRegressor) and model.criterion_sense_ > 0):
-        words.append(type(model._criterion()).__name__)
+        criterion = model._criterion()
+        words.append(IndividualEvidence.__name__ if isinstance(criterion, IndividualEvidence) else type(criterion).__name__)
     if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
         words.append(f"degrees_of_freedom={model.degrees_of_freedom!r}")
     return " with ".join(words)
 
 
-def inflated(model: Any, inflation: float) -> float:
+def inflated(model: Any, inflation: float, times_counted: float = 1.0) -> float:
     """GCV of a fitted model where each degree of freedom that it uses counts as `inflation` of them, summed over outputs.
 
-    With V = N q / v^2 and noise variance q / v, v is N noise / V.
+    With V = N q / v^2 and noise variance q / v, v is N noise / V. Rows that are counted several times (by weights, or because they
+    repeat others) are no more degrees of freedom than they are rows.
     """
     total = 0.0
     for posterior in model.posterior_ if isinstance(model.posterior_, list) else [model.posterior_]:
         n, value = posterior.n_samples, posterior.criterion
-        if value == 0.0:  # a target that does not vary has nothing to fit
+        if value == 0.0 and not len(posterior.active):  # a target that does not vary has nothing to fit
             continue
-        freedom = n * posterior.noise_variance / value
-        left = n - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
-        total += value * (freedom / left) ** 2 if left > 0.0 else np.inf
+        freedom = n * posterior.noise_variance / value if value > 0.0 else n - posterior.fit_intercept - len(posterior.active)
+        n_distinct = n / times_counted
+        left = n_distinct - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
+        total += value * (freedom / n * n_distinct / left) ** 2 if left > 0.0 else np.inf
     return total
 
 

@@ -29,7 +29,7 @@ from skarce.solvers.together import run_shared, run_without_prior
 from skarce.solvers.variational_choice import choose
 from skarce.solvers.variational_direct import Model, climb, resume, run_direct
 from skarce.solvers.variational_em import run_em
-from skarce.solvers.variational_growth import grow_on, run_from_both_ends
+from skarce.solvers.variational_growth import run_from_both_ends
 from skarce.solvers.variational_stream import follow
 from skarce.variational_posterior import VariationalPosterior
 
@@ -297,11 +297,8 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             inner = Journal(journal.limits)
             if last is None or not len(last.active) or type(criterion) is not VariationalBound:
                 return self._search(criterion, weighted, inner)
-            labels = self._labels(weighted.n_candidates)
-            model = resume(weighted, labels, last)
+            model = resume(weighted, self._labels(weighted.n_candidates), last)
             climb(model, inner)
-            if self._starts_from_both_ends(labels):  # what was hidden behind outliers
-                model = grow_on(model, inner, labels)
             return self._chosen(model, inner)
 
         form = "none" if self._is_prior("none") else "full" if self._has_full_covariance() else "factorized"

@@ -37,14 +37,10 @@ def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> M
     return grown if is_better else model
 
 
-def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
-    """The model from nothing."""
-    return grow_on(Model.empty(moments, labels), journal, labels)
-
-
 @on_one_blas_thread
-def grow_on(model: Model, journal: Journal, labels: Indices) -> Model:
-    """The candidate that stands out most comes in, as long as the model is worth more with it."""
+def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
+    """From nothing: the candidate that stands out most comes in, as long as the model is worth more with it."""
+    model = Model.empty(moments, labels)
     while len(model) < LARGEST and journal.exhausted() is None:
         larger = with_best_outside(model, labels, journal.limits)
         if larger is None:
