@@ -98,7 +98,7 @@ def fit(
     if method not in known:
         names = ", ".join(own_names(known))
         raise click.UsageError(
-            f"--method {method} is not for {training.task}, which {target!r} is taken for; choose from {names}, or overrule with --task."
+            f"--method {method} is not for {training.task}, for which {target!r} is taken. Choose from {names}, or say --task."
         )
     chosen = find_own_method(method, known)
     if widths is not None and chosen.widths is None:
