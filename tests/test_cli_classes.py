@@ -13,8 +13,20 @@ from sklearn.metrics import brier_score_loss
 from skarce.class_scores import brier
 from skarce.classifiers import CLASSIFIERS, count_class_functions
 from skarce.cli import app
+from skarce.cli.explanation import active_functions, last_steps, original_inputs
 from skarce.cli.model_file import load
-from skarce.tables import CLASSIFICATION, REGRESSION, Table, TableError, inputs, read_table, recognised_task, training_data
+from skarce.tables import (
+    CLASSIFICATION,
+    NUMBER,
+    REGRESSION,
+    Table,
+    TableError,
+    inputs,
+    make_preprocessing,
+    read_table,
+    recognised_task,
+    training_data,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +163,78 @@ def test_fit_predict_and_explain_three_classes(flowers):
     assert (predicted["species_predicted"] == flowers["species"]).mean() > 0.9
     explained = run("explain", "flowers.skops").output
     assert "setosa, versicolor, virginica" in explained
+    assert "(the sum over the classes)" in explained
+
+
+def test_explain_lists_each_function_for_the_classes_that_have_it(flowers):
+    run("fit", "flowers.csv", "--target", "species", "--out", "flowers.skops")
+    saved = load(Path("flowers.skops"))
+    model, functions = saved.regressor, active_functions(saved)
+    assert functions["relevance"].is_monotonic_decreasing
+    assert len(functions) == sum(np.count_nonzero(weights) for weights in model.coef_)
+    assert set(functions["candidate"]) == set(model.active_)
+    for label, weights, precisions, posterior in zip(
+        model.classes_, model.coef_, model.weight_precision_, model.posterior_, strict=True
+    ):
+        own = functions[functions["for class"] == label].sort_values("candidate")
+        is_own = np.isin(model.active_, own["candidate"])
+        np.testing.assert_allclose(own["weight"], weights[is_own])
+        assert not weights[~is_own].any()
+        dense = np.linalg.inv(posterior.factor @ posterior.factor.T)[1:, 1:]
+        np.testing.assert_allclose(own["std error"] ** 2, np.diag(dense))
+        np.testing.assert_allclose(own["relevance"], 1.0 - precisions[is_own] * np.diag(dense), rtol=1e-6)
+        np.testing.assert_allclose(own[flowers.columns[:-1]], flowers.drop_duplicates().iloc[own["candidate"], :-1])
+    lines = run("explain", "flowers.skops").output.splitlines()
+    assert max(map(len, lines)) <= 100
+    for row in functions.itertuples():
+        words = f"{row.candidate} {row[-4]} {row.weight:.4f}".split()
+        assert any(line.split()[:1] == words[:1] and set(words) <= set(line.split()) for line in lines)
+
+
+def test_explain_shows_the_last_steps_of_every_class(flowers):
+    run("fit", "flowers.csv", "--target", "species", "--out", "flowers.skops")
+    saved = load(Path("flowers.skops"))
+    steps, model = last_steps(saved), saved.regressor
+    assert steps["for class"].tolist() == np.repeat(model.classes_, 5).tolist()
+    for label, posterior in zip(model.classes_, model.posterior_, strict=True):
+        own = steps[steps["for class"] == label]
+        assert own["step"].tolist() == list(range(len(posterior.trace) - 4, len(posterior.trace) + 1))
+        np.testing.assert_array_equal(own["criterion"], posterior.trace["criterion"][-5:])
+    ends = steps.groupby("for class")["criterion"].last()
+    assert ends.sum() == pytest.approx(model.criterion_, abs=1e-6)
+
+
+def test_many_classes_share_the_steps_that_are_shown(rng):
+    label = np.repeat(np.arange(8), 12)
+    angle = 2.0 * np.pi * label / 8
+    frame = pd.DataFrame({"a": np.cos(angle), "b": np.sin(angle)}) + 0.05 * rng.normal(size=(96, 2))
+    frame.assign(label=label).to_csv("ring.csv", index=False)
+    run("fit", "ring.csv", "--target", "label", "--out", "ring.skops")
+    assert last_steps(load(Path("ring.skops")))["for class"].tolist() == list(range(8))
+
+
+def test_centres_at_zero_are_zero(rng):
+    """Not what is left of them by scaling and back; values that are small by their units stay."""
+    counts = pd.DataFrame(np.round(rng.exponential(3.0, (80, 7))), columns=[f"x{place}" for place in range(7)])
+    frame = counts.assign(small=1e-20 * counts["x0"])
+    preprocessing = make_preprocessing(dict.fromkeys(frame, NUMBER))
+    scaled = preprocessing.fit_transform(frame)
+    plain = preprocessing.named_transformers_["numbers"].inverse_transform(scaled)
+    assert plain[frame == 0.0].any()  # rounding errors, or there is nothing to test
+    back = original_inputs(preprocessing, scaled)
+    np.testing.assert_array_equal(back == 0.0, frame == 0.0)
+    np.testing.assert_allclose(back, frame, rtol=1e-12)
+
+
+@pytest.mark.parametrize("width", [75, 80, 100])
+def test_narrow_tables_break_between_words(flowers, monkeypatch, width):
+    run("fit", "flowers.csv", "--target", "species", "--out", "flowers.skops")
+    monkeypatch.setenv("COLUMNS", str(width))
+    output = run("explain", "flowers.skops").output
+    assert max(map(len, output.splitlines())) <= width
+    table = output[output.index("Active functions") : output.index("Last steps")].split()
+    for word in ("candidate", "sepal", "virginica", "versicolor", "relevance"):
+        assert word in table
 
 
 def test_every_classifier_counts_its_functions():

@@ -20,7 +20,8 @@ def explain(model: Path, show_all: bool) -> None:
     """Show what is in a model and why.
 
     MODEL was written by `skarce fit`. Each active function is listed with its centre in the units of the data, its weight, the
-    standard error of the weight, and its relevance: 1 where the data determine the weight, 0 where only the prior does.
+    standard error of the weight, and its relevance: 1 where the data determine the weight, 0 where only the prior does. With three
+    classes or more, each class has weights of its own, and a function is listed for every class that has it.
 
     \b
     Examples:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
+from sklearn.preprocessing import StandardScaler
 
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
@@ -14,6 +15,7 @@ from skarce.cli.model_file import SavedModel
 from skarce.estimators import LaplacePriorRegressor, VBLSClassifier, VBLSRegressor
 
 MOST_WIDTHS = 20  # listed
+MOST_STEPS, MOST_STEPS_OF_ALL = 5, 15  # of the search shown, of one class and of all together
 
 
 def facts(model: SavedModel) -> dict[str, str]:
@@ -23,7 +25,10 @@ def facts(model: SavedModel) -> dict[str, str]:
     if regressor.criterion_sense_ > 0:
         is_bound = isinstance(regressor, (VBLSRegressor, VBLSClassifier))
         criterion = "lower bound" if is_bound else "log evidence"
-    remark = "" if is_classifier(regressor) else getattr(regressor._criterion(), "remark", "")
+    if is_classifier(regressor):
+        remark = "the sum over the classes" if _has_many_classes(regressor) else ""
+    else:
+        remark = getattr(regressor._criterion(), "remark", "")
     return {
         "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
         "functions": f"{len(regressor.active_)} of {len(regressor.relevance_)} candidates",
@@ -44,6 +49,11 @@ def _level(model: SavedModel) -> dict[str, str]:
         return {"classes": classes, "intercept": f"{intercept} (log odds{_of_second(regressor)})"}
     noise = f"{np.sqrt(regressor.noise_variance_):.6g} (standard deviation, in units of {model.target})"
     return {"noise": noise, "intercept": intercept}
+
+
+def _has_many_classes(model: Any) -> bool:
+    """Whether there is a latent function for each class, in place of one model for all."""
+    return isinstance(model.posterior_, list)
 
 
 def _of_second(classifier: Any) -> str:
@@ -76,23 +86,47 @@ def penalty(model: SavedModel) -> dict[str, str]:
 
 
 def active_functions(model: SavedModel) -> Any:
-    """One row per active function, most relevant first: where it stands, its weight, the weight's error, its relevance."""
+    """One row per active function, most relevant first: where it stands, its weight, the weight's error, its relevance.
+
+    Where each class has functions of its own, one row for each class that has the function.
+    """
     regressor = model.regressor
     table = _places(model)
     table.insert(0, "candidate", regressor.active_)
-    if regressor.coef_.ndim == 1:
-        table["weight"] = regressor.coef_
-        table["std error"] = np.sqrt(np.diag(regressor.posterior_.covariance))
+    if _has_many_classes(regressor):
+        parts = [
+            _with_weights(table[np.isin(regressor.active_, posterior.active)], posterior, posterior.well_determined, label)
+            for label, posterior in zip(regressor.classes_, regressor.posterior_, strict=True)
+        ]
+        table = pd.concat(parts, ignore_index=True)
     else:
-        for label, weights in zip(regressor.classes_, regressor.coef_, strict=True):
-            table[f"weight {label}"] = weights
-    table["relevance"] = regressor.relevance_[regressor.active_]
+        table = _with_weights(table, regressor.posterior_, regressor.relevance_[regressor.active_])
     return table.sort_values("relevance", ascending=False, kind="stable", ignore_index=True)
 
 
-def last_steps(model: SavedModel, n_steps: int = 5) -> Any:
-    """The end of the search: what was done, to which candidate, and what it gave. Steps on all functions have no candidate."""
-    trace = model.regressor.trace_
+def _with_weights(functions: Any, posterior: Any, relevance: Floats, label: Any = None) -> Any:
+    """The functions of one posterior, that of the class `label` where there are several, with what it knows of their weights."""
+    of_class = {} if label is None else {"for class": label}
+    std_error = {"std error": np.sqrt(np.diag(posterior.covariance))}
+    return functions.assign(**of_class, weight=posterior.mean, **std_error, relevance=relevance)
+
+
+def last_steps(model: SavedModel) -> Any:
+    """The end of the search, of each class where there are several: what was done, to which candidate, and what it gave.
+
+    Steps on all functions have no candidate.
+    """
+    regressor = model.regressor
+    if not _has_many_classes(regressor):
+        return _end_of(regressor.trace_, MOST_STEPS)
+    n_steps = min(max(MOST_STEPS_OF_ALL // len(regressor.classes_), 1), MOST_STEPS)
+    ends = [_end_of(posterior.trace, n_steps) for posterior in regressor.posterior_]
+    for label, end in zip(regressor.classes_, ends, strict=True):
+        end.insert(0, "for class", label)
+    return pd.concat(ends, ignore_index=True)
+
+
+def _end_of(trace: Any, n_steps: int) -> Any:
     steps = pd.DataFrame({name: trace[name] for name in ("action", "index", "criterion", "n_active")})
     steps.insert(0, "step", np.arange(1, len(trace) + 1))
     steps["index"] = [_acted_on(step["action"], step["index"]) for step in trace]
@@ -126,5 +160,7 @@ def original_inputs(preprocessing: Any, rows: Floats) -> Any:
     columns = {}
     for label, transformer, names in preprocessing.transformers_:
         block = transformer.inverse_transform(rows[:, preprocessing.output_indices_[label]])
+        if isinstance(transformer, StandardScaler):  # a zero comes back as a rounding error of the mean
+            block = np.where(np.abs(block) <= 4.0 * np.finfo(np.float64).eps * np.abs(transformer.mean_), 0.0, block)
         columns.update(dict(zip(names, block.T, strict=True)))
     return pd.DataFrame(columns)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -44,7 +45,12 @@ def fits(table: Table) -> bool:
 
 def _widest(console: Console, table: Table) -> int:
     """How wide the table is with no cell broken or cut."""
-    return Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
+    return _measured(console, table).maximum
+
+
+def _measured(console: Console, table: Table) -> Measurement:
+    """How wide the table is with no word broken (`minimum`), and with no cell broken (`maximum`)."""
+    return Measurement.get(console, console.options.update(max_width=WIDEST), table)
 
 
 def _console(stderr: bool) -> Console:
@@ -73,10 +79,11 @@ def facts_table(facts: dict[str, str]) -> Table:
 
 
 def functions_table(functions: Any, inputs: list[str], n_hidden: int) -> Table:
-    """The active functions; `n_hidden` says how many more there are."""
-    if set(inputs) <= set(functions.columns) and len(inputs) > MOST_INPUT_COLUMNS:
-        functions = _with_inputs_joined(functions, inputs)
-    table = _frame_table("Active functions, most relevant first", functions)
+    """The active functions; `n_hidden` says how many more there are. Inputs that are too many or too wide share one column."""
+    title = "Active functions, most relevant first"
+    table = _frame_table(title, functions)
+    if set(inputs) <= set(functions.columns) and (len(inputs) > MOST_INPUT_COLUMNS or not fits(table)):
+        table = _frame_table(title, _with_inputs_joined(functions, inputs))
     if n_hidden:
         table.caption = f"{n_hidden} more: --all shows them"
     return table
@@ -96,12 +103,24 @@ def _with_inputs_joined(functions: Any, inputs: list[str]) -> Any:
 
 
 def _frame_table(title: str, frame: Any) -> Table:
+    """Where there is not room enough, headings are broken between words, then cells are, and words where nothing else helps."""
+    columns = {name: frame[name].tolist() for name in frame.columns}
+    wide, tight = (_columns_table(title, columns, is_tight) for is_tight in (False, True))
+    console = _console(stderr=False)
+    return tight if not fits(wide) and _measured(console, tight).minimum <= console.width else wide
+
+
+def _columns_table(title: str, columns: dict[str, list[Any]], is_tight: bool) -> Table:
+    """Values under headings; tight columns are as wide as their longest word, those of several words in a cell as there is room."""
     table = titled_table(title)
-    columns = [frame[name].tolist() for name in frame.columns]
-    for name, values in zip(frame.columns, columns, strict=True):
-        table.add_column(name, justify="left" if any(isinstance(v, str) for v in values) else "right", overflow="fold")
-    for cells in zip(*(_cells(values) for values in columns), strict=True):
-        table.add_row(*cells)
+    texts = [_cells(values) for values in columns.values()]
+    for (name, values), cells in zip(columns.items(), texts, strict=True):
+        justify: JustifyMethod = "left" if any(isinstance(v, str) for v in values) else "right"
+        is_fixed = is_tight and not any(" " in cell for cell in cells)
+        width = max(map(cell_len, (*name.split(), *cells))) if is_fixed else None
+        table.add_column(name, justify=justify, overflow="fold", width=width)
+    for row in zip(*texts, strict=True):
+        table.add_row(*row)
     return table
 
 
