@@ -15,6 +15,7 @@ from skarce.classifiers import CLASSIFIERS, count_class_functions
 from skarce.cli import app
 from skarce.cli.explanation import active_functions, last_steps, original_inputs
 from skarce.cli.model_file import load
+from skarce.registry import METHODS, own_names
 from skarce.tables import (
     CLASSIFICATION,
     NUMBER,
@@ -131,10 +132,43 @@ def test_the_task_can_be_said(moons):
     assert "accuracy" in classes.output
 
 
-def test_a_method_of_the_other_task_is_refused(moons):
-    result = run("compare", "moons.csv", "--target", "side", "--methods", "ridge", code=2)
-    assert "unknown method 'ridge'" in result.output
-    assert "logistic" in result.output
+@pytest.mark.parametrize(
+    ("command", "names", "choices"),
+    [
+        (("compare", "--methods"), "frvm,ridge,fgcv", "frvm, rvm, vbls, vbls-rvm, svc, gp, logistic"),
+        (("fit", "--method"), "fgcv", "frvm, rvm, vbls, vbls-rvm"),
+    ],
+)
+@pytest.mark.parametrize("task", [(), ("--task", CLASSIFICATION)])
+def test_a_method_for_numbers_is_refused_for_classes(moons, command, names, choices, task):
+    result = run(command[0], "moons.csv", "--target", "side", command[1], names, *task, code=2)
+    refused = names.removeprefix("frvm,")
+    assert f"{command[1]} {refused} is not for classification, for which 'side' is taken" in result.output
+    assert f"Choose from {choices}, or say --task." in result.output
+
+
+def test_a_method_for_classes_is_refused_for_numbers(moons):
+    result = run("compare", "moons.csv", "--target", "a", "--methods", "logistic", code=2)
+    assert "--methods logistic is not for regression, for which 'a' is taken" in result.output
+    assert "ridge, lasso, or say --task." in result.output
+
+
+@pytest.mark.parametrize("command", [("compare", "--methods"), ("fit", "--method")])
+@pytest.mark.parametrize("task", [None, REGRESSION, CLASSIFICATION])
+def test_unknown_names_list_the_methods_of_the_task_or_of_each(command, task):
+    """Before the file is read, which is not there."""
+    said = () if task is None else ("--task", task)
+    output = run(command[0], "none.csv", "--target", "side", command[1], "foo", *said, code=2).output
+    assert "unknown method 'foo'; choose from " in output
+    of_ours = command[0] == "fit"
+    numbers, classes = (", ".join(own_names(known) if of_ours else known) for known in (METHODS, CLASSIFIERS))
+    expected = {None: f"for numbers: {numbers}; for classes: {classes}.", REGRESSION: f"{numbers}.", CLASSIFICATION: f"{classes}."}
+    assert output.partition("choose from ")[2].strip() == expected[task]
+
+
+def test_rivals_for_classes_are_compared_only(moons):
+    output = run("fit", "moons.csv", "--target", "side", "--method", "svc", "--task", CLASSIFICATION, code=2).output
+    assert "'svc' is a rival, which can only be compared; choose from frvm, rvm, vbls, vbls-rvm." in output
 
 
 def test_fit_predict_and_explain_two_classes(moons):

@@ -92,8 +92,7 @@ def test_a_column_that_differs_in_every_row_is_noted(command):
 
 def test_compare_leaves_out_what_would_take_long_unless_it_is_named(monkeypatch):
     kept = {"ridge": METHODS["ridge"], "slow": Method("slow", "slow", METHODS["ridge"].make, max_rows=79)}
-    monkeypatch.setattr("skarce.cli.comparing.METHODS", kept)
-    monkeypatch.setattr("skarce.registry.METHODS", kept)
+    monkeypatch.setattr("skarce.cli.methods.METHODS", kept)
     result = run("compare", "waves.csv", "--target", "y")
     assert "slow would take long on 80 rows" in result.stderr
     assert "slow" not in result.stdout

@@ -157,22 +157,22 @@ _ALL = (
 METHODS = {method.name: method for method in _ALL}
 
 
-def find_methods(names: Iterable[str], known: Mapping[str, Method] = METHODS) -> list[Method]:
-    """The methods of these names, each once, in this order."""
+def find_methods(names: Iterable[str], known: Mapping[str, Method] = METHODS, choices: str | None = None) -> list[Method]:
+    """The methods of these names, each once, in this order. The error lists the `choices`, by default all that are known."""
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         problem = f"unknown method {', '.join(map(repr, unknown))}" if unknown else "no method was named"
-        raise UnknownMethodError(f"{problem}; choose from {', '.join(known)}.")
+        raise UnknownMethodError(f"{problem}; choose from {choices or ', '.join(known)}.")
     return [known[name] for name in wanted]
 
 
-def find_own_method(name: str, known: Mapping[str, Method] = METHODS) -> Method:
-    """One of our methods; rivals are there for comparison only."""
+def find_own_method(name: str, known: Mapping[str, Method] = METHODS, choices: str | None = None) -> Method:
+    """One of our methods; rivals are there for comparison only. The error lists the `choices`, by default all of ours."""
     method = known.get(name)
     if method is None or method.is_rival:
         problem = f"unknown method {name!r}" if method is None else f"{name!r} is a rival, which can only be compared"
-        raise UnknownMethodError(f"{problem}; choose from {', '.join(own_names(known))}.")
+        raise UnknownMethodError(f"{problem}; choose from {choices or ', '.join(own_names(known))}.")
     return method
 
 

@@ -16,11 +16,12 @@ from skarce import __version__
 from skarce.class_scores import class_score
 from skarce.classifiers import CLASSIFIERS
 from skarce.cli.comparison_table import comparison_table
+from skarce.cli.methods import find_for_task, find_of_any_task, methods_for
 from skarce.cli.rendering import messages, show
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import MethodResult, regression_score
 from skarce.comparison import compare as cross_validate
-from skarce.registry import METHODS, Method, find_methods
+from skarce.registry import METHODS, Method
 from skarce.tables import (
     CLASSIFICATION,
     TASKS,
@@ -92,14 +93,17 @@ def compare(
     seed: int,
     json_path: Path | None,
 ) -> None:
-    if methods is not None:  # before the file is read: names that no task knows
-        find_methods(methods.split(","), {**METHODS, **CLASSIFIERS})
+    names = None if methods is None else methods.split(",")
+    if names is not None:
+        find_of_any_task(names, task)  # before the file is read
     if json_path is not None:
         check_output(json_path, *([data] if data else []))
     name, training = _load(data, target, cv, task)
     is_classification = training.task == CLASSIFICATION
-    known = CLASSIFIERS if is_classification else METHODS
-    suitable = _suitable(len(training.y), known) if methods is None else find_methods(methods.split(","), known)
+    if names is None:
+        suitable = _suitable(len(training.y), methods_for(training.task))
+    else:
+        suitable = find_for_task(names, training.task, target or "target")
     chosen = suitable if widths is None else [method.with_widths(widths) for method in suitable]
     splitter_class = RepeatedStratifiedKFold if is_classification else RepeatedKFold
     splitter = splitter_class(n_splits=cv, n_repeats=repeats, random_state=seed)

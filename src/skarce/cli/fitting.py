@@ -15,11 +15,12 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce.classifiers import CLASSIFIERS
 from skarce.cli.explanation import kernel_width, penalty
+from skarce.cli.methods import find_for_task, find_of_any_task
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.whole_file import check_output
-from skarce.registry import METHODS, Method, find_own_method, own_names
-from skarce.tables import CLASSIFICATION, TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
+from skarce.registry import METHODS, Method, own_names
+from skarce.tables import TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
 from skarce.width_rules import NO_KERNEL, WIDTH_RULES
 
 
@@ -91,16 +92,10 @@ def fit(
     """
     if gamma is not None and widths is not None:
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both say what the kernel width is; give one of them.")
-    find_own_method(method, {**METHODS, **CLASSIFIERS})  # before the file is read: names that no task knows
+    find_of_any_task([method], task, own=True)  # before the file is read
     check_output(out, data)
     training = training_data(read_table(data), target, task=task)
-    known = CLASSIFIERS if training.task == CLASSIFICATION else METHODS
-    if method not in known:
-        names = ", ".join(own_names(known))
-        raise click.UsageError(
-            f"--method {method} is not for {training.task}, for which {target!r} is taken. Choose from {names}, or say --task."
-        )
-    chosen = find_own_method(method, known)
+    (chosen,) = find_for_task([method], training.task, target, own=True)
     if widths is not None and chosen.widths is None:
         raise click.UsageError(
             f"--widths {widths} is not for --method {chosen.name}, whose kernel widths are part of its name or which has none."
