@@ -101,6 +101,42 @@ def test_targets_that_cannot_be_classes_are_named(values, message):
         training_data(table_of(x=np.arange(20), y=values), "y", at_least=5, task=CLASSIFICATION)
 
 
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (
+            {"Yes": 30, "No": 20, "Maybe": 1},
+            "class Maybe of 'answer' has one row, which cannot be learned from and tested on; drop",
+        ),
+        ({"Yes": 30, "No": 1}, "class No of 'answer' has one row, which cannot be learned from and tested on; it needs more rows."),
+        ({"Yes": 30, "No": 3}, "class No of 'answer' has 3 rows, fewer than the 5 folds; say --cv 3, else it needs more rows."),
+        (
+            {"Yes": 9, "No": 2, "Maybe": 3},
+            "class No of 'answer' has 2 rows, fewer than the 5 folds; say --cv 2, else drop the class",
+        ),
+    ],
+)
+def test_compare_says_what_helps_against_small_classes(rng, counts, message):
+    answers = np.repeat(list(counts), list(counts.values()))
+    frame = pd.DataFrame({"x": rng.normal(size=len(answers)), "answer": answers})
+    frame.to_csv("answers.csv", index=False)
+    arguments = ("compare", "answers.csv", "--target", "answer", "--methods", "logistic")
+    output = run(*arguments, code=2).output
+    assert message in output
+    if "say --cv" in output:
+        run(*arguments, "--cv", str(min(counts.values())))
+    else:
+        assert "--cv" not in output
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_numbers_that_are_not_whole_are_no_classes(command):
+    pd.DataFrame({"x": np.arange(30), "dose": [0, 0.5, 1] * 10}).to_csv("doses.csv", index=False)
+    output = run(command, "doses.csv", "--target", "dose", "--task", CLASSIFICATION, code=2).output
+    assert "doses.csv: column 'dose' has 0.5 in line 3, and numbers must be whole to be classes" in output
+    assert "--task regression" in output
+
+
 def test_brier_is_that_of_scikit_learn(rng):
     probability, labels = rng.uniform(size=50), rng.integers(0, 2, 50)
     ours = brier(np.column_stack([1 - probability, probability]), labels, np.array([0, 1]))

@@ -18,18 +18,21 @@ from skarce.classifiers import CLASSIFIERS
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.methods import find_for_task, find_of_any_task, methods_for
 from skarce.cli.rendering import messages, show
+from skarce.cli.target_classes import check_class_sizes, check_labels
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import MethodResult, regression_score
 from skarce.comparison import compare as cross_validate
 from skarce.registry import METHODS, Method
 from skarce.tables import (
     CLASSIFICATION,
+    REGRESSION,
     TASKS,
     TableError,
     TrainingData,
     diabetes_table,
     make_preprocessing,
     read_table,
+    recognised_task,
     training_data,
 )
 from skarce.width_rules import WIDTH_RULES
@@ -126,7 +129,11 @@ def _load(data: Path | None, target: str | None, cv: int, task: str | None) -> t
         table = read_table(data)
     if target is None:
         raise TableError(f"say with --target which column of {table.name} to predict: {', '.join(table.frame.columns)}.")
-    training = training_data(table, target, at_least=cv, task=task)
+    task = task or recognised_task(table, target)
+    training = training_data(table, target, at_least=cv if task == REGRESSION else 1, task=task)
+    if task == CLASSIFICATION:
+        check_labels(table, target, training)
+        check_class_sizes(target, training, n_folds=cv)
     for note in training.notes:
         messages().print(f"Note: {note}")
     return table.name, training

@@ -18,6 +18,7 @@ from skarce.cli.explanation import kernel_width, penalty
 from skarce.cli.methods import find_for_task, find_of_any_task
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
+from skarce.cli.target_classes import check_labels
 from skarce.cli.whole_file import check_output
 from skarce.registry import METHODS, Method, own_names
 from skarce.tables import TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
@@ -94,7 +95,9 @@ def fit(
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both say what the kernel width is; give one of them.")
     find_of_any_task([method], task, own=True)  # before the file is read
     check_output(out, data)
-    training = training_data(read_table(data), target, task=task)
+    table = read_table(data)
+    training = training_data(table, target, task=task)
+    check_labels(table, target, training)
     (chosen,) = find_for_task([method], training.task, target, own=True)
     if widths is not None and chosen.widths is None:
         raise click.UsageError(
