@@ -10,7 +10,7 @@ from scipy import stats
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
-from skarce.posterior import CoefficientTests, Outcome
+from skarce.posterior import CoefficientTests, Outcome, in_brief
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class LatentPosterior:
     trace: NDArray[np.void]
     n_iter: int
     own_variance: float = 0.0
+
+    def __repr__(self) -> str:
+        """In one line, without the numbers of every function and step."""
+        return in_brief(self)
 
     @staticmethod
     def of(

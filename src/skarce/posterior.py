@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,15 @@ class CoefficientTests(NamedTuple):
     p_value: Floats
 
 
+def in_brief(posterior: Any, *more: str) -> str:
+    """A posterior in one line: its functions, its constant, what more there is to it, and how the search went."""
+    active = np.array2string(posterior.active, separator=", ", threshold=6, edgeitems=3, max_line_width=1000)
+    functions = f"{len(posterior.active)} function{'' if len(posterior.active) == 1 else 's'} {active}"
+    steps = f"{posterior.n_iter} step{'' if posterior.n_iter == 1 else 's'}"
+    facts = (functions, f"intercept {posterior.intercept:.4g}", *more, f"criterion {posterior.criterion:.6g}", steps)
+    return f"{type(posterior).__name__}({', '.join(facts)}, {posterior.outcome.name})"
+
+
 @dataclass(frozen=True)
 class Posterior:
     """The weights given the data, for one target.
@@ -117,6 +126,10 @@ class Posterior:
     n_iter: int
     mixing: Floats | None = None
     path: NestedPath | None = None
+
+    def __repr__(self) -> str:
+        """In one line, without the numbers of every function and step."""
+        return in_brief(self, f"noise variance {self.noise_variance:.4g}")
 
     @property
     def covariance(self) -> Floats:

@@ -15,7 +15,7 @@ from skarce.criteria.variational import determination
 from skarce.posterior import CoefficientTests, Outcome, Posterior
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VariationalPosterior(Posterior):
     """A `Posterior` that also knows the fake targets.
 
