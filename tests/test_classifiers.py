@@ -20,7 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skarce import KernelBasis, Outcome, RelevanceVectorClassifier, VBLSClassifier
+from skarce import (
+    KernelBasis,
+    Outcome,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    VBLSClassifier,
+    VBLSRegressor,
+)
 from tests.oracles import laplace_score, rbf
 
 CLASSIFIERS = [
@@ -234,6 +241,65 @@ def test_one_class_only_is_an_error():
         RelevanceVectorClassifier().fit(X, y, sample_weight=y.astype(float))
     with pytest.raises(ValueError, match="continuous"):
         RelevanceVectorClassifier().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("model", [RelevanceVectorClassifier(), VBLSClassifier("passthrough")])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "b", None] * 10, r"y has 10 missing labels, the first \(None\) in row 2"),
+        (["a", "b"] * 10 + [np.nan], r"y has 1 missing label, the first \(nan\) in row 20"),
+        (pd.Series(["a", "b"] * 10 + [pd.NA], dtype="string"), r"y has 1 missing label, the first \(<NA>\) in row 20"),
+        (["a", 2] * 10, r"y mixes texts with other labels \(types int, str\)"),
+        ([2, "a"] * 10, r"y mixes texts with other labels \(types int, str\)"),
+    ],
+)
+def test_labels_that_cannot_be_are_named(rng, model, labels, message):
+    y = labels if isinstance(labels, pd.Series) else np.array(labels, dtype=object)
+    with pytest.raises(ValueError, match=message):
+        model.fit(rng.normal(size=(len(y), 2)), y)
+
+
+def test_texts_of_two_kinds_are_texts():
+    X, y = moons(60)
+    labels = np.array(["upper" if side else np.str_("lower") for side in y], dtype=object)
+    assert RelevanceVectorClassifier().fit(X, labels).classes_.tolist() == ["lower", "upper"]
+
+
+@pytest.mark.parametrize("model", [RelevanceVectorClassifier(verbose=1), VBLSClassifier("passthrough", verbose=1)])
+def test_short_fits_print_their_end(model, capsys):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    model.fit(X, names[y])
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("class ")]
+    assert [line.split()[1] for line in lines] == names.tolist()
+    for line, posterior in zip(lines, model.posterior_, strict=True):
+        assert f"criterion {posterior.criterion: .6e}" in line
+        assert line.split()[-3:] == ["active", str(len(posterior.active)), posterior.outcome.name]
+    model.fit(X[:100], names[y[:100]])
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("class ")]
+    assert line.startswith(f"class versicolor  {model.n_iter_} steps")
+    clone(model).set_params(verbose=0).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_posteriors_are_printed_in_a_line():
+    X, y = moons(150)
+    model = RelevanceVectorClassifier().fit(X, y)
+    posterior = model.posterior_
+    assert repr(posterior) == (
+        f"LatentPosterior({len(model.active_)} functions {model.active_.tolist()}, intercept {model.intercept_:.4g}, "
+        f"criterion {model.criterion_:.6g}, {model.n_iter_} steps, CONVERGED)"
+    )
+    narrow = RelevanceVectorRegressor(KernelBasis(gamma=50.0)).fit(X, X[:, 0])
+    assert len(narrow.active_) > 20
+    linear = VBLSRegressor().fit(X, X[:, 0] + 0.1 * X[:, 1])
+    for fitted in (narrow, linear):
+        text = repr(fitted.posterior_)
+        assert text.startswith(f"{type(fitted.posterior_).__name__}({len(fitted.active_)} functions [")
+        assert f"noise variance {fitted.noise_variance_:.4g}" in text
+        assert "\n" not in text
+        assert len(text) < 200
 
 
 def test_duplicated_rows_of_both_classes(rng):

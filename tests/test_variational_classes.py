@@ -234,6 +234,12 @@ def test_what_cannot_be_is_named(moons):
         VBLSClassifier(prior="flat").fit(X, y)
     with pytest.raises(ValueError, match=r"label for each of the 150 candidates, got shape \(2,\)"):
         VBLSClassifier(prior=[0, 1]).fit(X, y)
+    for missing in (np.nan, None):
+        with pytest.raises(ValueError, match=f"that of candidate 1 is {missing}; candidates of no group need labels of their own"):
+            VBLSClassifier("passthrough", prior=[0, missing]).fit(X, y)
+    for factorized in ("no", 2, None):
+        with pytest.raises(ValueError, match=f"factorized must be True or False, got {factorized!r}"):
+            VBLSClassifier(factorized=factorized).fit(X, y)
     with config_context(working_memory=0.1), pytest.raises(ValueError, match="holds all 150 candidates at 150 rows"):
         VBLSClassifier().fit(X, y)
 

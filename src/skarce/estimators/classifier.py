@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -77,6 +80,8 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
             posteriors = self._solve(evaluation, means, problems, limits)
             self.classes_ = classes
             self._keep(posteriors, candidates)
+        if self.verbose:
+            _print_ends(classes[-len(posteriors) :], posteriors)
         for outcome in dict.fromkeys(p.outcome for p in posteriors if p.outcome.deserves_a_warning):
             warnings.warn(outcome.value, ConvergenceWarning, stacklevel=2)
         return self
@@ -150,6 +155,7 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
     def _checked_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        _check_labels(y)
         if takes_arrays(self._seeded_basis()):
             X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         else:
@@ -203,6 +209,38 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         posteriors: Any = [self.posterior_] if isinstance(self.posterior_, LatentPosterior) else self.posterior_
         pairs = [(p, phi[:, place]) for p, place in zip(posteriors, self._places, strict=True)]
         return np.stack([p.predict(own) for p, own in pairs], axis=1), np.stack([p.variance(own) for p, own in pairs], axis=1)
+
+
+def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
+    """A line on where the search for each class ended, also where it was too short for a line on the way."""
+    for label, posterior in zip(classes, posteriors, strict=True):
+        print(
+            f"class {label}  {posterior.n_iter} steps  criterion {posterior.criterion: .6e}  active {len(posterior.active):5d}  "
+            f"{posterior.outcome.name}",
+            file=sys.stderr,
+        )
+
+
+def is_missing(label: Any) -> bool:
+    """None, NaN, or what pandas has in their place."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, Real) and math.isnan(label))
+
+
+def _check_labels(y: Any) -> None:
+    """Raise for labels of no fixed kind that are missing or cannot be put in order; the other checks are scikit-learn's."""
+    labels = np.asarray(y)
+    if labels.dtype != object or labels.ndim != 1:
+        return
+    missing = np.flatnonzero([is_missing(label) for label in labels])
+    if len(missing):
+        raise ValueError(
+            f"y has {len(missing)} missing label{'' if len(missing) == 1 else 's'}, the first ({labels[missing[0]]!r}) in row "
+            f"{missing[0]}. Drop these rows, or give them a class of their own."
+        )
+    is_text = np.array([isinstance(label, str) for label in labels])
+    if is_text.any() and not is_text.all():
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(f"y mixes texts with other labels (types {', '.join(kinds)}), which have no order. Write all as texts.")
 
 
 def _targets(codes: Indices, n_classes: int) -> Floats:
