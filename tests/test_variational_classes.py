@@ -351,3 +351,23 @@ def test_with_several_classes_each_has_tests_of_its_own():
 def test_rules_that_cannot_be_are_named(inputs, parameters, says):
     with pytest.raises(ValueError, match=says):
         VBLSClassifier("passthrough", **parameters).fit(*inputs)
+
+
+@pytest.mark.parametrize("form", [{}, {"prior": "shared"}, {"factorized": True}, {"solver": "em"}])
+def test_a_rare_class_keeps_its_rate_where_no_input_tells_of_it(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 2)), np.arange(3000) < 12
+    model = VBLSClassifier("passthrough", **form).fit(X, y)
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(12 / 3000, rel=0.15)
+
+
+@pytest.mark.parametrize("solver", ["direct", "em"])
+def test_what_tells_of_a_rare_class_is_found(solver):
+    """Ten rows of 10,000: the constant is far from zero, and as long as it is on its way nothing else seems to matter."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10_000, 2)), np.arange(10_000) < 10
+    X[:10] += 2.0
+    model = VBLSClassifier("passthrough", solver=solver).fit(X, y)
+    np.testing.assert_array_equal(model.active_, [0, 1])
+    assert model.n_iter_ < 1000
+    assert np.diff(model.trace_["criterion"]).min() > -1e-8

@@ -28,6 +28,8 @@ from skarce.solvers.precisions import RELEVANT, Mask
 from skarce.solvers.variational_classes import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
+FIRST_ROWS, FIRST_GAIN = 30, 1e-3  # steps of xi before precisions move, and the share of the bound that makes them go on
+GROWTH, FURTHEST = 1.5, 64.0  # of the stretch of a step of xi
 BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
 
 
@@ -68,12 +70,16 @@ class Fitted(Weighted):
         """Candidates of groups that have not faded: the data determine their weights, however little."""
         return ((self.determined > PRUNED) & (self.model.precisions < LARGEST))[self.groups.label]
 
-    def quick(self) -> Variational:
-        """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation."""
+    def quick(self, stretch: float = 1.0) -> Variational:
+        """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation.
+
+        That of xi is `stretch` times as far, on a logarithmic scale.
+        """
         model = self.model
+        xi = self.best_xi if stretch == 1.0 else model.xi * (self.best_xi / model.xi) ** stretch
         with np.errstate(divide="ignore"):
             updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
-        return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=self.best_xi)
+        return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
 
     def sure(self) -> Variational:
         """The step of expectation maximisation, which cannot lower the bound."""
@@ -87,7 +93,7 @@ class Fitted(Weighted):
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
-    now, outcome = Fitted(model), None
+    now, outcome = _with_settled_xi(model), None
     while outcome is None:
         journal.note("em", -1, now.bound, len(now))
         outcome = journal.exhausted()
@@ -101,31 +107,52 @@ def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
 
 
 def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
-    """Raise the bound until it settles; groups that the data do not determine are taken out."""
-    now, n_still = Fitted(model), 0
+    """Raise the bound until it settles; groups that the data do not determine are taken out.
+
+    Rows that are far from the boundary, as nearly all are where a class is rare, move their xi by a small part of what is left of
+    their way in each step. So steps of xi are stretched, more and more, as long as the bound agrees.
+    """
+    now, n_still, stretch = _with_settled_xi(model), 0, 1.0
     while True:
         journal.note("solve", -1, now.bound, len(now.model.candidates))
         limit = journal.exhausted()
         if limit is not None:
             return now, limit
-        if n_still >= SETTLED or not len(now.model.candidates):
+        if n_still >= SETTLED:
             return now, Outcome.CONVERGED
-        following = _risen(now)
+        following, is_stretched = _risen(now, stretch)
+        stretch = min(GROWTH * stretch, FURTHEST) if is_stretched else 1.0
         n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
         now = following
 
 
-def _risen(now: Fitted) -> Fitted:
-    """One step further, less the groups that have faded: the quick one if the bound agrees, else the sure one."""
+def _with_settled_xi(model: Variational) -> Fitted:
+    """Rows first: with a constant that is still on its way, all that the candidates could say seems to be the prior's."""
+    now = Fitted(model)
+    for _ in range(FIRST_ROWS):
+        following = Fitted(replace(model, xi=now.best_xi))
+        has_settled = following.bound - now.bound < FIRST_GAIN * abs(now.bound)
+        now = following
+        if has_settled:
+            break
+    return now
+
+
+def _risen(now: Fitted, stretch: float) -> tuple[Fitted, bool]:
+    """One step further, less the groups that have faded, and whether it was as far as wanted.
+
+    The quick one, stretched, if the bound agrees, else as it is, else the sure one.
+    """
     lasting = now.lasting
-    try:
-        following = Fitted(now.quick().keep(lasting))
-        if following.bound >= now.bound:
-            return following
-    except NotPositiveDefiniteError:
-        pass  # weights so weakly penalised that they are dependent
+    for way in dict.fromkeys((stretch, 1.0)):
+        try:
+            following = Fitted(now.quick(way).keep(lasting))
+            if following.bound >= now.bound:
+                return following, way == stretch
+        except NotPositiveDefiniteError:
+            continue  # weights so weakly penalised that they are dependent
     surely = Fitted(now.sure().keep(lasting))
-    return surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())
+    return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
 
 
 def _row_variances(design: Floats, root: Floats) -> Floats:

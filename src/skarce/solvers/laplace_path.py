@@ -34,6 +34,11 @@ MOST_USED = 0.5
 TRACE_FIELDS = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
 
 
+def score_of(residual: float, freedom: float, n_samples: float) -> float:
+    """-n/2 log V but for a constant; the least where hardly a degree of freedom is left."""
+    return n_samples * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
+
+
 @dataclass(frozen=True)
 class LaplaceGCV(GCV):
     """GCV of a model with an L1 penalty (Park, eq. 5).
@@ -58,7 +63,7 @@ class LaplaceGCV(GCV):
 
     def score(self, members: Members, n_samples: float) -> float:
         residual, freedom = self._fit(members, n_samples)
-        return n_samples * float(np.log(freedom) - 0.5 * np.log(residual))
+        return score_of(residual, freedom, n_samples)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """q / v."""
@@ -229,7 +234,7 @@ class _Follow:
         # |t - Phi a|^2 = t't - 2 b'a + a'G a, and G a = b - mu W a.
         explained = float(model.weights @ (moments.projections[members] + penalty * model.weights / model.magnitudes))
         residual, freedom = max(total - explained, RESOLUTION * total), n - used
-        score = n * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
+        score = score_of(residual, freedom, n)
         self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
         return score
 

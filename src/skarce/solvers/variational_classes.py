@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import logit
 
 from skarce._linalg import cholesky, symmetric_inverse
 from skarce._typing import Floats, Indices
@@ -58,7 +59,11 @@ class Variational:
     def start(labels: Labels, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
         groups = Groups.of(group_labels[candidates])
         precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        return Variational(labels, design, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
+        # Where the constant alone would be, and a little beyond: for a rare class far from zero.
+        level = float(logit(np.average(labels.targets, weights=labels.weights))) if fit_intercept else 0.0
+        return Variational(
+            labels, design, candidates, groups, precisions, np.full(len(labels), np.hypot(1.0, level)), fit_intercept
+        )
 
     @property
     def n_fixed(self) -> int:
