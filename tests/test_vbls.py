@@ -440,6 +440,13 @@ def test_kernels_at_the_training_inputs():
         ({"significance": 0.01, "prior": "shared"}, "takes candidates out of a model"),
         ({"significance": 0.01, "solver": "em"}, "takes candidates out of a model"),
         ({"restarts": "never"}, "restarts must be one of"),
+        ({"prior": [np.nan] * 12}, "that of candidate 0 is nan"),
+        ({"start": "middle"}, "start must be one of"),
+        ({"factorized": "no"}, "factorized must be one of"),
+        ({"forgetting": 7}, "forgetting must be above 0 and at most 1"),
+        ({"forgetting": None}, "forgetting must be above 0 and at most 1"),
+        ({"degrees_of_freedom": 5.0}, 'is for noise="student-t"'),
+        ({"degrees_of_freedom": np.inf, "noise": "student-t"}, "finite number above 2"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

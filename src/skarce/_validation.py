@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,11 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[An
 def is_count(value: Any) -> bool:
     """A whole number of at least 1."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_missing(label: Any) -> bool:
+    """None, NaN, or what pandas has in their place."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, Real) and math.isnan(label))
 
 
 def check_budget(n_basis: Any, max_active: int | None) -> None:

@@ -96,7 +96,7 @@ def training_data(table: Table, target: str, at_least: int = 1, task: str | None
     Without a `task` it is classification where the target is text, truth values or few whole numbers.
     """
     task = task or recognised_task(table, target)
-    y = _numbers(table, target) if task == REGRESSION else _classes(table, target, at_least)
+    y = _numbers(table, target) if task == REGRESSION else _classes(table, target)
     if (y == y[0]).all():
         raise TableError(f"the target {target!r} is the same in all rows ({y[0]}), so there is nothing to learn.")
     kinds = {name: _kind(table, name) for name in table.frame.columns if name != target}
@@ -226,21 +226,19 @@ def _numbers(table: Table, name: str) -> Floats:
     return floats
 
 
-def _classes(table: Table, name: str, at_least: int) -> Any:
-    """A column as labels: text, truth values or numbers, and `at_least` so many rows of each."""
+def _classes(table: Table, name: str) -> Any:
+    """A column as labels: text, truth values or numbers."""
     values = _complete(table, name)
     is_text = not (types.is_bool_dtype(values) or types.is_numeric_dtype(values))
     labels = values.astype(str).to_numpy(dtype=str) if is_text else values.to_numpy()
     if np.issubdtype(labels.dtype, np.floating) and (labels == np.round(labels)).all():
         labels = labels.astype(np.int64)
-    found, counts = np.unique(labels, return_counts=True)
-    if len(found) > len(labels) / 2:
+    n_classes = len(np.unique(labels))
+    if n_classes > len(labels) / 2:
         raise TableError(
-            f"the target {name!r} has {len(found)} different values in {len(labels)} rows, too many for classes; is it an "
+            f"the target {name!r} has {n_classes} different values in {len(labels)} rows, too many for classes; is it an "
             "identifier? For numbers there is --task regression."
         )
-    if len(found) > 1 and counts.min() < at_least:
-        raise TableError(f"class {found[counts.argmin()]!s} has {counts.min()} rows, fewer than the {at_least} folds; lower --cv.")
     return labels
 
 

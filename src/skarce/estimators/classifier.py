@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from sklearn.utils.validation import (
 
 from skarce._parallel import blas_threads
 from skarce._typing import Floats, Indices
+from skarce._validation import is_missing
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.candidates import Evaluation
 from skarce.designs.centred import centred
@@ -219,11 +218,6 @@ def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
             f"{posterior.outcome.name}",
             file=sys.stderr,
         )
-
-
-def is_missing(label: Any) -> bool:
-    """None, NaN, or what pandas has in their place."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, Real) and math.isnan(label))
 
 
 def _check_labels(y: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Indices
+from skarce._validation import is_missing
 
 
 def group_labels(prior: Any, n_candidates: int) -> Indices:
@@ -18,6 +19,21 @@ def group_labels(prior: Any, n_candidates: int) -> Indices:
     if labels.shape != (n_candidates,):
         raise ValueError(f"prior must have a label for each of the {n_candidates} candidates, got shape {labels.shape}.")
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def check_prior(prior: Any, known: tuple[str, ...]) -> None:
+    """Raise for a name that none has, and for labels that are missing: whether two of these name one group cannot be told."""
+    if isinstance(prior, str):
+        if prior not in known:
+            raise ValueError(f"prior must be one of {list(known)} or an array of group labels, got {prior!r}.")
+        return
+    labels = np.asarray(prior, dtype=object)
+    missing = np.flatnonzero([is_missing(label) for label in labels.flat])
+    if labels.ndim and len(missing):
+        raise ValueError(
+            f"prior must have a label for each candidate, and that of candidate {missing[0]} is {labels.flat[missing[0]]!r}; "
+            "candidates of no group need labels of their own."
+        )
 
 
 def check_significance(significance: Any, solver: str, prior: Any) -> None:

@@ -18,7 +18,7 @@ from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
 from skarce.designs import InMemoryDesign, StreamDesign
 from skarce.estimators.base import MomentRegressor, Search
 from skarce.estimators.tested_coefficients import TestedCoefficients
-from skarce.estimators.variational_parameters import check_significance, group_labels
+from skarce.estimators.variational_parameters import check_prior, check_significance, group_labels
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
 from skarce.posterior import Outcome, Posterior
@@ -309,8 +309,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
         return replace(posterior, criterion=robust.bound + in_user_units, trace=trace), robust.freedom, robust.moments
 
     def _check_choices(self) -> None:
-        if isinstance(self.prior, str) and self.prior not in PRIORS:
-            raise ValueError(f"prior must be one of {list(PRIORS)} or an array of group labels, got {self.prior!r}.")
+        check_prior(self.prior, PRIORS)
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
