@@ -93,7 +93,7 @@ class Fitted(Weighted):
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
-    now, outcome = _with_settled_xi(model), None
+    now, outcome = _begun(model), None
     while outcome is None:
         journal.note("em", -1, now.bound, len(now))
         outcome = journal.exhausted()
@@ -110,9 +110,10 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Raise the bound until it settles; groups that the data do not determine are taken out.
 
     Rows that are far from the boundary, as nearly all are where a class is rare, move their xi by a small part of what is left of
-    their way in each step. So steps of xi are stretched, more and more, as long as the bound agrees.
+    their way in each step. So there steps of xi are stretched, more and more, as long as the bound agrees.
     """
-    now, n_still, stretch = _with_settled_xi(model), 0, 1.0
+    now, n_still, stretch = _begun(model), 0, 1.0
+    furthest = FURTHEST if model.is_lopsided else 1.0
     while True:
         journal.note("solve", -1, now.bound, len(now.model.candidates))
         limit = journal.exhausted()
@@ -121,15 +122,15 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED
         following, is_stretched = _risen(now, stretch)
-        stretch = min(GROWTH * stretch, FURTHEST) if is_stretched else 1.0
+        stretch = min(GROWTH * stretch, furthest) if is_stretched else 1.0
         n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
         now = following
 
 
-def _with_settled_xi(model: Variational) -> Fitted:
-    """Rows first: with a constant that is still on its way, all that the candidates could say seems to be the prior's."""
+def _begun(model: Variational) -> Fitted:
+    """The first solution. Where a class is rare xi settles first: as long as the constant is on its way, nothing else matters."""
     now = Fitted(model)
-    for _ in range(FIRST_ROWS):
+    for _ in range(FIRST_ROWS if model.is_lopsided else 0):
         following = Fitted(replace(model, xi=now.best_xi))
         has_settled = following.bound - now.bound < FIRST_GAIN * abs(now.bound)
         now = following

@@ -21,6 +21,7 @@ PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to
 PRUNED = 1e-6  # a group whose weights are less well determined than this has left
 LARGEST = 1e12  # of the precision of a standardised weight
 STILL = 1e-6  # the change of gamma in a step of expectation maximisation that counts as none
+FAR = 3.0  # log odds of the rarer class: one row in twenty
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
@@ -59,11 +60,18 @@ class Variational:
     def start(labels: Labels, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
         groups = Groups.of(group_labels[candidates])
         precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        # Where the constant alone would be, and a little beyond: for a rare class far from zero.
-        level = float(logit(np.average(labels.targets, weights=labels.weights))) if fit_intercept else 0.0
-        return Variational(
-            labels, design, candidates, groups, precisions, np.full(len(labels), np.hypot(1.0, level)), fit_intercept
-        )
+        model = Variational(labels, design, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
+        return replace(model, xi=np.full(len(labels), np.hypot(1.0, model.level))) if model.is_lopsided else model
+
+    @property
+    def level(self) -> float:
+        """Where the constant alone would be."""
+        return float(logit(np.average(self.labels.targets, weights=self.labels.weights)))
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether one class is so rare that the constant has a long way to go."""
+        return self.fit_intercept and abs(self.level) > FAR
 
     @property
     def n_fixed(self) -> int:
