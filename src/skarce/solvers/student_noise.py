@@ -13,7 +13,8 @@ is. With the row precisions at their best the bound is
 .. math:: \sum_i\log t_\nu\bigl(r_i^2/s+e_i\bigr) + \text{(what the method has beside the likelihood)},
 
 and no step lowers it: neither a fit, nor new weights, nor the best :math:`\nu`. (Where candidates share a precision, that is one of
-candidates of unit length, and lengths are those of weighted rows: there the prior moves a little with the weights.)
+candidates of unit length, and lengths are those of weighted rows: there the prior moves a little with the weights, and the rounds
+end before one that would lower the bound.)
 """
 
 from __future__ import annotations
@@ -63,29 +64,30 @@ def run_student(
     """
     now = FIRST_FREEDOM if freedom is None else freedom
     weights = _first_weights(design, output, now)
-    found: Found | None = None
-    before, stop = -np.inf, None
+    best: Robust | None = None
+    stop: Outcome | None = None
     for number in range(MOST_ROUNDS):
         weighted, raw = design.reweighted(output, weights)
         moments = raw.scaled(factor)
-        found = fit(moments, found if number >= FRESH_ROUNDS else None)
+        found = fit(moments, best.found if best is not None and number >= FRESH_ROUNDS else None)
         rows = _Rows.of(weighted, moments, found, factor, form, design.counts)
         if freedom is None:
             now = _best_freedom(rows, now)
         weights = (now + 1.0) / (now + rows.distances)
-        bound = rows.bound(now)
-        stop = journal.exhausted()
-        if number >= FRESH_ROUNDS:
-            journal.note("reweigh", -1, bound, len(found.active))
-        if stop is not None or (number >= FRESH_ROUNDS and abs(bound - before) < GAIN):
+        round_ = Robust(found._replace(noise=rows.noise), moments, weighted, now, rows.bound(now))
+        gain = np.inf if best is None or number < FRESH_ROUNDS else round_.bound - best.bound
+        if gain < 0.0:  # the prior has moved with the lengths of the weighted candidates, by more than there was to gain
+            stop = None
             break
-        before = bound
+        best, stop = round_, journal.exhausted()
+        if number >= FRESH_ROUNDS - 1:
+            journal.note("reweigh", -1, best.bound, len(found.active))
+        if stop is not None or gain < GAIN:
+            break
     else:
         stop = Outcome.STEP_LIMIT
-    assert found is not None
-    if stop is not None:
-        found = found._replace(outcome=stop)
-    return Robust(found._replace(noise=rows.noise), moments, weighted, now, bound)
+    assert best is not None
+    return best if stop is None else best._replace(found=best.found._replace(outcome=stop))
 
 
 def _first_weights(design: InMemoryDesign, output: int, freedom: float) -> Floats:
