@@ -43,8 +43,9 @@ NOTES = (
     "leave as long as the bound of what is left grows. VBLS, both: what VBLSRegressor() does, the better one of that and of one "
     "that grows from none.",
     "Kernel widths are chosen by five folds for VBLS-RVM, RVM (the fast relevance vector machine) and SVR (with C). Sinc is "
-    "judged on exact targets; its widths are those of inputs scaled to [0, 1]. Most of the error of VBLS-RVM there comes from "
-    "widths that five folds of 100 noisy points choose: with gamma 40 throughout, 0.1 on [-10, 10], it is 0.014 with 5.4 kernels.",
+    "judged on exact targets; its widths are those of inputs scaled to [0, 1]. A quarter of the error of VBLS-RVM there comes "
+    "from widths that five folds of 100 noisy points choose: with gamma 40 throughout (0.1 on [-10, 10]) it is 0.014, with 5.4 "
+    "kernels.",
     "Boston: all four methods have about twice the printed error here, scikit-learn's Gaussian process among them. The paper does "
     "not say which rows were for testing, and random ones differ by a factor of two. With a width for each input the error is 0.11 "
     "(mean over the random splits of skarce reproduce gpbe).",
