@@ -32,9 +32,11 @@ def moments_of(X, y):
 @pytest.mark.parametrize("seed", range(6))
 def test_no_candidate_outside_would_make_the_grown_model_worth_more(seed):
     """Each of them, one by one, with the ridge of its own largest bound: nothing of how the search chooses is used."""
-    moments, labels = moments_of(*sparse_problem(seed)), np.arange(30)
-    model = grow(moments, Journal(LIMITS), labels)
+    moments, labels, journal = moments_of(*sparse_problem(seed)), np.arange(30), Journal(LIMITS)
+    model = grow(moments, journal, labels)
     assert len(model) >= 2
+    added = journal.trace()["index"][journal.trace()["action"] == "add"]
+    np.testing.assert_array_equal(np.sort(added), model.candidates)
     for candidate in np.setdiff1d(labels, model.candidates):
         active = np.sort(np.append(model.candidates, candidate))
         for share in (1e-3, 1e-2, 0.1):  # from weak to strong priors of the newcomer

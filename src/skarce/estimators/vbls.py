@@ -68,8 +68,8 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
     posterior : {"gaussian", "student-t"}, default="gaussian"
         What `coef_marginals` and `coef_interval` are made of. The weights are the same.
     solver : {"direct", "em"}, default="direct"
-        ``"direct"`` solves ridge regressions, some tens of them; ``"em"`` makes the paper's sweeps, thousands of them, to the same
-        fixed points.
+        ``"direct"`` solves ridge regressions, some tens of them; ``"em"`` makes the paper's sweeps, thousands of them (on kernels
+        many more), to the fixed points that the direct solver has from all candidates.
     start : {"auto", "all", "both"}, default="auto"
         ``"all"`` begins with all candidates, as the paper does. ``"both"`` (direct solver, ``"ard"``) also begins with none, adds
         what stands out among so many candidates, and takes the model that is worth more: fewer inputs, and where inputs are about

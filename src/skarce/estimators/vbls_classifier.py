@@ -47,10 +47,11 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         standardised candidates, so units do not matter.
     solver : {"direct", "em"}, default="direct"
         ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way; ``"em"`` takes the sure ones of
-        expectation maximisation, in the factorised form the paper's sweeps, thousands of them, to the same fixed points.
+        expectation maximisation, in the factorised form the paper's sweeps, thousands of them, to fixed points of the same bound
+        (not always the same one; on kernels the sweeps do not get there).
     factorized : bool, default=False
-        The paper's form, with independent weights and a fake target for each, a looser bound; with ``prior="shared"`` it may
-        collapse. The default takes the full covariance of the weights.
+        The paper's form, with independent weights and a fake target for each, a looser bound; it may collapse, with
+        ``prior="shared"`` most of all. The default takes the full covariance of the weights.
     significance : None, float or "bound", default=None
         A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a test of each weight against zero, by the
         full covariance (a chi-squared test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.

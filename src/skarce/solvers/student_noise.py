@@ -74,12 +74,11 @@ def run_student(
         if freedom is None:
             now = _best_freedom(rows, now)
         weights = (now + 1.0) / (now + rows.distances)
-        round_ = Robust(found._replace(noise=rows.noise), moments, weighted, now, rows.bound(now))
-        gain = np.inf if best is None or number < FRESH_ROUNDS else round_.bound - best.bound
+        robust = Robust(found._replace(noise=rows.noise), moments, weighted, now, rows.bound(now))
+        gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
         if gain < 0.0:  # the prior has moved with the lengths of the weighted candidates, by more than there was to gain
-            stop = None
             break
-        best, stop = round_, journal.exhausted()
+        best, stop = robust, journal.exhausted()
         if number >= FRESH_ROUNDS - 1:
             journal.note("reweigh", -1, best.bound, len(found.active))
         if stop is not None or gain < GAIN:

@@ -45,9 +45,8 @@ def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
         larger = with_best_outside(model, labels, journal.limits)
         if larger is None:
             break
-        newcomers = np.setdiff1d(larger.candidates, model.candidates)
-        model = larger
-        journal.note("add", int(newcomers[0]) if len(newcomers) else -1, model.bound, len(model))
+        model, candidate = larger
+        journal.note("add", candidate, model.bound, len(model))
     climb(model, journal)
     if not len(model):
         journal.note("solve", -1, model.bound, 0)
@@ -60,14 +59,14 @@ def worth(model: Model) -> float:
     return model.bound - float(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
 
 
-def with_best_outside(model: Model, labels: Indices, limits: Limits) -> Model | None:
-    """The model with one more candidate, settled a little; None where no candidate makes it worth more."""
-    candidate = best_outside(model, labels)
-    if candidate is None:
+def with_best_outside(model: Model, labels: Indices, limits: Limits) -> tuple[Model, int] | None:
+    """The model with one more candidate, settled a little, and which that is; None where no candidate makes it worth more."""
+    best = best_outside(model, labels)
+    if best is None:
         return None
-    larger = _with(model, labels, *candidate)
+    larger = _with(model, labels, *best)
     climb(larger, Journal(limits), most=STEPS)
-    return larger if larger.bound > model.bound and worth(larger) > worth(model) else None
+    return (larger, best[0]) if larger.bound > model.bound and worth(larger) > worth(model) else None
 
 
 def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:

@@ -21,6 +21,6 @@ def follow(moments: Moments, journal: Journal, labels: Indices, last: Found) -> 
         larger = with_best_outside(model, labels, journal.limits)
         if larger is None:
             break
-        model = larger
-        journal.note("add", -1, model.bound, len(model))
+        model, candidate = larger
+        journal.note("add", candidate, model.bound, len(model))
     return model
