@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test lint types doctest check bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/criteria/_climb.c src/skarce/basis/_rbf.c
+$(VENV)/.installed: pyproject.toml setup.py src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."

@@ -4,7 +4,7 @@ from setuptools import Extension, setup
 
 setup(
     ext_modules=[
-        Extension("skarce.criteria._climb", ["src/skarce/criteria/_climb.c"], extra_compile_args=["-O3"]),
+        Extension("skarce.searches._climb", ["src/skarce/searches/_climb.c"], extra_compile_args=["-O3"]),
         Extension("skarce.basis._rbf", ["src/skarce/basis/_rbf.c"], extra_compile_args=["-O3"]),
     ]
 )

@@ -37,7 +37,7 @@ from skarce import (
     RelevanceVectorRegressor,
     datasets,
 )
-from skarce.solvers import laplace_path
+from skarce.methods.l1 import path as laplace_path
 
 PROBLEMS = ("sinc", "Friedman 2", "Friedman 1", "Boston", "diabetes", "kin8nm")
 WIDTHS = np.geomspace(1e-3, 3.0, 12)

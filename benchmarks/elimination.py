@@ -26,10 +26,10 @@ from benchmarks.timing import wall_seconds
 from skarce import KernelBasis
 from skarce._parallel import blas_threads
 from skarce.designs import InMemoryDesign
+from skarce.methods.elimination.removals import BLOCK, removals
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_evidence import WeightedTargets, WidthEvidence
 from skarce.moments import Moments
-from skarce.solvers.elimination import BLOCK, removals
 
 LEFT = 50
 GAMMA, RIDGE, RATIO = 0.3, 0.01, 100.0

@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.__main__ import machine
 from benchmarks.timing import wall_seconds
 from skarce import CriterionSearch, FastGCVRegressor, LaplacePriorRegressor
+from skarce.methods.l1.active_set import L1ActiveSet
 from skarce.moments import Moments, WholeGram
-from skarce.solvers.l1_active_set import L1ActiveSet
 
 N_PENALTIES, LEAST = 100, 1e-3
 ACCURACY = 1e-6  # excess of the objective over its minimum, relative to t't / 2

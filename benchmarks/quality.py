@@ -8,12 +8,12 @@ import numpy as np
 
 from benchmarks.problems import GAMMA
 from skarce import KernelBasis
-from skarce.active_set import ActiveSet
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.moments import Moments
-from skarce.solvers.active_block import ActiveBlock
-from skarce.solvers.joint_steps import joint_steps
+from skarce.searches.joint_steps import joint_steps
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import ActiveSet
 
 
 def log_evidence(model: Any, X: np.ndarray, y: np.ndarray) -> float:

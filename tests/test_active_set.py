@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from skarce.active_set import RESOLUTION, ActiveSet
 from skarce.moments import ColumnGram, Moments, WholeGram
-from skarce.solvers.active_block import ActiveBlock
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import RESOLUTION, ActiveSet
 from tests.oracles import annihilator, random_problem
 
 

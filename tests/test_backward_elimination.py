@@ -12,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from skarce import BackwardEliminationRegressor, EvidenceRegressor, KernelBasis, Outcome
 from skarce.designs import RowBlocks
-from skarce.solvers.penalized_path import StopRule
+from skarce.methods.elimination.path import StopRule
 from tests.oracles import log_evidence, penalized_error, rbf
 
 GAMMA = 0.3

@@ -324,7 +324,7 @@ def test_inputs_far_from_zero():
     np.testing.assert_allclose(moved.predict_proba(X + 1e7), linear.predict_proba(X), atol=1e-5)
 
 
-# Limits, bases, habits --------------------------------------------------------------------------------------------------------
+# Budget, bases, habits --------------------------------------------------------------------------------------------------------
 
 
 def test_limits_are_kept_and_said(solver):

@@ -27,10 +27,10 @@ from skarce.cli import app
 from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
 from skarce.cli.explanation import active_functions
 from skarce.cli.model_file import SavedModel, is_trusted, load, save
-from skarce.comparison import MethodResult, Score
-from skarce.posterior import Posterior
-from skarce.registry import METHODS, Method
-from skarce.tables import inputs, make_preprocessing, read_table, training_data
+from skarce.comparison.cross_validation import MethodResult, Score
+from skarce.comparison.registry import METHODS, Method
+from skarce.datasets.tables import inputs, make_preprocessing, read_table, training_data
+from skarce.posteriors.posterior import Posterior
 
 N_ROWS = 90
 
@@ -598,11 +598,11 @@ def test_a_tampered_model_is_refused(model):
 @pytest.mark.parametrize(
     ("name", "trusted"),
     [
-        ("skarce.posterior.Posterior", True),
+        ("skarce.posteriors.posterior.Posterior", True),
         ("skarce.basis.kernel_basis.KernelBasis", True),
         ("skarce.estimators.base.KernelBasis", False),  # imported there, not defined
         ("skarce.cli.model_file.import_module", False),
-        ("skarce.registry.find_methods", False),  # a function
+        ("skarce.comparison.registry.find_methods", False),  # a function
         ("skarce.nowhere.Posterior", False),
         ("skarcely.Posterior", False),
         ("os.system", False),

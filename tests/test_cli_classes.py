@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import brier_score_loss
 
-from skarce.class_scores import brier
-from skarce.classifiers import CLASSIFIERS, count_class_functions
 from skarce.cli import app
 from skarce.cli.explanation import active_functions, last_steps, original_inputs
 from skarce.cli.model_file import load
-from skarce.registry import METHODS, own_names
-from skarce.tables import (
+from skarce.comparison.class_scores import brier
+from skarce.comparison.classifiers import CLASSIFIERS, count_class_functions
+from skarce.comparison.registry import METHODS, own_names
+from skarce.datasets.tables import (
     CLASSIFICATION,
     NUMBER,
     REGRESSION,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skarce.cli.model_file import load
-from skarce.registry import METHODS, Method
+from skarce.comparison.registry import METHODS, Method
 from tests.test_cli import run
 
 

@@ -14,8 +14,8 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 
 from skarce import RelevanceVectorRegressor
-from skarce.comparison import MethodResult, Score, compare
-from skarce.registry import Method
+from skarce.comparison.cross_validation import MethodResult, Score, compare
+from skarce.comparison.registry import Method
 
 LINEAR = Method("linear", "least squares", LinearRegression)
 RIDGE = Method("ridge", "ridge", lambda: Ridge(alpha=50.0))

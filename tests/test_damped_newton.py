@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skarce.solvers.damped_newton import FIRST_DAMPING, LONGEST_STEP, Derivatives, damped_step
+from skarce.searches.damped_newton import FIRST_DAMPING, LONGEST_STEP, Derivatives, damped_step
 
 
 def climb(score, gradient, curvature, start, n_steps=60, tolerance=1e-12):

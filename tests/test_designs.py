@@ -5,8 +5,9 @@ import pytest
 from sklearn import config_context
 
 from skarce import KernelBasis
+from skarce._memory import memory_budget
 from skarce.designs import InMemoryDesign, RowBlocks
-from skarce.designs.choice import Costs, choose_kind, memory_budget
+from skarce.designs.choice import Costs, choose_kind
 from skarce.moments import Sums
 
 

@@ -5,9 +5,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from skarce.methods.elimination import removals as elimination
+from skarce.methods.elimination.removals import ShrinkingInverse, additions, most_missed, removals
 from skarce.moments import WholeGram
-from skarce.solvers import elimination
-from skarce.solvers.elimination import ShrinkingInverse, additions, most_missed, removals
 from tests.oracles import penalized_error, random_problem, rbf
 from tests.test_active_set import moments_of
 

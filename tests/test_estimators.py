@@ -465,7 +465,7 @@ def test_generic_regressor_composes(sinc):
     SparseRegressor("rbf", IndividualEvidence(noise_variance=0.01)).fit(X, y)
 
 
-# Limits and interruptions ---------------------------------------------------------------------------------------------------
+# Budget and interruptions ---------------------------------------------------------------------------------------------------
 
 
 def test_a_cap_on_steps_warns_with_advice(sinc, solver):

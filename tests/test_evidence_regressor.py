@@ -10,7 +10,7 @@ from sklearn.datasets import make_friedman1
 from skarce import EvidenceRegressor, KernelBasis, Outcome
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.designs import RowBlocks
-from skarce.directions import Directions
+from skarce.moments.directions import Directions
 from tests.oracles import log_evidence, profiled_log_evidence, random_problem, rbf
 
 

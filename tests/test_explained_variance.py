@@ -6,9 +6,11 @@ from sklearn.datasets import make_friedman2
 from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, Outcome, SparseRegressor
-from skarce.active_set import ActiveSet
 from skarce.criteria import ExplainedVariance
-from skarce.searches import BestAction, Journal, Limits
+from skarce.searches import BestAction
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import gcv, random_problem, rbf
 from tests.test_active_set import moments_of
 
@@ -181,7 +183,7 @@ def test_adding_helps_from_a_share_of_two_v_minus_one_over_v_squared(share, help
 
 def test_best_action_ends_where_no_addition_and_no_removal_reduces_gcv():
     phi, t = random_problem(3, n=40, m=20)
-    found = BestAction().run(ExplainedVariance(), moments_of(phi, t), Journal(Limits(tol=1e-6)))
+    found = BestAction().run(ExplainedVariance(), moments_of(phi, t), Journal(Budget(tol=1e-6)))
     best = gcv(phi[:, found.active], t, no_penalty(found.active))
     assert len(found.active) > 2
     for m in range(20):

@@ -9,8 +9,10 @@ from sklearn.base import clone
 
 from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RegularizedForwardRegressor
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, SharedGCV
-from skarce.posterior import Outcome
-from skarce.searches import BestAction, Forward, GreedyBatches, Journal, Limits
+from skarce.searches import BestAction, Forward, GreedyBatches
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 from tests.oracles import random_problem
 from tests.test_active_set import moments_of
 
@@ -68,7 +70,7 @@ def test_an_improvement_counts_from_the_threshold_on():
     patient, hasty = (run(Scripted(scores=steps), Forward(p, threshold=0.1))[0] for p in (2, 1))
     assert (len(patient.active), len(hasty.active)) == (4, 1)
     assert len(run(Scripted(scores=steps), Forward(1, threshold=0.09))[0].active) == 4
-    assert len(run(Scripted(scores=steps), Forward(1, threshold=0.0), Limits(tol=1.95))[0].active) == 1
+    assert len(run(Scripted(scores=steps), Forward(1, threshold=0.0), Budget(tol=1.95))[0].active) == 1
 
 
 @pytest.mark.parametrize("name", CRITERIA)
@@ -117,16 +119,16 @@ def test_evidence_has_no_ridge_for_functions_that_do_not_help():
 @pytest.mark.parametrize("name", CRITERIA)
 def test_limits(name):
     criterion = CRITERIA[name]
-    found, _ = run(criterion, Forward(), Limits(max_active=2))
+    found, _ = run(criterion, Forward(), Budget(max_active=2))
     assert (len(found.active), found.outcome) == (2, Outcome.SIZE_LIMIT)
-    found, trace = run(criterion, Forward(), Limits(max_steps=2))
+    found, trace = run(criterion, Forward(), Budget(max_steps=2))
     assert (len(found.active), len(trace), found.outcome) == (2, 2, Outcome.STEP_LIMIT)
-    found, _ = run(criterion, Forward(), Limits(deadline=time.monotonic() - 1.0))
+    found, _ = run(criterion, Forward(), Budget(deadline=time.monotonic() - 1.0))
     assert (len(found.active), found.outcome) == (0, Outcome.TIME_LIMIT)
 
 
 def test_a_cap_that_was_not_the_reason_is_not_blamed():
-    found, _ = run(Scripted(scores=(0, 5, 1, 1, 1)), Forward(3), Limits(max_active=3))
+    found, _ = run(Scripted(scores=(0, 5, 1, 1, 1)), Forward(3), Budget(max_active=3))
     assert (len(found.active), found.outcome) == (1, Outcome.NO_ADDITION_HELPS)
 
 

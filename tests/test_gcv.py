@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import GCV
-from skarce.searches import BestAction, Journal, Limits
-from skarce.solvers.active_block import ActiveBlock
+from skarce.searches import BestAction
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import ActiveSet, resolved_energy
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import gcv, random_problem
 from tests.test_active_set import moments_of
 
@@ -150,7 +152,7 @@ def test_compiled_steps_are_those_of_numpy(seed, criterion):
     phi, t = random_problem(seed, n=60, m=50)
     records = []
     for compiled in (True, False):
-        journal = Journal(Limits(tol=1e-4))
+        journal = Journal(Budget(tol=1e-4))
         found = BestAction(compiled=compiled).run(criterion, moments_of(phi, t), journal)
         records.append((journal.trace().tolist(), dict(zip(found.active.tolist(), found.ridges, strict=True))))
     (steps, ridges), (expected_steps, expected_ridges) = records
@@ -169,7 +171,7 @@ def test_every_step_of_the_trace_is_the_dense_v(seed, compiled):
     phi, t = random_problem(seed, n=40, m=30)
     moments = moments_of(phi, t)
     for max_steps in range(1, 25):
-        journal = Journal(Limits(tol=1e-5, max_steps=max_steps))
+        journal = Journal(Budget(tol=1e-5, max_steps=max_steps))
         found = BestAction(compiled=compiled).run(GCV(), moments, journal)
         expected = dense(phi, t, found.active, found.ridges) + 0.5 * len(t) * np.log(len(t))
         np.testing.assert_allclose(journal.score, expected, rtol=1e-8)

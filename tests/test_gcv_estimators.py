@@ -8,9 +8,11 @@ from sklearn.datasets import load_diabetes
 from skarce import FastGCVRegressor, KernelBasis, LocalRidgeRegressor, Outcome, SparseRegressor
 from skarce.criteria import GCV
 from skarce.designs import RowBlocks
-from skarce.searches import BestAction, Journal, Limits
-from skarce.solvers.held_precision import run_held_precision
-from skarce.solvers.local_ridge import run_local_ridge
+from skarce.methods.held_precision import run_held_precision
+from skarce.methods.local_ridge import run_local_ridge
+from skarce.searches import BestAction
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import contrasts, gcv, random_problem, rbf
 from tests.test_active_set import moments_of
 from tests.test_searches import largest_gain_of_gcv
@@ -58,7 +60,7 @@ def test_fitted_attributes_are_what_they_say(sinc, model, fit_intercept):
 @pytest.mark.parametrize("seed", range(4))
 def test_local_ridges_end_at_a_minimum_in_every_coordinate(seed, readmit):
     phi, t = random_problem(seed, n=40, m=25)
-    journal = Journal(Limits(tol=1e-4))
+    journal = Journal(Budget(tol=1e-4))
     found = run_local_ridge(moments_of(phi, t), journal, None, readmit)
     assert found.outcome is Outcome.CONVERGED
     assert len(found.active) < 25
@@ -73,7 +75,7 @@ def test_local_ridges_end_at_a_minimum_in_every_coordinate(seed, readmit):
 def test_a_cycle_of_local_ridges_is_what_dense_one_dimensional_searches_give():
     """Every ridge in turn, the strongest column first, by a fine scan with N x N matrices."""
     phi, t = random_problem(0, n=25, m=6)
-    found = run_local_ridge(moments_of(phi, t), Journal(Limits(max_steps=1)), 5.0, False)
+    found = run_local_ridge(moments_of(phi, t), Journal(Budget(max_steps=1)), 5.0, False)
     order = np.argsort(-((phi.T @ t) ** 2) / (phi**2).sum(axis=0))
     ridges = np.full(6, 5.0)
     for j in order:
@@ -146,7 +148,7 @@ def test_held_precisions_follow_the_printed_steps():
     noise, before = 0.1 * (t @ t) / 40, {}
     n_checked = 0
     for n_steps in range(1, 15):
-        journal = Journal(Limits(max_steps=n_steps))
+        journal = Journal(Budget(max_steps=n_steps))
         found = run_held_precision(GCV(), moments_of(phi, t), journal)
         index = journal.trace()["index"][-1]
         after = dict(zip(found.active.tolist(), found.ridges, strict=True))

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import IndividualEvidence
-from skarce.searches import BestAction, Journal, Limits
-from skarce.solvers.active_block import ActiveBlock
+from skarce.searches import BestAction
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import ActiveSet, resolved_energy
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import log_evidence, profiled_log_evidence, random_problem
 from tests.test_active_set import moments_of
 
@@ -119,7 +121,7 @@ def test_compiled_steps_are_those_of_numpy(seed, noise):
     moments, criterion = moments_of(phi, t), IndividualEvidence(noise)
     records = []
     for compiled in (True, False):
-        journal = Journal(Limits(tol=1e-6))
+        journal = Journal(Budget(tol=1e-6))
         found = BestAction(compiled=compiled).run(criterion, moments, journal)
         records.append((journal.trace().tolist(), dict(zip(found.active.tolist(), found.ridges, strict=True))))
     (steps, ridges), (expected_steps, expected_ridges) = records

@@ -8,9 +8,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from skarce import JeffreysPriorRegressor, KernelBasis, Outcome
-from skarce.searches import Journal, Limits
-from skarce.solvers import jeffreys_em
-from skarce.solvers.jeffreys_em import JeffreysEM, run_jeffreys
+from skarce.methods import jeffreys as jeffreys_em
+from skarce.methods.jeffreys import JeffreysEM, run_jeffreys
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import gcv, random_problem, rbf
 from tests.test_active_set import moments_of
 
@@ -37,7 +38,7 @@ def test_the_start_is_ridge_and_a_step_is_the_printed_update():
 def test_the_end_is_a_fixed_point(seed):
     phi, t = random_problem(seed)
     t = t + phi[:, :3] @ (20 / np.linalg.norm(phi[:, :3], axis=0))
-    found = run_jeffreys(moments_of(phi, t), Journal(Limits(tol=1e-12)), 0.01)
+    found = run_jeffreys(moments_of(phi, t), Journal(Budget(tol=1e-12)), 0.01)
     assert found.outcome is Outcome.CONVERGED
     active = phi[:, found.active]
     weights = np.linalg.solve(active.T @ active + np.diag(found.ridges), active.T @ t)
@@ -67,7 +68,7 @@ def test_orthonormal_columns_have_a_closed_form():
     rng = np.random.default_rng(1)
     phi, _ = np.linalg.qr(rng.normal(size=(60, 20)))
     t = phi @ (rng.normal(size=20) * 3) + 0.5 * rng.normal(size=60)
-    found = run_jeffreys(moments_of(phi, t), Journal(Limits(tol=1e-12)), 1e-12)
+    found = run_jeffreys(moments_of(phi, t), Journal(Budget(tol=1e-12)), 1e-12)
     z = phi.T @ t
     weights = np.zeros(20)
     weights[found.active] = z[found.active] / (1 + found.ridges)

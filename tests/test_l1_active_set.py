@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import Lasso
 
+from skarce.methods.l1.active_set import L1ActiveSet, _best_length
+from skarce.methods.l1.irls import LaplaceIRLS, hat_trace
 from skarce.moments import ColumnGram, Moments
-from skarce.solvers.l1_active_set import L1ActiveSet, _best_length
-from skarce.solvers.laplace_irls import LaplaceIRLS, hat_trace
 from tests.oracles import coordinate_descent, l1_objective, l1_violation, random_problem, rbf
 from tests.test_active_set import moments_of
 

@@ -7,14 +7,15 @@ from sklearn.datasets import make_moons
 
 from skarce import KernelBasis
 from skarce.basis.candidates import ColumnsEvaluation
-from skarce.designs.centred import centred
+from skarce.designs.centered import centred
 from skarce.likelihoods import Labels
-from skarce.searches import Journal, Limits
-from skarce.solvers.em_laplace import run_em
-from skarce.solvers.laplace import SCALE, Laplace, weighted_gram
-from skarce.solvers.laplace_steps import capped, settle, superfluous
-from skarce.solvers.scan import scan
-from skarce.solvers.sparse_laplace import SparseLaplace
+from skarce.methods.latent.em import run_em
+from skarce.methods.latent.laplace import SCALE, Laplace, weighted_gram
+from skarce.methods.latent.scan import scan
+from skarce.methods.latent.sparse import SparseLaplace
+from skarce.methods.latent.steps import capped, settle, superfluous
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import laplace_log_evidence, laplace_score, log_density, logistic_mode
 
 ACTIVE = np.array([0, 2, 5])
@@ -232,7 +233,7 @@ def test_no_single_change_raises_the_dense_score(seed):
     phi, labels = KernelBasis().fit(X).transform(X), Labels(y.astype(float), np.ones(45))
     tol = 1e-3
     start = Laplace.empty(labels, fit_intercept=True)
-    journal = Journal(Limits(tol=tol))
+    journal = Journal(Budget(tol=tol))
     ((model, _),) = SparseLaplace().run(ColumnsEvaluation(phi), [start], [journal])
     active, precisions = model.indices, model.precisions[1:]
     reached = dense_score(phi, labels, active, precisions)
@@ -270,7 +271,7 @@ def test_classes_together_end_as_each_alone():
 
 def test_em_ends_at_its_fixed_point():
     evaluation, labels = moons(120)
-    model, limit = run_em(evaluation, labels, Journal(Limits(tol=1e-7)), fit_intercept=True)
+    model, limit = run_em(evaluation, labels, Journal(Budget(tol=1e-7)), fit_intercept=True)
     assert limit is None
     alpha, weights = model.precisions[1:], model.weights[1:]
     spread = np.linalg.inv(model.factor @ model.factor.T).diagonal()[1:]

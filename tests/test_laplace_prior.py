@@ -9,9 +9,9 @@ from sklearn.linear_model import Lasso
 
 from skarce import KernelBasis, LaplacePriorRegressor, Outcome
 from skarce.designs import RowBlocks
-from skarce.estimators.repeats import times_counted
+from skarce.designs.repeats import times_counted
 from skarce.estimators.streaming import Training
-from skarce.solvers import laplace_path
+from skarce.methods.l1 import path as laplace_path
 from tests.oracles import contrasts, gcv, l1_objective, l1_violation, rbf
 
 

@@ -8,11 +8,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from skarce import SparseRegressor
-from skarce.active_set import ActiveSet
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, SharedEvidence, SharedGCV
-from skarce.eigen_set import EigenSet
-from skarce.posterior import Outcome
-from skarce.searches import Backward, BestAction, Floating, Forward, Journal, Limits, Oscillating, PlusTakeAway
+from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.eigen_set import EigenSet
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 from tests.oracles import log_density, random_problem, shared_evidence
 from tests.test_active_set import moments_of
 from tests.test_forward import Scripted
@@ -412,7 +414,7 @@ def test_going_down_can_start_from_a_few():
 @every_criterion
 def test_max_active(criterion, search):
     phi, t = even_problem(0, n=50, m=25)
-    found, _ = run(search, criterion, phi, t, Limits(max_active=3))
+    found, _ = run(search, criterion, phi, t, Budget(max_active=3))
     if search.goes_down:
         assert 1 <= len(found.active) <= 3
         assert found.outcome is Outcome.NONE_BETTER_FOUND
@@ -421,13 +423,13 @@ def test_max_active(criterion, search):
 
 
 def test_going_down_comes_below_the_cap_from_more():
-    found, _ = run(Backward(initial=range(10)), SharedEvidence(), *even_problem(0), Limits(max_active=3))
+    found, _ = run(Backward(initial=range(10)), SharedEvidence(), *even_problem(0), Budget(max_active=3))
     assert 1 <= len(found.active) <= 3
 
 
 @pytest.mark.parametrize("search", [PlusTakeAway(1, 0), PlusTakeAway(2, 1), Floating()])
 def test_a_cap_that_was_not_the_reason_is_not_blamed(search):
-    found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Limits(max_active=3))
+    found, _ = run(search, Scripted(scores=(0, 5, 1, 1, 1, 1, 1)), *even_problem(0), Budget(max_active=3))
     assert (len(found.active), found.outcome) == (1, Outcome.NONE_BETTER_FOUND)
 
 
@@ -450,16 +452,16 @@ def test_n_basis_beyond_what_there_is():
 @every_criterion
 def test_limits_say_so_and_the_best_model_comes_back(criterion, search):
     phi, t = even_problem(0, n=50, m=25)
-    found, trace = run(search, criterion, phi, t, Limits(max_steps=5))
+    found, trace = run(search, criterion, phi, t, Budget(max_steps=5))
     assert (len(trace), found.outcome) == (5, Outcome.STEP_LIMIT)
     assert set(found.active.tolist()) in replayed(trace, range(25) if search.goes_down else ())
-    found, trace = run(search, criterion, phi, t, Limits(deadline=time.monotonic() - 1.0))
+    found, trace = run(search, criterion, phi, t, Budget(deadline=time.monotonic() - 1.0))
     assert (len(trace), found.outcome) == (0, Outcome.TIME_LIMIT)
 
 
 def test_best_action_says_so_too():
     phi, t = even_problem(0, n=50, m=25)
-    for limits, outcome in ((Limits(max_steps=2), Outcome.STEP_LIMIT), (Limits(max_active=2), Outcome.SIZE_LIMIT)):
+    for limits, outcome in ((Budget(max_steps=2), Outcome.STEP_LIMIT), (Budget(max_active=2), Outcome.SIZE_LIMIT)):
         found, trace = run(BestAction(), SharedEvidence(), phi, t, limits)
         assert (len(found.active), len(trace), found.outcome) == (2, 2, outcome)
 
@@ -509,7 +511,7 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
         (lambda: run(Floating(always_in=[-1]), SharedEvidence(), *even_problem(0)), "always_in must be indices"),
         (lambda: run(Floating(always_in=[1, 2], n_basis=1), SharedEvidence(), *even_problem(0)), "more than n_basis=1"),
         (
-            lambda: run(Floating(always_in=[1, 2]), SharedEvidence(), *even_problem(0), Limits(max_active=1)),
+            lambda: run(Floating(always_in=[1, 2]), SharedEvidence(), *even_problem(0), Budget(max_active=1)),
             "more than max_active=1",
         ),
         (
@@ -517,7 +519,7 @@ def test_of_models_that_are_equal_the_smallest(worths, size):
             "3 candidates, more than n_basis=2",
         ),
         (
-            lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Limits(max_active=2)),
+            lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Budget(max_active=2)),
             "3 candidates, more than max_active=2 lets in, and Floating grows",
         ),
         (

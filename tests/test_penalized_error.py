@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from skarce import BackwardEliminationRegressor, KernelBasis, SparseRegressor
-from skarce.active_set import ActiveSet
 from skarce.criteria import PenalizedError
-from skarce.searches import Backward, BestAction, Floating, Forward, GreedyBatches, Journal, Limits, Oscillating, PlusTakeAway
+from skarce.searches import Backward, BestAction, Floating, Forward, GreedyBatches, Oscillating, PlusTakeAway
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import penalized_error, random_problem, rbf
 from tests.test_active_set import moments_of
 
@@ -66,7 +68,7 @@ def test_searches_look_for_the_smallest_set_that_is_enough(seed, tol):
     moments, enough = moments_of(phi, t), (1 + tol) * penalized_error(phi, t, 0.1)
     sizes = {}
     for search in (Forward(), Backward(), PlusTakeAway(2, 1), Floating(), Oscillating(3)):
-        found = search.run(criterion, moments, Journal(Limits()))
+        found = search.run(criterion, moments, Journal(Budget()))
         assert penalized_error(phi[:, found.active], t, 0.1) <= enough * (1 + 1e-9)
         np.testing.assert_array_equal(found.ridges, 0.1)
         sizes[type(search).__name__] = len(found.active)
@@ -105,7 +107,7 @@ def test_the_rule_is_that_of_the_estimator():
 
 def test_best_action_adds_while_the_error_falls():
     phi, t = kernels(0)
-    found = BestAction().run(PenalizedError(1.0), moments_of(phi, t), Journal(Limits(tol=1e-2)))
+    found = BestAction().run(PenalizedError(1.0), moments_of(phi, t), Journal(Budget(tol=1e-2)))
     state = ActiveSet(moments_of(phi, t), found.active, found.ridges)
     left = np.setdiff1d(np.arange(45), found.active)
     assert max(PenalizedError(1.0).addition(state, int(k))[1] for k in left) <= 1e-2

@@ -5,7 +5,15 @@ import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
-from skarce.registry import METHODS, UnknownMethodError, count_functions, find_methods, find_own_method, gives_std, own_names
+from skarce.comparison.registry import (
+    METHODS,
+    UnknownMethodError,
+    count_functions,
+    find_methods,
+    find_own_method,
+    gives_std,
+    own_names,
+)
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,15 @@ import pytest
 from sklearn.datasets import make_friedman1, make_friedman2
 
 from skarce import KernelBasis
-from skarce.active_set import ActiveSet
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
-from skarce.posterior import Outcome
-from skarce.searches import BestAction, GreedyBatches, Journal, Limits, Pools
+from skarce.methods.relevance_em import run_em
+from skarce.searches import BestAction, GreedyBatches, Pools
 from skarce.searches.checkpoint import Checkpoint
-from skarce.solvers.em_evidence import run_em
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 from tests.oracles import profiled_log_evidence, random_problem, stable_gcv
 from tests.test_active_set import moments_of
 
@@ -68,7 +70,7 @@ def largest_gain(phi, t, active, ridges, n):
 @pytest.mark.parametrize("data", [1, 2])
 def test_certificate_no_single_change_gains_more_than_the_tolerance(run, data, kind):
     design, phi, y = friedman(data, 120)
-    journal = Journal(Limits(tol=1e-3))
+    journal = Journal(Budget(tol=1e-3))
     found = run(IndividualEvidence(), design.moments(kind)[0], journal)
     assert found.outcome is Outcome.CONVERGED
     assert len(found.active) > 3
@@ -79,7 +81,7 @@ def test_certificate_no_single_change_gains_more_than_the_tolerance(run, data, k
 
 def test_every_step_raises_the_score(run):
     design, _, _ = friedman(1, 150)
-    journal = Journal(Limits())
+    journal = Journal(Budget())
     run(IndividualEvidence(), design.moments("whole")[0], journal)
     scores = np.array([s[2] for s in journal.trace().tolist() if s[0] != "em"])
     assert (np.diff(scores) > -1e-8).all()
@@ -111,7 +113,7 @@ def largest_gain_of_gcv(phi, t, active, ridges, n):
 @pytest.mark.parametrize(("data", "gamma"), [(1, 0.05), (2, 0.1), (2, 0.01)])
 def test_certificate_of_gcv(run_by_gcv, data, gamma, kind):
     design, phi, y = friedman(data, 60, gamma)
-    journal = Journal(Limits(tol=1e-3))
+    journal = Journal(Budget(tol=1e-3))
     found = run_by_gcv(GCV(), design.moments(kind)[0], journal)
     assert found.outcome is Outcome.CONVERGED
     assert len(found.active) > 2
@@ -129,7 +131,7 @@ def test_wide_kernels_and_hardly_any_noise(run_by_gcv, width, kind):
     basis = KernelBasis(gamma=0.5 / width**2).fit(X)
     phi = basis.transform(X)
     moments = InMemoryDesign(basis, X, t[:, None], fit_intercept=False).moments(kind)[0]
-    journal = Journal(Limits(tol=1e-3, max_steps=3000))
+    journal = Journal(Budget(tol=1e-3, max_steps=3000))
     found = run_by_gcv(GCV(), moments, journal)
     expected = 60 * stable_gcv(phi[:, found.active], t, found.ridges, 60)
     np.testing.assert_allclose(GCV().value(journal.score, 60, 60, 1.0), expected, rtol=1e-3)
@@ -140,7 +142,7 @@ def test_wide_kernels_and_hardly_any_noise(run_by_gcv, width, kind):
 
 def test_every_step_lowers_v(run_by_gcv):
     for kind in ("whole", "columns"):
-        journal = Journal(Limits())
+        journal = Journal(Budget())
         run_by_gcv(GCV(), friedman(1, 150)[0].moments(kind)[0], journal)
         assert (np.diff(journal.trace()["criterion"]) > -1e-8).all()
 
@@ -185,21 +187,21 @@ def test_fixed_noise_is_respected(run):
 
 def test_size_limit(run):
     design, _, _ = friedman(1, 150)
-    found = BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(Limits(max_active=7)))
+    found = BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(Budget(max_active=7)))
     assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
-    found = GreedyBatches(pools=Pools(20)).run(IndividualEvidence(), design.moments("columns")[0], Journal(Limits(max_active=7)))
+    found = GreedyBatches(pools=Pools(20)).run(IndividualEvidence(), design.moments("columns")[0], Journal(Budget(max_active=7)))
     assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
 
 
 def test_step_limit_says_so(run):
     design, _, _ = friedman(1, 150)
-    journal = Journal(Limits(max_steps=5))
+    journal = Journal(Budget(max_steps=5))
     assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.STEP_LIMIT
 
 
 def test_time_limit_says_so(run):
     design, _, _ = friedman(1, 150)
-    journal = Journal(Limits(deadline=time.monotonic() - 1.0))
+    journal = Journal(Budget(deadline=time.monotonic() - 1.0))
     assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.TIME_LIMIT
 
 

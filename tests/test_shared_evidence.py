@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from skarce.active_set import ActiveSet
 from skarce.criteria import SharedEvidence
-from skarce.eigen_set import EigenSet
-from skarce.posterior import Outcome
-from skarce.searches import BestAction, Floating, Forward, GreedyBatches, Journal
+from skarce.searches import BestAction, Floating, Forward, GreedyBatches
+from skarce.states.active_set import ActiveSet
+from skarce.states.eigen_set import EigenSet
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 from tests.oracles import annihilator, log_density, random_problem, shared_evidence, well_determined
 from tests.test_active_set import assert_fresh, moments_of
 

@@ -6,10 +6,12 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_friedman2
 
 from skarce import KernelBasis, Outcome, RegularizedForwardRegressor
-from skarce.active_set import ActiveSet
 from skarce.criteria import OrthogonalGCV, SharedGCV
 from skarce.criteria.one_ridge import OrthogonalFit
-from skarce.searches import BestAction, Forward, Journal, Limits
+from skarce.searches import BestAction, Forward
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import gcv, gram_schmidt, random_problem, rbf
 from tests.test_active_set import moments_of
 
@@ -252,7 +254,7 @@ def test_the_first_function_is_judged_at_its_own_ridge(seed, penalize):
 
 def test_best_action_with_a_fixed_ridge_ends_where_no_single_change_reduces_gcv():
     phi, t = random_problem(3, n=40, m=20)
-    found = BestAction().run(SharedGCV(5.0), moments_of(phi, t), Journal(Limits(tol=1e-6)))
+    found = BestAction().run(SharedGCV(5.0), moments_of(phi, t), Journal(Budget(tol=1e-6)))
     assert len(found.active) > 2
     assert (found.ridges == 5.0).all()
     best = value(phi[:, found.active], t, 5.0, "weights")

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from skarce import Outcome, StepwiseRegressor
+from skarce.methods import stepwise
 from skarce.moments import Moments, WholeGram
-from skarce.solvers import stepwise
 
 
 def p_value_of(X, y, inputs, tested):

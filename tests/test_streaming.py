@@ -23,8 +23,9 @@ from skarce import (
     RelevanceVectorRegressor,
     VBLSRegressor,
 )
+from skarce.methods.variational import growth as variational_growth
+from skarce.methods.variational import stream as variational_stream
 from skarce.moments import Sums
-from skarce.solvers import variational_growth, variational_stream
 
 CENTERS = np.linspace(-4, 4, 12)[:, None]
 ESTIMATORS = {
@@ -175,15 +176,15 @@ def test_an_input_that_was_pruned_comes_back():
 
 
 def test_the_best_candidate_outside_has_the_largest_t_statistic():
+    from skarce.methods.variational.direct import resume
     from skarce.moments import Moments, WholeGram
-    from skarce.searches import Found
-    from skarce.solvers.variational_direct import resume
+    from skarce.states.fit import Fit
 
     X, y = stream(d=8)
     phi, t = X - X.mean(axis=0), y - y.mean()
     moments = Moments(WholeGram(phi.T @ phi), phi.T @ t, float(t @ t), 299.0)
     ridges = np.array([0.5, 0.2])
-    model = resume(moments, np.arange(8), Found(np.array([1, 4]), ridges, Outcome.FOLLOWING))
+    model = resume(moments, np.arange(8), Fit(np.array([1, 4]), ridges, Outcome.FOLLOWING))
     best, _ = variational_growth.best_outside(model, np.arange(8))
     P = np.eye(300) - phi[:, [1, 4]] @ np.linalg.solve(phi[:, [1, 4]].T @ phi[:, [1, 4]] + np.diag(ridges), phi[:, [1, 4]].T)
     statistics = (phi.T @ P @ t) ** 2 / np.einsum("nm,nk,km->m", phi, P, phi)

@@ -9,12 +9,13 @@ from sklearn import config_context
 from skarce.basis.transformers import PassthroughCandidates
 from skarce.criteria.variational import bound, determination
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.methods.variational.direct import run_direct
+from skarce.methods.variational.precisions import Groups, Precisions, best_precisions
+from skarce.methods.variational.ridge_solves import ByBlock, ByConjugateGradients, ByRows, ridge_system
+from skarce.methods.variational.sweeps import SweepData, Sweeps
 from skarce.moments import Moments, WholeGram
-from skarce.searches import Journal, Limits
-from skarce.solvers.precisions import Groups, Precisions, best_precisions
-from skarce.solvers.ridge_solves import ByBlock, ByConjugateGradients, ByRows, ridge_system
-from skarce.solvers.variational_direct import run_direct
-from skarce.solvers.variational_em import SweepData, Sweeps
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 from tests.oracles import log_evidence, random_problem
 
 
@@ -264,7 +265,7 @@ def test_the_direct_form_ends_where_all_equations_of_the_fixed_point_hold(kind):
     phi = rng.normal(size=(200, 9)) @ rng.normal(size=(9, 9))
     t = 3 * phi[:, 0] - phi[:, 4] + rng.normal(size=200)
     label = {"shared": np.zeros(9, int), "ard": np.arange(9), "groups": np.arange(9) // 3}[kind]
-    model = run_direct(moments_of(phi, t), Journal(Limits(1e-12)), label)
+    model = run_direct(moments_of(phi, t), Journal(Budget(1e-12)), label)
     kept, s = model.candidates, model.precisions.noise
     some, h = phi[:, kept], (phi[:, kept] ** 2).sum(axis=0)
     alpha = model.ridges / s
@@ -292,6 +293,6 @@ def test_an_orthogonal_input_stays_from_a_t_statistic_of_about_two(factor, rng):
     noise -= phi @ (phi.T @ noise)
     noise *= np.sqrt((n - 6) / (noise @ noise))  # unit variance, as the model will estimate it
     t = phi[:, :5] @ np.array([30.0, -20.0, 25.0, 40.0, 15.0]) + factor * threshold * phi[:, 5] + noise
-    model = run_direct(moments_of(phi, t), Journal(Limits(1e-10)), np.arange(7))
+    model = run_direct(moments_of(phi, t), Journal(Budget(1e-10)), np.arange(7))
     assert (5 in model.candidates) == (factor > 1)
     assert 6 not in model.candidates

@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, Outcome, VBLSClassifier
 from skarce.likelihoods import Labels
-from skarce.searches import Journal, Limits
-from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
-from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
-from skarce.solvers.variational_classes import Variational, curvature_of_bound
+from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
+from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
+from skarce.methods.variational_classes.model import Variational, curvature_of_bound
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
 
 
 def problem(seed, n=25, m=2):
@@ -73,7 +74,7 @@ def test_bounds_lie_below_the_evidence_and_the_full_one_is_closer(seed, groups):
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_never_fall_and_end_at_their_fixed_points(seed):
     model = start(seed, (0, 1, 2, 2, 3), n=60)
-    journal = Journal(Limits(tol=1e-10))
+    journal = Journal(Budget(tol=1e-10))
     fitted, outcome = run(model, journal)
     assert outcome is Outcome.CONVERGED
     assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
@@ -103,7 +104,7 @@ def test_the_papers_form_never_falls_while_none_is_pruned(seed):
 
 
 def test_the_papers_form_ends_settled():
-    fake, outcome = run_factorized(start(1, (0, 1, 2), n=80), Journal(Limits(tol=1e-9)))
+    fake, outcome = run_factorized(start(1, (0, 1, 2), n=80), Journal(Budget(tol=1e-9)))
     assert outcome is Outcome.CONVERGED
     total = fake.model.groups.total
     np.testing.assert_allclose(fake.model.precisions * total(fake.own**2), total(fake.determined()), rtol=1e-2)
@@ -161,14 +162,14 @@ def test_a_sweep_is_the_one_with_all_fake_targets_written_out():
 @pytest.mark.parametrize("solve", [run_em, run_sweeps])
 @pytest.mark.parametrize("seed", range(3))
 def test_expectation_maximisation_never_lowers_the_bound(seed, solve):
-    journal = Journal(Limits(tol=1e-9, max_steps=3000))
+    journal = Journal(Budget(tol=1e-9, max_steps=3000))
     solve(start(seed, (0, 1, 2, 2, 3), n=60), journal)
     assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
 
 
 def test_expectation_maximisation_ends_where_the_direct_steps_do():
-    direct, _ = run(start(2, (0, 0, 1), n=200), Journal(Limits(tol=1e-10)))
-    em, outcome = run_em(start(2, (0, 0, 1), n=200), Journal(Limits(tol=1e-7)))
+    direct, _ = run(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-10)))
+    em, outcome = run_em(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-7)))
     assert outcome is Outcome.CONVERGED
     np.testing.assert_array_equal(em.candidates, direct.candidates)
     np.testing.assert_allclose(em.weights, direct.weights, rtol=2e-3)
@@ -176,8 +177,8 @@ def test_expectation_maximisation_ends_where_the_direct_steps_do():
 
 
 def test_the_papers_sweeps_come_near_the_direct_answer_of_its_form():
-    direct, _ = run_factorized(start(2, (0, 1), n=60), Journal(Limits(tol=1e-10)))
-    swept, _ = run_sweeps(start(2, (0, 1), n=60), Journal(Limits(tol=1e-10, max_steps=4000)))
+    direct, _ = run_factorized(start(2, (0, 1), n=60), Journal(Budget(tol=1e-10)))
+    swept, _ = run_sweeps(start(2, (0, 1), n=60), Journal(Budget(tol=1e-10, max_steps=4000)))
     np.testing.assert_array_equal(swept.candidates, direct.candidates)
     np.testing.assert_allclose(swept.weights, direct.weights, rtol=0.02)
     assert swept.bound <= direct.bound + 1e-6

@@ -9,13 +9,14 @@ from sklearn.linear_model import LassoCV
 from skarce import VBLSRegressor
 from skarce.basis import fit_basis
 from skarce.designs import InMemoryDesign
-from skarce.posterior import Outcome
-from skarce.searches import Journal, Limits
-from skarce.searches.journal import Found
-from skarce.solvers.variational_direct import climb, resume, run_direct
-from skarce.solvers.variational_growth import grow, run_from_both_ends, worth
+from skarce.methods.variational.direct import climb, resume, run_direct
+from skarce.methods.variational.growth import grow, run_from_both_ends, worth
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
-LIMITS = Limits(tol=1e-8)
+LIMITS = Budget(tol=1e-8)
 
 
 def sparse_problem(seed, n=80, d=30, noise=1.0):
@@ -42,7 +43,7 @@ def test_no_candidate_outside_would_make_the_grown_model_worth_more(seed):
         for share in (1e-3, 1e-2, 0.1):  # from weak to strong priors of the newcomer
             ridges = np.where(active == candidate, share * moments.gram.diagonal[active], 0.0)
             ridges[active != candidate] = model.ridges
-            larger = resume(moments, labels, Found(active, ridges, Outcome.CONVERGED))
+            larger = resume(moments, labels, Fit(active, ridges, Outcome.CONVERGED))
             climb(larger, Journal(LIMITS))
             assert worth(larger) <= worth(model) + 1e-6
 

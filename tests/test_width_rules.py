@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from skarce import KernelBasis, RelevanceVectorRegressor
 from skarce.basis.widths import scale_gamma
 from skarce.cli.model_file import load
-from skarce.registry import METHODS, own_names
-from skarce.width_rules import FACTORS, WIDTH_RULES
+from skarce.comparison.registry import METHODS, own_names
+from skarce.comparison.width_rules import FACTORS, WIDTH_RULES
 from tests.test_cli import assert_one_line, run
 
 

@@ -21,7 +21,7 @@ from skarce.estimators import (
     VBLSClassifier,
     VBLSRegressor,
 )
-from skarce.posterior import Outcome
+from skarce.states.outcome import Outcome
 
 __version__ = version("skarce")
 __all__ = [

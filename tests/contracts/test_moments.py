@@ -7,10 +7,10 @@ import pytest
 from sklearn import config_context
 
 from skarce import KernelBasis, _parallel
-from skarce.active_set import ActiveSet
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
-from skarce.designs.passes import Block, whole_sums
 from skarce.moments import Moments
+from skarce.moments.passes import Block, whole_sums
+from skarce.states.active_set import ActiveSet
 from tests.oracles import annihilator, rbf
 
 N, GAMMA = 900, 0.4

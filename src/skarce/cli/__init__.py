@@ -14,10 +14,10 @@ from skarce.cli.model_file import ModelFileError
 from skarce.cli.predicting import predict
 from skarce.cli.reproducing import reproduce
 from skarce.cli.whole_file import OutputError
+from skarce.comparison.registry import UnknownMethodError
 from skarce.datasets import DataNotFoundError
-from skarce.registry import UnknownMethodError
+from skarce.datasets.tables import TableError
 from skarce.reproduce.papers import UnknownExperimentError
-from skarce.tables import TableError
 
 EXPLAINED = (TableError, UnknownMethodError, ModelFileError, OutputError, DataNotFoundError, UnknownExperimentError)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it

@@ -13,17 +13,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from skarce import __version__
-from skarce.class_scores import class_score
-from skarce.classifiers import CLASSIFIERS
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.methods import find_for_task, find_of_any_task, methods_for
 from skarce.cli.rendering import messages, show
 from skarce.cli.target_classes import check_class_sizes, check_labels
 from skarce.cli.whole_file import check_output, replacing
-from skarce.comparison import MethodResult, regression_score
-from skarce.comparison import compare as cross_validate
-from skarce.registry import METHODS, Method
-from skarce.tables import (
+from skarce.comparison.class_scores import class_score
+from skarce.comparison.classifiers import CLASSIFIERS
+from skarce.comparison.cross_validation import MethodResult, regression_score
+from skarce.comparison.cross_validation import compare as cross_validate
+from skarce.comparison.registry import METHODS, Method
+from skarce.comparison.width_rules import WIDTH_RULES
+from skarce.datasets.tables import (
     CLASSIFICATION,
     REGRESSION,
     TASKS,
@@ -35,7 +36,6 @@ from skarce.tables import (
     recognised_task,
     training_data,
 )
-from skarce.width_rules import WIDTH_RULES
 
 LONGEST = max(map(len, METHODS))
 KNOWN, KNOWN_CLASSIFIERS = (

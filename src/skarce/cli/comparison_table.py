@@ -11,9 +11,9 @@ from typing import Any
 from rich.table import Table
 
 from skarce.cli.rendering import MOST_FIXED, fits, titled_table
-from skarce.comparison import MethodResult
-from skarce.tables import CLASSIFICATION
-from skarce.width_rules import NO_KERNEL
+from skarce.comparison.cross_validation import MethodResult
+from skarce.comparison.width_rules import NO_KERNEL
+from skarce.datasets.tables import CLASSIFICATION
 
 NUMBERS = ("RMSE", "R2", "functions", "fit", "predict", "coverage")
 OF_CLASSES = ("accuracy", "log loss", "Brier", "functions", "fit", "predict")

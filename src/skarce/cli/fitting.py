@@ -13,16 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
-from skarce.classifiers import CLASSIFIERS
 from skarce.cli.explanation import kernel_width, penalty
 from skarce.cli.methods import find_for_task, find_of_any_task
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.target_classes import check_labels
 from skarce.cli.whole_file import check_output
-from skarce.registry import METHODS, Method, own_names
-from skarce.tables import TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
-from skarce.width_rules import NO_KERNEL, WIDTH_RULES
+from skarce.comparison.classifiers import CLASSIFIERS
+from skarce.comparison.registry import METHODS, Method, own_names
+from skarce.comparison.width_rules import NO_KERNEL, WIDTH_RULES
+from skarce.datasets.tables import TASKS, TableError, TrainingData, make_preprocessing, read_table, training_data
 
 
 def _learning_widths() -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import click
 
-from skarce.classifiers import CLASSIFIERS
-from skarce.registry import METHODS, Method, find_methods, find_own_method, own_names
-from skarce.tables import CLASSIFICATION, REGRESSION
+from skarce.comparison.classifiers import CLASSIFIERS
+from skarce.comparison.registry import METHODS, Method, find_methods, find_own_method, own_names
+from skarce.datasets.tables import CLASSIFICATION, REGRESSION
 
 CALLED = {REGRESSION: "numbers", CLASSIFICATION: "classes"}
 

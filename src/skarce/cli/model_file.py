@@ -14,7 +14,7 @@ import skops.io
 from sklearn.pipeline import Pipeline
 
 from skarce.cli.whole_file import replacing
-from skarce.posterior import Outcome
+from skarce.states.outcome import Outcome
 
 # Types beyond skarce's own that skops does not know and that a saved pipeline may hold.
 # This one is a list of column positions that scikit-learn 1.6 keeps in a fitted ColumnTransformer.

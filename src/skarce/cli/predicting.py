@@ -13,7 +13,7 @@ from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import messages
 from skarce.cli.whole_file import OutputError, check_output, replacing
-from skarce.tables import NUMBER, TableError, inputs, is_gzipped, read_table, read_verbatim
+from skarce.datasets.tables import NUMBER, TableError, inputs, is_gzipped, read_table, read_verbatim
 
 
 @click.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce.tables import CLASSIFICATION, Table, TableError, TrainingData
+from skarce.datasets.tables import CLASSIFICATION, Table, TableError, TrainingData
 
 
 def check_labels(table: Table, target: str, training: TrainingData) -> None:

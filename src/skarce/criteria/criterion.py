@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
+from skarce.states.active_set import ActiveSet
 
 
 class Changes(NamedTuple):

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
 from skarce.criteria.criterion import Members
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
+from skarce.states.active_set import ActiveSet
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15

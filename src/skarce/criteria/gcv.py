@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import RIDGE_RANGE, ActiveSet
-from skarce.criteria.compiled import take_steps
 from skarce.criteria.criterion import Changes, Members, Steps
 from skarce.criteria.own_ridges import settle_ridges
+from skarce.searches.compiled import take_steps
+from skarce.states.active_set import RIDGE_RANGE, ActiveSet
 
 NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
 

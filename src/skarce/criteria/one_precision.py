@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._memory import fits
 from skarce._typing import Floats, Indices
-from skarce.active_set import resolved_energy
 from skarce.criteria.one_ridge import OneRidge
-from skarce.designs.choice import fits
-from skarce.directions import Directions, directions_of
 from skarce.moments import Moments
+from skarce.moments.directions import Directions, directions_of
+from skarce.states.active_set import resolved_energy
 
 MAX_REESTIMATIONS = 200
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.active_set import RESOLUTION, ROUNDING
+from skarce.states.active_set import RESOLUTION, ROUNDING
 
 SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
 PER_DECADE = 4

@@ -19,12 +19,12 @@ import numpy as np
 
 from skarce._linalg import solve_lower
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet, left_of, resolved_energy
 from skarce.criteria.criterion import Members
 from skarce.criteria.explained_variance import SCARCELY_LEFT
 from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.criteria.shared_gcv import check_ridge, first_ranking, first_ridge, gain_of, quotient
+from skarce.states.active_set import ActiveSet, left_of, resolved_energy
 
 
 @dataclass(frozen=True)

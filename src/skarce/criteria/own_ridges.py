@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce.active_set import ActiveSet
 from skarce.criteria.criterion import Criterion
+from skarce.states.active_set import ActiveSet
 
 WORTH_A_CHANGE = 1e-3  # of the score: the ridges of the others hardly move after most additions and removals
 MOST_CHANGES = 10  # after one of them; the next goes on from there

@@ -3,7 +3,7 @@ r"""The penalised error under a ridge that is held, and the smallest set that co
 .. math:: f = \min_w |t - \Phi w|^2 + \rho|w|^2 = t^TPt
 
 One more candidate takes :math:`r^2/(\gamma+\rho)` from f, one function less adds :math:`w_i^2/h_i` to it (Bo, Wang and Jiao,
-Theorem 3.1), with r, :math:`\gamma` and h as in `skarce.active_set`. Every function lowers f, so f alone never has enough of them:
+Theorem 3.1), with r, :math:`\gamma` and h as in `ActiveSet`. Every function lowers f, so f alone never has enough of them:
 a set is enough when its f is within a share `tol` of that of all candidates, and of those that are enough the smallest is best.
 """
 
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
 from skarce.criteria.all_or_nothing import AllOrNothing
 from skarce.criteria.criterion import Members
 from skarce.criteria.one_precision import fit_of_all
 from skarce.moments import Moments
+from skarce.states.active_set import ActiveSet
 
 ALL_EXPLAINED = 1.0 - 1e-15
 

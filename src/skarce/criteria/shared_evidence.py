@@ -16,7 +16,7 @@ One more candidate, or one function less, at the :math:`\alpha` and :math:`\beta
     2\Delta_{+k} &= -\log(1 + \gamma_k/\lambda) + \beta r_k^2/(\gamma_k+\lambda) + \text{widths}(\gamma + u_k/(\gamma_k+\lambda)) \\
     2\Delta_{-i} &= -\beta w_i^2/h_i - \log(\lambda h_i) + \text{widths}(\gamma - 1 + \lambda h^{(2)}_i/h_i)
 
-with :math:`\gamma_k, r_k, u_k, h_i` as in `skarce.active_set` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`; the paper's
+with :math:`\gamma_k, r_k, u_k, h_i` as in `skarce.states.active_set` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`; the paper's
 :math:`R_k` is :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
 """
 
@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria.all_or_nothing import AllOrNothing
 from skarce.criteria.criterion import Members
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.shared_gcv import first_ranking, first_ridge
-from skarce.eigen_set import EigenSet
 from skarce.moments import Moments
+from skarce.states.active_set import ActiveSet, resolved_energy
+from skarce.states.eigen_set import EigenSet
 
 REESTIMATES = ("tight", "paper")
 # The first values of the paper for a target of unit variance: alpha = 1e-3, beta = 10.

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import DEPENDENT, ActiveSet, resolved_energy
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
+from skarce.states.active_set import DEPENDENT, ActiveSet, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays where it is
 PER_DOUBLING = 128  # the ridge is looked at again after every addition, or so often while the number of functions doubles

@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn import get_config
+
+from skarce._memory import fits, memory_budget
 
 NOTHING = 1.5e8  # operations not worth saving: a few milliseconds
 # The price of one column by itself, in columns of the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
 KINDS = ("auto", "whole", "columns")
-
-
-def memory_budget() -> float:
-    """Bytes that one array may take: a quarter of scikit-learn's ``working_memory`` setting."""
-    return float(get_config()["working_memory"]) * 2**20 / 4.0
-
-
-def fits(n_rows: int, n_columns: int) -> bool:
-    """Whether an array of doubles of this shape stays within the budget."""
-    return 8.0 * n_rows * n_columns <= memory_budget()
 
 
 @dataclass(frozen=True)

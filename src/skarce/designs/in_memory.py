@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from skarce._memory import fits
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.tiles import fill_symmetric_blocks
-from skarce.designs.choice import Costs, choose_kind, fits
-from skarce.designs.passes import Block, Centre, Centred, RowsOfBlocks, streamed_moments, whole_moments
+from skarce.designs.choice import Costs, choose_kind
 from skarce.moments import CONSTANT, ColumnGram, Moments
+from skarce.moments.passes import Block, Centre, Centred, RowsOfBlocks, streamed_moments, whole_moments
 
 NEARLY_CONSTANT = 1e-4  # the share of phi'phi about the mean below which products with raw columns would lose digits
 PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache

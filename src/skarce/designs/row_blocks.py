@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_array, check_random_state
 from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce.designs.choice import Costs, choose_kind
-from skarce.designs.passes import Block, Centred, streamed_moments, whole_moments
 from skarce.moments import Moments
+from skarce.moments.passes import Block, Centred, streamed_moments, whole_moments
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
 

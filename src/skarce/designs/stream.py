@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from skarce._memory import fits, memory_budget
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce.designs.choice import NOTHING, fits, memory_budget
-from skarce.designs.passes import BLOCK_BYTES, Centre, Centred, filled
+from skarce.designs.choice import NOTHING
 from skarce.moments import Moments, Sums, WholeGram
+from skarce.moments.passes import BLOCK_BYTES, Centre, Centred, filled
 
 KEPT_BYTES = 2**24  # a fit keeps its Gram matrix up to this size, so that a stream may go on from there
 

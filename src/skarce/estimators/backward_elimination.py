@@ -12,12 +12,14 @@ from skarce._validation import check_budget, check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.streaming import Training
+from skarce.methods.all_candidates import GivenWeightVariance, full_model
+from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule, run_penalized_path
 from skarce.moments import Moments
-from skarce.nested_path import NestedPath
-from skarce.posterior import Outcome
-from skarce.searches import Found, Journal, Limits
-from skarce.solvers.all_candidates import GivenWeightVariance, full_model
-from skarce.solvers.penalized_path import DIRECTIONS, STOPS, StopRule, run_penalized_path
+from skarce.posteriors.nested import NestedPath
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 PRECISION_TOL, PRECISION_STEPS = 1e-9, 100  # of the search for the precision of the full model
 
@@ -170,15 +172,15 @@ class BackwardEliminationRegressor(NestedRegressor):
         half = 0.5 * np.ptp(targets, axis=0)
         return given * np.where(half > 0.0, half, 1.0) ** 2
 
-    def _journal(self, limits: Limits) -> Journal:
+    def _journal(self, limits: Budget) -> Journal:
         """All that follows the learning of widths costs less than one step of it: it is not cut short."""
         return super()._journal(replace(limits, deadline=None))
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None
-        full = full_model(moments, Journal(Limits(PRECISION_TOL, PRECISION_STEPS)), given)
+        full = full_model(moments, Journal(Budget(PRECISION_TOL, PRECISION_STEPS)), given)
         if full is None:
-            return Found(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
+            return Fit(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
         return run_penalized_path(criterion, moments, journal, full, self._rule(self.tol), self.n_basis, self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -25,20 +25,23 @@ from skarce._validation import validated
 from skarce.basis import KernelBasis, fit_basis
 from skarce.criteria import Criterion
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, StreamDesign
-from skarce.estimators.augmentation import Augmentation
 from skarce.estimators.on_basis import OnBasis, print_progress, takes_arrays
 from skarce.estimators.streaming import Streaming, Training
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
-from skarce.posterior import Outcome, Posterior
-from skarce.posterior_of import Design, posterior_of
-from skarce.searches import Found, Journal, Limits
-from skarce.solvers.spanning_start import spanning_start
+from skarce.posteriors.augmentation import Augmentation
+from skarce.posteriors.of_fit import Design, posterior_of
+from skarce.posteriors.posterior import Posterior
+from skarce.searches.spanning_start import spanning_start
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
-Search = Callable[[Any, Moments, Journal], Found]
+Search = Callable[[Any, Moments, Journal], Fit]
 
 
 class Prepared(NamedTuple):
@@ -72,7 +75,7 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
         """The criterion, for targets in user units."""
 
     @abstractmethod
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         """Run the search on the moments of one (scaled) target."""
 
     def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
@@ -160,7 +163,7 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
         """Search on prepared moments, this estimator's own or those of another one."""
         self._check_limits()
         candidates, rows, criterion = prepared.candidates, prepared.rows, self._criterion()
-        limits = Limits(self.tol, self.max_iter, self.max_active, None if self.max_time is None else started + self.max_time)
+        limits = Budget(self.tol, self.max_iter, self.max_active, None if self.max_time is None else started + self.max_time)
         posteriors = [
             self._solve(self._criterion_of(output, criterion, rows), moments, prepared.design, output, self._journal(limits))
             for output, moments in enumerate(prepared.moments)
@@ -241,7 +244,7 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
         varies = moments.target_energy > 1e-24 * (moments.target_energy + design.n_samples * design.target_means[output] ** 2)
         if not varies or moments.n_samples <= 0.0:
             outcome = Outcome.CONSTANT_TARGET if moments.n_samples > 0.0 else Outcome.TOO_LITTLE_DATA
-            found = Found(np.empty(0, dtype=np.intp), np.empty(0), outcome)
+            found = Fit(np.empty(0, dtype=np.intp), np.empty(0), outcome)
             return posterior_of(criterion, moments, design, output, found, journal, 1.0)
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
         scaled, scaled_criterion = moments.scaled(factor), criterion.scaled(factor)
@@ -252,11 +255,11 @@ class MomentRegressor(OnBasis, Streaming, RegressorMixin, BaseEstimator, ABC):
         return self._posterior(scaled_criterion, scaled, design, output, found, journal, factor)
 
     def _posterior(
-        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Fit, journal: Journal, factor: float
     ) -> Posterior:
         return posterior_of(criterion, moments, design, output, found, journal, factor)
 
-    def _journal(self, limits: Limits) -> Journal:
+    def _journal(self, limits: Budget) -> Journal:
         return Journal(limits, self.verbose, self._trace_fields)
 
     def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:

@@ -28,12 +28,12 @@ from skarce._typing import Floats, Indices
 from skarce._validation import is_missing
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.candidates import Evaluation
-from skarce.designs.centred import centred
+from skarce.designs.centered import centred
 from skarce.estimators.base import _warn_of_small_weights
 from skarce.estimators.on_basis import OnBasis, print_progress, takes_arrays
-from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels, moderated_log_odds
-from skarce.searches import Limits
+from skarce.posteriors.latent import LatentPosterior
+from skarce.states.budget import Budget
 
 
 class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
@@ -46,7 +46,7 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
         """Raise for parameters that cannot be."""
 
     @abstractmethod
-    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Budget) -> list[LatentPosterior]:
         """A posterior for each problem, on candidates at the training rows, less these means where there is a constant."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -141,10 +141,10 @@ class LatentClassifier(OnBasis, ClassifierMixin, BaseEstimator, ABC):
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> Budget:
         self._check_limits()
         deadline = None if self.max_time is None else time.monotonic() + self.max_time
-        return Limits(self.tol, self.max_iter, getattr(self, "max_active", None), deadline)
+        return Budget(self.tol, self.max_iter, getattr(self, "max_active", None), deadline)
 
     def _learning(self) -> dict[str, Any]:
         """How kernel widths are learned where the basis leaves them to the targets: in half of the time there is."""

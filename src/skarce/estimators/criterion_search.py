@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._validation import is_count
-from skarce.estimators.repeats import times_counted_in
+from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
     Group,
     Inflation,

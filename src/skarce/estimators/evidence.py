@@ -8,9 +8,10 @@ from skarce._validation import check_weight_variance
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.base import MomentRegressor
 from skarce.estimators.streaming import Training
+from skarce.methods.all_candidates import GivenWeightVariance, run_all_candidates
 from skarce.moments import Moments
-from skarce.searches import Found, Journal
-from skarce.solvers.all_candidates import GivenWeightVariance, run_all_candidates
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 
 class EvidenceRegressor(MomentRegressor):
@@ -114,6 +115,6 @@ class EvidenceRegressor(MomentRegressor):
         """Widths go with the prior of the weights."""
         return {**super()._learning(rows), "weight_variance": check_weight_variance(self.weight_variance)}
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None
         return run_all_candidates(moments, journal, given)

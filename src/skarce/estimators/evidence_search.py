@@ -12,9 +12,11 @@ from skarce._validation import check_budget
 from skarce.criteria import Criterion, SharedEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
-from skarce.nested_path import NestedPath
-from skarce.searches import Backward, BestAction, Floating, Forward, Found, Journal, Oscillating, PlusTakeAway
+from skarce.posteriors.nested import NestedPath
+from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway
 from skarce.searches.one_by_one import OneByOne
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 SEARCHES: dict[str, Callable[[], Any]] = {
     "forward": lambda: Forward(16, 0.0, share=0.3),  # the paper's rule, as in the others
@@ -172,7 +174,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         n_basis = getattr(search, "n_basis", None)
         return np.inf if n_basis is None or not isinstance(search, Forward) else n_basis
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         return self._strategy().run(criterion, moments, journal)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -8,10 +8,12 @@ import numpy as np
 
 from skarce.criteria import GCV, Criterion
 from skarce.estimators.base import MomentRegressor
+from skarce.methods.held_precision import run_held_precision
+from skarce.methods.local_ridge import run_local_ridge
 from skarce.moments import Moments
-from skarce.searches import BestAction, Found, GreedyBatches, Journal, Pools
-from skarce.solvers.held_precision import run_held_precision
-from skarce.solvers.local_ridge import run_local_ridge
+from skarce.searches import BestAction, GreedyBatches, Pools
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 SOLVERS = ("fast", "sequential")
 NOISE_UPDATES = ("held", "paper")
@@ -110,7 +112,7 @@ class FastGCVRegressor(MomentRegressor):
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
         return GCV()
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         if self.noise_update == "paper":
             assert isinstance(criterion, GCV)
             return run_held_precision(criterion, moments, journal)
@@ -207,5 +209,5 @@ class LocalRidgeRegressor(MomentRegressor):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
         return GCV()
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)

@@ -8,8 +8,10 @@ from skarce._validation import check_budget, is_count
 from skarce.criteria import Criterion
 from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
-from skarce.nested_path import NestedPath
-from skarce.searches import Forward, Found, Journal
+from skarce.posteriors.nested import NestedPath
+from skarce.searches import Forward
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 
 class ForwardRegressor(NestedRegressor):
@@ -27,7 +29,7 @@ class ForwardRegressor(NestedRegressor):
     def _columns_one_by_one(self) -> float:
         return np.inf if self.n_basis is None else self.n_basis
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         return Forward(self.patience, self.tol, self.n_basis).run(criterion, moments, journal)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

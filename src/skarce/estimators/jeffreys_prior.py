@@ -8,9 +8,10 @@ import numpy as np
 
 from skarce.criteria import GCV, Criterion
 from skarce.estimators.base import MomentRegressor
+from skarce.methods.jeffreys import run_jeffreys
 from skarce.moments import Moments
-from skarce.searches import Found, Journal
-from skarce.solvers.jeffreys_em import run_jeffreys
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 
 class JeffreysPriorRegressor(MomentRegressor):
@@ -113,5 +114,5 @@ class JeffreysPriorRegressor(MomentRegressor):
             raise ValueError(f"initial_ridge must be positive and finite, got {given!r}.")
         return GCV()
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         return run_jeffreys(moments, journal, float(self.initial_ridge))

@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skarce.criteria import Criterion
+from skarce.designs.repeats import times_counted
 from skarce.estimators.base import MomentRegressor
-from skarce.estimators.repeats import times_counted
 from skarce.estimators.streaming import Training
+from skarce.methods.l1.path import TRACE_FIELDS, LaplaceGCV, run_laplace
 from skarce.moments import Moments
-from skarce.posterior import Outcome, Posterior
-from skarce.searches import Found, Journal
-from skarce.solvers.laplace_path import TRACE_FIELDS, LaplaceGCV, run_laplace
+from skarce.posteriors.posterior import Posterior
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 DEGREES_OF_FREEDOM = ("hat", "active")
 
@@ -149,7 +151,7 @@ class LaplacePriorRegressor(MomentRegressor):
         assert isinstance(criterion, LaplaceGCV)
         return replace(criterion, times_counted=times_counted(rows)) if criterion.penalties is None else criterion
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         assert isinstance(criterion, LaplaceGCV)
         return run_laplace(criterion, moments, journal, self.finish)
 

@@ -16,10 +16,12 @@ from skarce._typing import Indices
 from skarce.criteria import Criterion
 from skarce.estimators.base import MomentRegressor
 from skarce.moments import Moments
-from skarce.nested_path import NestedPath
-from skarce.posterior import Outcome, Posterior
-from skarce.posterior_of import Design
-from skarce.searches import Found, Journal
+from skarce.posteriors.nested import NestedPath
+from skarce.posteriors.of_fit import Design
+from skarce.posteriors.posterior import Posterior
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 LIMITS = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time", Outcome.SIZE_LIMIT: "max_active"}
 
@@ -149,7 +151,7 @@ class NestedRegressor(MomentRegressor):
         return f"{limit} ended the search there: raise it and fit again."
 
     def _posterior(
-        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Found, journal: Journal, factor: float
+        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Fit, journal: Journal, factor: float
     ) -> Posterior:
         posterior = super()._posterior(criterion, moments, design, output, found, journal, factor)
         if found.nested is None:

@@ -19,7 +19,7 @@ PREDICT_ROWS = 16_384
 
 
 class OnBasis:
-    """Limits and basis of an estimator, before and after fitting."""
+    """Budget and basis of an estimator, before and after fitting."""
 
     basis: Any
     basis_: Any

@@ -6,9 +6,11 @@ from typing import Any
 
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.base import MomentRegressor
+from skarce.methods.relevance_em import run_em
 from skarce.moments import Moments
-from skarce.searches import BestAction, Found, GreedyBatches, Journal, Pools
-from skarce.solvers.em_evidence import run_em
+from skarce.searches import BestAction, GreedyBatches, Pools
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 SOLVERS = ("fast", "sequential", "em")
 
@@ -127,7 +129,7 @@ class RelevanceVectorRegressor(MomentRegressor):
             raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
         return IndividualEvidence(self.noise_variance)
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         if self.solver == "em":
             return run_em(criterion, moments, journal)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))

@@ -7,14 +7,15 @@ from typing import Any
 from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation
 from skarce.estimators.classifier import LatentClassifier
-from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels
-from skarce.posterior import Outcome
-from skarce.searches import Journal, Limits
-from skarce.solvers.em_laplace import check_memory, run_em
-from skarce.solvers.laplace import Laplace
-from skarce.solvers.laplace_steps import capped
-from skarce.solvers.sparse_laplace import SparseLaplace
+from skarce.methods.latent.em import check_memory, run_em
+from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.sparse import SparseLaplace
+from skarce.methods.latent.steps import capped
+from skarce.posteriors.latent import LatentPosterior
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 SOLVERS = ("fast", "em")
 
@@ -127,7 +128,7 @@ class RelevanceVectorClassifier(LatentClassifier):
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
 
-    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Budget) -> list[LatentPosterior]:
         journals = [Journal(limits, self.verbose) for _ in problems]
         starts, stopped = self._starts(evaluation, problems, journals)
         if stopped is None:

@@ -8,8 +8,10 @@ from typing import Any
 from skarce.criteria import Criterion, IndividualEvidence, PenalizedError
 from skarce.estimators.nested import NestedRegressor
 from skarce.moments import Moments
-from skarce.nested_path import NestedPath
-from skarce.searches import BestAction, Found, Journal
+from skarce.posteriors.nested import NestedPath
+from skarce.searches import BestAction
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 
 class SparseRegressor(NestedRegressor):
@@ -82,7 +84,7 @@ class SparseRegressor(NestedRegressor):
             raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
         return self.criterion
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         search = BestAction() if self.search is None else self.search
         if isinstance(search, type) or not hasattr(search, "run"):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")

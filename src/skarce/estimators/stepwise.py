@@ -7,11 +7,12 @@ from typing import Any
 from skarce.criteria.variational import LikelihoodWithoutPrior
 from skarce.estimators.base import MomentRegressor
 from skarce.estimators.tested_coefficients import TestedCoefficients
+from skarce.methods.stepwise import run_stepwise
 from skarce.moments import Moments
-from skarce.posterior import Posterior
-from skarce.searches import Found, Journal
-from skarce.solvers.stepwise import run_stepwise
-from skarce.variational_posterior import VariationalPosterior
+from skarce.posteriors.posterior import Posterior
+from skarce.posteriors.variational import VariationalPosterior
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
 
 DIRECTIONS = ("both", "forward", "backward")
 
@@ -92,5 +93,5 @@ class StepwiseRegressor(TestedCoefficients, MomentRegressor):
         posterior = super()._posterior(criterion, moments, *rest)
         return VariationalPosterior.of(posterior, lengths=moments.gram.diagonal[posterior.active], is_factorized=False)
 
-    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Fit:
         return run_stepwise(moments, journal, self.direction, self.enter, self.leave)

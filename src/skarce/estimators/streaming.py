@@ -13,7 +13,7 @@ from skarce._typing import Floats
 from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
 from skarce.designs import StreamDesign
-from skarce.estimators.augmentation import Augmentation
+from skarce.posteriors.augmentation import Augmentation
 
 
 class Training(NamedTuple):

@@ -9,8 +9,8 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
-from skarce.posterior import CoefficientTests
-from skarce.solvers.precisions import RELEVANT
+from skarce.methods.variational.precisions import RELEVANT
+from skarce.posteriors.posterior import CoefficientTests
 
 
 class TestedCoefficients:

@@ -19,19 +19,21 @@ from skarce.designs import InMemoryDesign, StreamDesign
 from skarce.estimators.base import MomentRegressor, Search
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.estimators.variational_parameters import check_prior, check_significance, group_labels
+from skarce.methods.variational.choice import choose
+from skarce.methods.variational.direct import Model, climb, resume, run_direct
+from skarce.methods.variational.growth import run_from_both_ends
+from skarce.methods.variational.stream import follow
+from skarce.methods.variational.student_noise import run_student
+from skarce.methods.variational.sweeps import run_em
+from skarce.methods.variational.together import run_shared, run_without_prior
 from skarce.moments import Moments
 from skarce.moments.moments import power_of_two_near
-from skarce.posterior import Outcome, Posterior
-from skarce.posterior_of import Design, posterior_of
-from skarce.searches import Found, Journal
-from skarce.solvers.student_noise import run_student
-from skarce.solvers.together import run_shared, run_without_prior
-from skarce.solvers.variational_choice import choose
-from skarce.solvers.variational_direct import Model, climb, resume, run_direct
-from skarce.solvers.variational_em import run_em
-from skarce.solvers.variational_growth import run_from_both_ends
-from skarce.solvers.variational_stream import follow
-from skarce.variational_posterior import VariationalPosterior
+from skarce.posteriors.of_fit import Design, posterior_of
+from skarce.posteriors.posterior import Posterior
+from skarce.posteriors.variational import VariationalPosterior
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 PRIORS = ("none", "shared", "ard")
 CHOICES = {
@@ -212,7 +214,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             return LikelihoodWithoutPrior()
         return IndividualEvidence() if self._has_full_covariance() else VariationalBound()
 
-    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Found:
+    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Fit:
         labels = self._labels(moments.n_candidates)
         if self._is_prior("none"):
             found = run_without_prior(moments, journal) if self.solver == "direct" else run_em(moments, journal, None)
@@ -225,12 +227,12 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             return self._chosen(run(moments, journal, labels), journal)
         return self._strongest(found, moments)
 
-    def _chosen(self, model: Model, journal: Journal) -> Found:
+    def _chosen(self, model: Model, journal: Journal) -> Fit:
         """What is left by the stricter rules, where there are any."""
         model, outcome = choose(model, journal, self.significance, self.max_active)
         return model.found(outcome)
 
-    def _strongest(self, found: Found, moments: Moments) -> Found:
+    def _strongest(self, found: Fit, moments: Moments) -> Fit:
         """No more than `max_active` of a model of all, those whose weights move the fit most."""
         if self.max_active is None or len(found.active) <= self.max_active:
             return found
@@ -239,7 +241,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
         if weights is None:
             weights = moments.projections[found.active] / (lengths + found.ridges)
         kept = np.sort(np.argsort(-(weights**2) * lengths, kind="stable")[: self.max_active])
-        return Found(found.active[kept], found.ridges[kept], Outcome.SIZE_LIMIT)
+        return Fit(found.active[kept], found.ridges[kept], Outcome.SIZE_LIMIT)
 
     def _solve(
         self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
@@ -275,9 +277,9 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             stream.n_solved = stream.n_seen if output == stream.n_outputs - 1 else stream.n_solved
             return None
         posterior = self.posterior_ if isinstance(self.posterior_, Posterior) else self.posterior_[output]
-        last = Found(posterior.active, posterior.ridges, posterior.outcome)
+        last = Fit(posterior.active, posterior.ridges, posterior.outcome)
 
-        def search(criterion: Any, moments: Moments, journal: Journal) -> Found:
+        def search(criterion: Any, moments: Moments, journal: Journal) -> Fit:
             model = follow(moments, journal, self._labels(moments.n_candidates), last)
             return self._chosen(model, journal)._replace(outcome=journal.exhausted() or Outcome.FOLLOWING)
 
@@ -293,7 +295,7 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             )
         factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
 
-        def fit(weighted: Moments, last: Found | None) -> Found:
+        def fit(weighted: Moments, last: Fit | None) -> Fit:
             inner = Journal(journal.limits)
             if last is None or not len(last.active) or type(criterion) is not VariationalBound:
                 return self._search(criterion, weighted, inner)

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from skarce._memory import fits, memory_budget
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.candidates import Evaluation
-from skarce.designs.choice import fits, memory_budget
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.estimators.variational_parameters import check_prior, check_significance, group_labels
-from skarce.latent_posterior import LatentPosterior
 from skarce.likelihoods import Labels
-from skarce.posterior import Outcome
-from skarce.searches import Journal, Limits
-from skarce.solvers.fake_targets import FakeTargets, run_factorized, run_sweeps
-from skarce.solvers.jaakkola_jordan import Fitted, run, run_em
-from skarce.solvers.variational_choice import Chosen, choose
-from skarce.solvers.variational_classes import Variational
+from skarce.methods.variational.choice import Chosen, choose
+from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
+from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
+from skarce.methods.variational_classes.model import Variational
+from skarce.posteriors.latent import LatentPosterior
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 PRIORS = ("ard", "shared")
 SOLVERS = ("direct", "em")
@@ -152,7 +153,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
             basis = KernelBasis(**{**basis.get_params(deep=False), "centers": LANDMARKS, "random_state": seed})
         return self._fit_basis(basis, X, y, targets, weights)
 
-    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Limits) -> list[LatentPosterior]:
+    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Budget) -> list[LatentPosterior]:
         n, m = evaluation.n_rows, evaluation.n_candidates
         if not fits(n, m):
             raise ValueError(

@@ -12,7 +12,7 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.basis.widths import scale_gamma
 from skarce.estimators.vbls import VBLSRegressor
-from skarce.variational_posterior import VariationalPosterior
+from skarce.posteriors.variational import VariationalPosterior
 
 SCANNED = 7  # values of log gamma over two standard deviations of its prior to either side
 HALVINGS = 8  # of the interval between the neighbours of the best one

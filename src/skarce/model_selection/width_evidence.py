@@ -39,8 +39,8 @@ from skarce._linalg import cholesky
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
-from skarce.directions import Directions
 from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.moments.directions import Directions
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14

@@ -4,7 +4,6 @@ from skarce.searches.best_action import BestAction
 from skarce.searches.floating import Floating
 from skarce.searches.forward import Forward
 from skarce.searches.greedy_batches import GreedyBatches
-from skarce.searches.journal import Found, Journal, Limits
 from skarce.searches.oscillating import Oscillating
 from skarce.searches.plus_take_away import Backward, PlusTakeAway
 from skarce.searches.pools import Pools
@@ -14,10 +13,7 @@ __all__ = [
     "BestAction",
     "Floating",
     "Forward",
-    "Found",
     "GreedyBatches",
-    "Journal",
-    "Limits",
     "Oscillating",
     "PlusTakeAway",
     "Pools",

@@ -8,13 +8,14 @@ import numpy as np
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import Outcome
 from skarce.searches.checkpoint import Checkpoint
-from skarce.searches.journal import Found, Journal
 from skarce.searches.walk import Walk
+from skarce.states.active_set import ActiveSet
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 TAKEN_BACK = -1  # instead of a number of steps
 
@@ -45,13 +46,13 @@ class BestAction:
         moments: Moments,
         journal: Journal,
         start: tuple[Indices, Floats] | None = None,
-    ) -> Found:
+    ) -> Fit:
         """Search from `start` (candidates and ridges), or from the empty model."""
         if hasattr(criterion, "settle") and not hasattr(criterion, "climb"):
             return self._settling(Walk(criterion, moments, journal, start))
         state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
         outcome = self._climb(criterion, state, journal)
-        return Found(state.active.copy(), state.ridges.copy(), outcome)
+        return Fit(state.active.copy(), state.ridges.copy(), outcome)
 
     def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Outcome:
         """In stretches between two refreshes; converged when a stretch that starts afresh takes no step."""
@@ -65,7 +66,7 @@ class BestAction:
             if not n_steps:
                 return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
 
-    def _settling(self, walk: Walk) -> Found:
+    def _settling(self, walk: Walk) -> Fit:
         """Where all functions share what is re-estimated after each action: it may show then that nothing was gained."""
         journal = walk.journal
         while True:

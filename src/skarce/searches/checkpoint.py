@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
-from skarce.searches.journal import Journal
+from skarce.states.active_set import ActiveSet
+from skarce.states.journal import Journal
 
 
 class Checkpoint:

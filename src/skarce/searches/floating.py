@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skarce.posterior import Outcome
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
+from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True, repr=False)

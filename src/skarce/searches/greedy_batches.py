@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet, resolved_energy
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import Outcome
 from skarce.searches.best_action import TAKEN_BACK, BestAction
 from skarce.searches.checkpoint import Checkpoint
-from skarce.searches.journal import Found, Journal
+from skarce.searches.joint_steps import joint_steps
 from skarce.searches.pools import Pools
-from skarce.solvers.active_block import ActiveBlock
-from skarce.solvers.joint_steps import joint_steps
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import ActiveSet, resolved_energy
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class GreedyBatches:
         moments: Moments,
         journal: Journal,
         start: tuple[Indices, Floats] | None = None,
-    ) -> Found:
+    ) -> Fit:
         """Search from `start` (candidates and ridges), or from the empty model."""
         return self.pools.run(self._climb, criterion, moments, journal, start)
 

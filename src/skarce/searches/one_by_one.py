@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from skarce._memory import fits
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce._validation import is_count
 from skarce.criteria import Criterion
-from skarce.designs.choice import fits
 from skarce.moments import Moments
-from skarce.posterior import Outcome
-from skarce.searches.journal import Found, Journal
 from skarce.searches.standing import Standing
 from skarce.searches.walk import LimitReachedError, Walk
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -75,7 +76,7 @@ class OneByOne(ABC):
         moments: Moments,
         journal: Journal,
         start: tuple[Indices, Floats] | None = None,
-    ) -> Found:
+    ) -> Fit:
         """Search from `start` (candidates and ridges), or from what the parameters say."""
         walk = self._walk(criterion, moments, journal, start)
         try:

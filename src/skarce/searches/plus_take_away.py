@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skarce._validation import is_count
-from skarce.posterior import Outcome
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
+from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True, repr=False)

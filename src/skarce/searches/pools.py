@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import Outcome
-from skarce.searches.journal import Found, Journal
+from skarce.states.active_set import ActiveSet
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 # Raises the criterion of a state until no addition gains more than the tolerance given last.
 Climb = Callable[[Criterion, ActiveSet, Journal, float], Outcome]
@@ -40,13 +41,13 @@ class Pools:
     violators: int = 200
     random_state: int = 0
 
-    def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Found:
+    def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         """Climb on all candidates where that is cheap, else in pools until a scan of all finds none that helps."""
         squares = criterion.needs_squares
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
             state = ActiveSet(moments, *(start or ()), squares=squares)
             outcome = climb(criterion, state, journal, journal.limits.tol)
-            return Found(state.active.copy(), state.ridges.copy(), outcome)
+            return Fit(state.active.copy(), state.ridges.copy(), outcome)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
         others = self._first_others(criterion, moments, active)
         while True:
@@ -58,7 +59,7 @@ class Pools:
                 outcome = climb(criterion, local, journal, tol)
                 active, ridges = pool[local.active], local.ridges.copy()
                 if outcome.is_early:
-                    return Found(active, ridges, outcome)
+                    return Fit(active, ridges, outcome)
                 whole = moments.gram.whole() if self._is_crowded(len(local), moments) else None
                 if whole is not None:
                     journal.rewind(0)
@@ -68,10 +69,10 @@ class Pools:
                 outcome = climb(criterion, local, journal, journal.limits.tol)
                 active, ridges = pool[local.active], local.ridges.copy()
                 if outcome.is_early:
-                    return Found(active, ridges, outcome)
+                    return Fit(active, ridges, outcome)
             others = self._violators(criterion, ActiveSet(moments, active, ridges, squares=squares), journal)
             if not len(others):
-                return Found(active, ridges, outcome)
+                return Fit(active, ridges, outcome)
 
     def _first_size(self, moments: Moments) -> int:
         return max(self.pool_size, int(4.0 * np.sqrt(moments.n_candidates)))

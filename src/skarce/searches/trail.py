@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
-from skarce.searches.journal import Nested
+from skarce.states.active_set import ActiveSet
+from skarce.states.fit import Nested
 
 
 class Trail:

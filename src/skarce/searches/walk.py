@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.active_set import ActiveSet
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.posterior import Outcome
-from skarce.searches.journal import Found, Journal
 from skarce.searches.standing import Standing
 from skarce.searches.trail import Trail
+from skarce.states.active_set import ActiveSet
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
 
 TIE = 1e-12  # gains that differ by less than this share are equal, and the candidate with the smaller index goes first
 CHECK_EVERY, MAX_DRIFT = 25, 1e-8  # operations between two looks at how far maintained quantities are off, and how far they may be
@@ -171,14 +172,14 @@ class Walk:
         if self._standing.judge(len(self), self.worth, nearer):
             self.best = self.here()
 
-    def found(self, outcome: Outcome) -> Found:
+    def found(self, outcome: Outcome) -> Fit:
         """The best model of all."""
         size, ridges, mixing = len(self.best), self.best.ridges, None
         if hasattr(self.criterion, "penalty"):
             if not np.array_equal(self.state.active[:size], self.best.active):
                 self.state.restore(self.best.snapshot)
             ridges, mixing = self.criterion.penalty(self.state, size)
-        return Found(self.best.active, ridges, outcome, mixing, self.best.noise, nested=self._trail.nested())
+        return Fit(self.best.active, ridges, outcome, mixing, self.best.noise, nested=self._trail.nested())
 
     # When to stop --------------------------------------------------------------------------------------------------------
 

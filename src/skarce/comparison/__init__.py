@@ -1,0 +1,1 @@
+"""Methods by name, cross-validated side by side."""

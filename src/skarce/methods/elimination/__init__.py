@@ -1,0 +1,1 @@
+"""Backward elimination after evidence."""

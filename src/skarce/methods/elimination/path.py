@@ -1,0 +1,154 @@
+"""Backward elimination after evidence, and forward selection under the same rules (Bo, Wang and Jiao).
+
+The order in which functions go does not depend on the rule that says when to stop (errata 5.2), and going on to none costs next to
+nothing. So the way down is always gone to its end, and any rule and tolerance picks its model from the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.criteria import Criterion
+from skarce.methods.all_candidates import FullModel
+from skarce.methods.elimination.removals import additions, removals
+from skarce.moments import Moments
+from skarce.moments.directions import Directions
+from skarce.states.active_set import resolved_energy
+from skarce.states.fit import Fit, Nested
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+STOPS = ("total", "step")
+NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
+DIRECTIONS = ("backward", "forward")
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the error of the full one.
+
+    ``"total"``: the smallest with e <= tol. ``"step"``: downwards the last before a step that raises f by more than tol f, upwards
+    the last before a step that lowers f by no more than tol f; f is that of the model where we stand.
+    """
+
+    stop: str = "total"
+    tol: float = 0.05
+    direction: str = "backward"
+
+    def size(self, excess: Floats, least: int = 0) -> int:
+        """The number of functions; `excess` is that of the models of `least` functions and more.
+
+        One more than there are where a way up ended before the rule was met.
+        """
+        last = len(excess) - 1 + int(excess[-1] > 0.0)
+        if self.stop == "total":
+            return least + _first(excess <= self.tol, last)
+        changes = excess[:-1] - excess[1:]  # between neighbours, the smaller one first
+        if self.direction == "forward":
+            return least + _first(changes <= self.tol * (1.0 + excess[:-1]), last)
+        too_much = np.flatnonzero(changes > self.tol * (1.0 + excess[1:]))
+        return least + (int(too_much[-1]) + 1 if len(too_much) else 0)
+
+    def is_met(self, excess: list[float]) -> bool:
+        """Whether a growing model, whose excess so far this is, need not grow any more."""
+        if self.stop == "total":
+            return excess[-1] <= self.tol
+        return len(excess) > 1 and excess[-2] - excess[-1] <= self.tol * (1.0 + excess[-2])
+
+
+@dataclass(frozen=True)
+class _OnTheWay:
+    """A model on the way as a criterion sees it."""
+
+    energy: float
+    log_determinant: float
+    ridges: Floats
+    weights: Floats
+    diagonal: Floats  # of R
+
+    def spread(self) -> Floats:
+        return self.diagonal
+
+
+def run_penalized_path(
+    criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, rule: StopRule, n_basis: int | None, to_the_end: bool
+) -> Fit:
+    """Go down from the full model, or up to it, and take the model of `n_basis` functions or that of the rule.
+
+    Upwards the way ends with that model, unless it is wanted `to_the_end`.
+    """
+    down = rule.direction == "backward"
+    excess = [0.0 if down else (resolved_energy(moments) - full.energy) / full.energy]
+    moved = []
+    limit = None
+    wanted = min(size for size in (n_basis, journal.limits.max_active, len(full.candidates)) if size is not None)
+    for candidate in _steps(criterion, moments, journal, full, excess, down):
+        moved.append(candidate)
+        is_enough = len(moved) >= wanted or (n_basis is None and rule.is_met(excess))
+        limit = journal.exhausted()
+        if limit is not None or (not down and is_enough and not to_the_end):
+            break
+    order = np.array(moved, dtype=np.intp)
+    if down:
+        order = np.concatenate([np.setdiff1d(full.candidates, order), order[::-1]])
+        excess.reverse()
+    least = len(full.candidates) - len(moved) if down else 0
+    nested = Nested(order, least, [np.array(full.ridge)] * len(excess), [None] * len(excess), -np.array(excess))
+    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit)
+    if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
+        outcome = full.outcome
+    weights = _stable_weights(moments, order[:size], full.ridge)
+    return Fit(order[:size], np.full(size, full.ridge), outcome, weights=weights, nested=nested)
+
+
+def _stable_weights(moments: Moments, active: Indices, ridge: float) -> Floats | None:
+    """Where the ridge is next to nothing, a solution with H would be rounding in directions that the data do not see."""
+    if ridge > NEXT_TO_NOTHING * float(moments.gram.diagonal[active].sum()):
+        return None
+    directions = Directions.of(moments.gram.block(active, active))
+    return directions.weights(directions.project(moments.projections[active]), ridge)
+
+
+def _steps(
+    criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool
+) -> Iterator[int]:
+    """The candidates that go (or come), each noted in the journal and in `excess`."""
+    if down:
+        sign, action, energy, log_determinant, size = 1, "delete", full.energy, full.log_determinant, len(full.candidates)
+        steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
+    else:
+        sign, action, energy, log_determinant, size = -1, "add", resolved_energy(moments), 0.0, 0
+        steps = additions(moments, full.candidates, full.ridge)
+    for step in steps:
+        energy, log_determinant, size = energy + sign * step.increment, log_determinant + step.log_determinant, size - sign
+        # Upwards f falls to that of the full model, and never below, whatever rounding says.
+        energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
+        excess.append((energy - full.energy) / full.energy)
+        members: Any = _OnTheWay(energy, log_determinant, np.full(size, full.ridge), step.weights, step.spread)
+        journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
+        yield step.candidate
+
+
+def _chosen(
+    rule: StopRule, nested: Nested, n_basis: int | None, max_active: int | None, limit: Outcome | None
+) -> tuple[int, Outcome]:
+    least, most = nested.least, nested.least + len(nested.worths) - 1
+    wanted = rule.size(-nested.worths, least) if n_basis is None else n_basis
+    size = wanted if max_active is None else min(wanted, max_active)
+    reached = min(max(size, least), most)
+    is_at_the_end = rule.direction == "backward" and n_basis is None and reached == least
+    if limit is not None and (reached != size or is_at_the_end):
+        return reached, limit
+    if size < wanted:
+        return reached, Outcome.SIZE_LIMIT
+    return reached, Outcome.GOAL_REACHED if reached == wanted else Outcome.TOO_FEW_CANDIDATES
+
+
+def _first(is_true: NDArray[np.bool_], otherwise: int) -> int:
+    return int(np.argmax(is_true)) if is_true.any() else otherwise

@@ -1,0 +1,56 @@
+"""Fast GCV to the letter: after every action the noise is re-estimated while the precisions are held.
+
+Sundararajan, Shevade and Keerthi, section 3.1, step 10, and section 3.2, item 7. Generalized cross validation depends on
+zeta = alpha sigma^2 only, so holding alpha while sigma^2 moves multiplies every zeta: V may rise, and up to L re-estimations
+repair it. It is here for comparison; holding zeta needs none of this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skarce._parallel import on_one_blas_thread
+from skarce.criteria import GCV
+from skarce.moments import Moments
+from skarce.searches.best_action import BestAction
+from skarce.states.active_set import ActiveSet
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+FIRST_NOISE = 0.1  # of the variance of the target (step 1)
+
+
+@on_one_blas_thread
+def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fit:
+    """Best actions with the printed noise update, until neither they nor the noise move any more.
+
+    The printed floor alpha_min = 1/N is taken for targets of unit variance: a floor in user units would make the result depend on
+    them.
+    """
+    limits, n = journal.limits, moments.n_samples
+    variance = moments.target_energy / n
+    state = ActiveSet(moments, squares=True)
+    noise, has_moved = FIRST_NOISE * variance, True
+    while True:
+        limit = journal.exhausted()
+        if limit is not None:
+            return Fit(state.active.copy(), state.ridges.copy(), limit)
+        floored = replace(criterion, lowest_ridge=noise / variance / n)
+        action, index, ridge, gain = BestAction.best(floored, state, limits.room(len(state)))
+        if state.is_exact() or (gain <= limits.tol and not has_moved):
+            outcome = Outcome.SIZE_LIMIT if limits.room(len(state)) == 0 else Outcome.CONVERGED
+            return Fit(state.active.copy(), state.ridges.copy(), outcome)
+        candidate = -1
+        if gain > limits.tol:
+            candidate = index if action == "add" else int(state.active[index])
+            BestAction.apply(state, action, index, ridge)
+        else:
+            action = "noise"
+        fresh = criterion.noise_at(state, n)
+        has_moved = bool(abs(np.log(fresh / noise)) > limits.tol)
+        state.settle(np.arange(len(state)), state.ridges * (fresh / noise))
+        noise = fresh
+        journal.note(action, candidate, criterion.score(state, n), len(state))

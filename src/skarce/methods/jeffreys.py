@@ -1,0 +1,151 @@
+r"""Adaptive sparseness: expectation maximisation with a Jeffreys prior on the variance of every weight (Figueiredo 2003).
+
+.. math:: w \leftarrow U(\sigma^2 I + U G U)^{-1}U b, \quad U = \operatorname{diag}|w|, \qquad \sigma^2 \leftarrow |t - \Phi w|^2/n
+
+equals :math:`(G + \sigma^2\operatorname{diag}(1/w^2))^{-1}b` without dividing by a weight. At a fixed point
+:math:`\varphi_i^T(t - \Phi w) = \sigma^2/w_i`, or :math:`w_i = 0`.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._linalg import factor_of_nearly_singular, inverse_of_lower
+from skarce._memory import fits
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.methods.elimination.removals import most_missed
+from skarce.moments import Moments
+from skarce.moments.moments import LOST_DIGITS
+from skarce.states.active_set import RESOLUTION
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+# A weight whose square is below this share of sigma^2 / phi'phi cannot come back: its next one is smaller by as much.
+PRUNED = 1e-12
+LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
+LEAST_RESIDUAL = 1e-30  # of the energy of the target: nothing is left
+
+
+class JeffreysEM:
+    """Members, weights and noise; `step` takes one iteration.
+
+    Attributes
+    ----------
+    members : candidates that are still in
+    weights : w, one for each of them
+    noise : sigma^2, not below `least_noise`
+    ridges : those of which the weights are the ridge estimate, sigma^2 / w^2 of the iterate before
+    """
+
+    weights: Floats
+    noise: float
+
+    def __init__(self, moments: Moments, members: Indices, initial_ridge: float) -> None:
+        self._moments, self._n = moments, moments.n_samples
+        self.members, self.gram, self.projections = members, moments.gram.block(members, members), moments.projections[members]
+        self.least_noise = LEAST_NOISE * moments.target_energy / self._n
+        self.ridges = np.full(len(members), initial_ridge)
+        self._solve()
+        self.used = 0.0  # degrees of freedom of the last step
+
+    def step(self) -> float:
+        """One iteration; returns the largest change of a weight, relative to its standard deviation sigma / |phi|."""
+        noise, sizes = self.noise, np.abs(self.weights)
+        matrix = self.gram * sizes
+        matrix *= sizes[:, None]
+        matrix.flat[:: len(matrix) + 1] += noise
+        root = inverse_of_lower(factor_of_nearly_singular(matrix))
+        weights = sizes * (root.T @ (root @ (sizes * self.projections)))
+        self.used = len(sizes) - noise * float(np.einsum("ij,ij->", root, root))
+        lengths = self.gram.diagonal()
+        change = np.abs(weights - self.weights) * np.sqrt(lengths / noise)
+        with np.errstate(divide="ignore"):
+            self.ridges = noise / sizes**2
+        self.weights = weights
+        self._keep(weights**2 * lengths > PRUNED * noise)
+        self.noise = self._noise()
+        return float(change.max(initial=0.0))
+
+    def _solve(self) -> None:
+        """The weights that belong to the ridges, and their noise."""
+        matrix = self.gram.copy()
+        matrix.flat[:: len(matrix) + 1] += self.ridges
+        self.weights = lapack.dpotrs(factor_of_nearly_singular(matrix), self.projections, lower=1)[0]
+        self.noise = self._noise()
+
+    def _noise(self) -> float:
+        return max(self._residual() / self._n, self.least_noise)
+
+    def _residual(self) -> float:
+        """From the rows where the difference of moments has lost digits, as where the noise is at its bound."""
+        explained = self.weights @ (2.0 * self.projections - self.gram @ self.weights)
+        residual, energy = self._moments.target_energy - float(explained), self._moments.target_energy
+        if residual < LOST_DIGITS * energy and self._moments.rows is not None:
+            return max(self._moments.rows.residual_energy(self.members, self.weights), LEAST_RESIDUAL * energy)
+        return max(residual, RESOLUTION * energy)
+
+    def score(self) -> float:
+        """-(n/2) log(q / v^2), as `GCV` has it."""
+        freedom = max(self._n - self.used, RESOLUTION * self._n)
+        return self._n * float(np.log(freedom) - 0.5 * np.log(self._residual()))
+
+    def keep_most_missed(self, n_kept: int) -> None:
+        """Only so many, those without which the penalised error would grow most."""
+        scales = np.abs(self.weights)
+        kept = np.zeros(len(scales), dtype=bool)
+        kept[most_missed(self.gram, self.projections, scales, self.noise, n_kept)] = True
+        self._keep(kept)
+        self._solve()
+
+    def _keep(self, kept: Floats) -> None:
+        if kept.all():
+            return
+        places = np.flatnonzero(kept)
+        self.gram = self.gram[np.ix_(places, places)]
+        self.members, self.projections = self.members[places], self.projections[places]
+        self.weights, self.ridges = self.weights[places], self.ridges[places]
+
+
+@on_one_blas_thread
+def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fit:
+    """Iterate until no weight changes by more than the tolerance; where that leaves too many, again from the most missed."""
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f"adaptive sparseness starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use "
+            "fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+        )
+    if not len(usable):
+        return Fit(usable, np.empty(0), Outcome.CONVERGED)
+    started = time.monotonic()
+    state = JeffreysEM(moments, usable, initial_ridge)
+    outcome = _settle(state, journal, time.monotonic() - started)
+    cap = journal.limits.max_active
+    if cap is not None and len(state.members) > cap:
+        state.keep_most_missed(cap)
+        outcome = _settle(state, journal, 0.0) or Outcome.SIZE_LIMIT
+    at_bound = len(state.members) and state.noise <= state.least_noise
+    return Fit(state.members, state.ridges, outcome or (Outcome.NO_NOISE if at_bound else Outcome.CONVERGED))
+
+
+def _settle(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | None:
+    """Step until no weight changes by more than the tolerance; the limit that ended it before, or None.
+
+    `seconds` is how long a step takes at first, and a model made of where it ends takes as long again.
+    """
+    change = np.inf
+    while len(state.members) and change > journal.limits.tol:
+        if (limit := journal.exhausted(ahead=2.0 * seconds)) is not None:
+            return limit
+        size, started = len(state.members), time.monotonic()
+        change = state.step()
+        if len(state.members) < size:
+            change = np.inf
+        journal.note("em", -1, state.score(), len(state.members))
+        seconds = time.monotonic() - started
+    return None

@@ -1,0 +1,252 @@
+r"""Sparse kernel regression: models with an L1 penalty on a path of penalties, and the one of least GCV.
+
+Exact minimisers go from large penalties to small ones, each from the last (`L1ActiveSet`). The iteration of the paper
+(`LaplaceIRLS`) cannot bring a weight back from zero, so it goes from small penalties to large ones (errata 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from skarce._memory import fits
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.criteria.criterion import Members
+from skarce.criteria.gcv import GCV
+from skarce.methods.elimination.removals import most_missed
+from skarce.methods.l1.active_set import L1ActiveSet
+from skarce.methods.l1.irls import LaplaceIRLS, hat_trace, reweighted
+from skarce.moments import Moments
+from skarce.states.active_set import RESOLUTION
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": so many, down to this share of the largest that has a model
+NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a penalty that is far away, each is this share of the one before
+NEXT_TO_NONE = 1e-10  # of the largest penalty: acts as none, and still says which of many solutions
+LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave: none are an interpolation with V = 0/0
+# GCV cannot tell a fit from an interpolation: its own path ends before models with more functions than this share of the rows.
+MOST_USED = 0.5
+TRACE_FIELDS = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
+
+
+def score_of(residual: float, freedom: float, n_samples: float) -> float:
+    """-n/2 log V but for a constant; the least where hardly a degree of freedom is left."""
+    return n_samples * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
+
+
+@dataclass(frozen=True)
+class LaplaceGCV(GCV):
+    """GCV of a model with an L1 penalty (Park, eq. 5).
+
+    Parameters
+    ----------
+    penalties : the multipliers mu to choose from; None for a path that follows from the data
+    counts_active : whether every active function counts as one degree of freedom, instead of tr H
+    factor : of the target, relative to user units
+    times_counted : how often an observation is counted, by its weight or as a row that comes again
+    """
+
+    penalties: tuple[float, ...] | None = None
+    counts_active: bool = False
+    factor: float = 1.0
+    times_counted: float = 1.0
+
+    def scaled(self, factor: float) -> LaplaceGCV:
+        """Penalties are in the units of phi't."""
+        penalties = None if self.penalties is None else tuple(penalty * factor for penalty in self.penalties)
+        return replace(self, penalties=penalties, factor=self.factor * factor)
+
+    def score(self, members: Members, n_samples: float) -> float:
+        residual, freedom = self._fit(members, n_samples)
+        return score_of(residual, freedom, n_samples)
+
+    def noise_at(self, members: Members, n_samples: float) -> float:
+        """q / v."""
+        residual, freedom = self._fit(members, n_samples)
+        return residual / freedom
+
+    def _fit(self, members: Members, n_samples: float) -> tuple[float, float]:
+        ridges = members.ridges
+        used = len(ridges) if self.counts_active else float((1.0 - ridges * members.spread()).sum())
+        residual = members.energy - float(ridges @ members.weights**2)
+        return max(residual, RESOLUTION * members.energy), max(n_samples - used, RESOLUTION * n_samples)
+
+
+class Solver(Protocol):
+    """`L1ActiveSet` or `LaplaceIRLS`: members whose weights are those of ridges penalty / magnitudes."""
+
+    members: Indices
+    weights: Floats
+
+    @property
+    def magnitudes(self) -> Floats: ...
+
+    def minimize(self, penalty: float, tol: float, max_steps: int) -> int: ...
+
+
+class Model(NamedTuple):
+    """A point of the path."""
+
+    penalty: float
+    members: Indices
+    weights: Floats
+    magnitudes: Floats
+    steps: int
+    limit: Outcome | None
+
+
+@on_one_blas_thread
+def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finish: bool) -> Fit:
+    """The model of least GCV among the penalties; of a single one, its model."""
+    largest = float(np.abs(moments.projections).max(initial=0.0))
+    if not largest > 0.0:
+        return Fit(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
+    follow = _Follow(criterion, moments, journal, largest)
+    if finish:
+        model, outcome = follow.down(L1ActiveSet(moments))
+    else:
+        model, outcome = follow.up(lambda: _all_candidates(moments))
+    follow.note("choose", model)
+    # The weights of a minimiser are known to all digits; those of the iteration belong to its ridges.
+    return Fit(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
+
+
+def _penalties(given: tuple[float, ...] | None, largest: float) -> Floats:
+    """Descending; those that act as none are raised to the least that still says which of many solutions."""
+    if given is None:
+        return largest * np.geomspace(1.0, LEAST_SHARE, N_PENALTIES)
+    return np.unique(np.maximum(given, NEXT_TO_NONE * largest))[::-1]
+
+
+def _all_candidates(moments: Moments) -> LaplaceIRLS:
+    m = moments.n_candidates
+    if not fits(m, m):
+        raise ValueError(
+            f"finish=False starts from all {m} candidates, whose Gram matrix is above the memory budget. Use finish=True, fewer "
+            "candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+        )
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    gram, projections = moments.gram.block(usable, usable), moments.projections[usable]
+    return LaplaceIRLS(usable, gram, projections, moments.target_energy, moments.n_samples)
+
+
+class _Follow:
+    """Moves a solver from one penalty to the next, and keeps the best of the models that were wanted."""
+
+    def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, largest: float) -> None:
+        self._criterion, self._moments, self._journal = criterion, moments, journal
+        self._largest, self._wanted = largest, _penalties(criterion.penalties, largest)
+        self._best: Model | None = None
+        self._best_key = (-np.inf, 0.0)
+        self._is_cut = False  # whether the path ends before models that use too much
+
+    def down(self, state: L1ActiveSet) -> tuple[Model, Outcome]:
+        """From the largest penalty; ends before the first model that is over the cap."""
+        model, limits = Model(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.limits
+        before = self._largest
+        for place, wanted in enumerate(self._wanted):
+            for penalty in self._marks(before, float(wanted)):
+                model_before, model = model, self._at(state, penalty)
+                if limits.max_active is not None and len(state.members) > limits.max_active:
+                    return self._best or model_before, Outcome.SIZE_LIMIT
+                if (limit := self._journal.exhausted()) is not None:
+                    return self._best or model, limit
+            if self._uses_too_much(model):
+                self._cut(place)
+                break
+            self._consider(model)
+            before = min(before, float(wanted))
+        return self._chosen()
+
+    def up(self, start: Callable[[], LaplaceIRLS]) -> tuple[Model, Outcome]:
+        """From the smallest penalty; then once more from the start at the chosen one, so that how it got there does not matter.
+
+        Predictions and GCV settle long before the last functions are dropped, and those go on being dropped along the path.
+        """
+        self._cut_where_minimisers_use_too_much()
+        state, limit = start(), None
+        for penalty in self._wanted[::-1]:
+            self._consider(self._at(state, float(penalty)))
+            if (limit := self._journal.exhausted()) is not None:
+                break
+        model, outcome = self._chosen()
+        if limit is None and len(self._wanted) > 1:
+            model = self._at(start(), model.penalty)
+        return self._capped(model, limit or model.limit or outcome)
+
+    def _cut_where_minimisers_use_too_much(self) -> None:
+        """How many functions the iteration has left says when it stopped: the path ends where that of its limits does."""
+        if self._criterion.penalties is not None:
+            return
+        state = L1ActiveSet(self._moments)
+        for place, penalty in enumerate(self._wanted):
+            if self._uses_too_much(self._at(state, float(penalty))) or self._journal.exhausted():
+                return self._cut(place)
+
+    def _cut(self, place: int) -> None:
+        self._wanted, self._is_cut = self._wanted[: max(place, 1)], True
+
+    def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
+        """Only those that are missed most where there is a cap."""
+        cap = self._journal.limits.max_active
+        if cap is None or len(model.members) <= cap:
+            return model, outcome
+        gram, projections = self._moments.gram.block(model.members, model.members), self._moments.projections[model.members]
+        kept = most_missed(gram, projections, np.sqrt(model.magnitudes), model.penalty, cap)
+        members, magnitudes = model.members[kept], model.magnitudes[kept]
+        weights = reweighted(gram[np.ix_(kept, kept)], projections[kept], magnitudes, model.penalty)
+        return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
+
+    def _uses_too_much(self, minimiser: Model) -> bool:
+        n_rows = self._moments.n_samples / self._criterion.times_counted
+        return self._criterion.penalties is None and len(minimiser.members) > MOST_USED * n_rows
+
+    def _marks(self, before: float, goal: float) -> list[float]:
+        """The goal, with others on the way where it is far."""
+        ratio = NEXT if self._journal.limits.max_active is None else NEXT_UNDER_A_CAP
+        n_steps = max(int(np.ceil(np.log(goal / before) / np.log(ratio) - 1e-9)), 1)
+        return [*map(float, np.geomspace(before, goal, n_steps + 1)[1:-1]), goal] if n_steps > 1 else [goal]
+
+    def _at(self, state: Solver, penalty: float) -> Model:
+        limits = self._journal.limits
+        steps = state.minimize(penalty, limits.tol, limits.max_steps)
+        limit = Outcome.STEP_LIMIT if steps >= limits.max_steps else None
+        return Model(penalty, state.members, state.weights, state.magnitudes, steps, limit)
+
+    def _consider(self, model: Model) -> None:
+        """Of models that are equally good, or that cannot be judged, the one of the larger penalty."""
+        key = self.note("penalty", model), model.penalty
+        if self._best is None or key > self._best_key:
+            self._best, self._best_key = model, key
+
+    def note(self, action: str, model: Model) -> float:
+        """Write a model into the trace; returns its score."""
+        moments, members, penalty = self._moments, model.members, model.penalty
+        n, total = moments.n_samples, moments.target_energy
+        used = float(len(members))
+        if not self._criterion.counts_active:
+            used = hat_trace(moments.gram.block(members, members), model.magnitudes, penalty)
+        # |t - Phi a|^2 = t't - 2 b'a + a'G a, and G a = b - mu W a.
+        explained = float(model.weights @ (moments.projections[members] + penalty * model.weights / model.magnitudes))
+        residual, freedom = max(total - explained, RESOLUTION * total), n - used
+        score = score_of(residual, freedom, n)
+        self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
+        return score
+
+    def _chosen(self) -> tuple[Model, Outcome]:
+        assert self._best is not None
+        return self._best, self._best.limit or self._ending(self._best)
+
+    def _ending(self, best: Model) -> Outcome:
+        """Whether the criterion is least within the path, or at an end of it."""
+        is_last = best.penalty <= self._wanted[-1]
+        is_first = self._wanted[0] <= best.penalty < self._largest
+        if not len(best.members) or len(self._wanted) == 1 or not (is_last or is_first):
+            return Outcome.CONVERGED
+        return Outcome.HALF_USED if self._is_cut and is_last else Outcome.END_OF_PATH

@@ -1,0 +1,1 @@
+"""Sparse models with a likelihood that is not Gaussian, by the Laplace approximation."""

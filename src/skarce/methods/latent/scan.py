@@ -1,0 +1,92 @@
+r"""What every candidate would do for a Laplace approximation, in one pass over the candidates for all classes.
+
+With :math:`C^{-1} = B - B\Phi H^{-1}\Phi^TB` a candidate :math:`\varphi` has
+
+.. math:: S = \varphi^TC^{-1}\varphi, \quad Q = \varphi^T(t - g), \quad Z = \varphi^T(\rho\circ h - B\Phi u),
+
+and the score grows with its prior variance, at zero, by :math:`\tfrac12(q - S) - r` with :math:`q = Q(Q - Z)` and the rate
+:math:`r = e/(2\tau^2)` of its penalty. With B held (and Z in proportion to the weight) its precision :math:`\alpha` is worth
+:math:`\tfrac12(\log(\alpha/(\alpha + S)) + q/(\alpha + S)) - r/\alpha`, which without the penalty is best at :math:`S^2/(q - S)`.
+(Tipping and Faul 2003, without Z and r.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.basis.candidates import Evaluation
+from skarce.methods.latent.laplace import Laplace, penalty_rates
+
+COVERED = 1e-9  # the share of phi'B phi below which a candidate lies in the span of the model to within rounding
+
+
+class Scan(NamedTuple):
+    """S, Q, Z and r of every candidate, each of shape (n_candidates,)."""
+
+    sparsity: Floats
+    quality: Floats
+    pull: Floats
+    rate: Floats
+
+    @property
+    def ratio(self) -> Floats:
+        """q / (S + 2 r): a candidate helps where it exceeds one."""
+        q, least = self.quality * (self.quality - self.pull), self.sparsity + 2.0 * self.rate
+        return np.divide(q, least, out=np.zeros_like(q), where=self.sparsity > 0.0)
+
+    def precisions(self) -> Floats:
+        """The best precision of each candidate, or one for which the penalty is a half; infinite where it does not help."""
+        q = self.quality * (self.quality - self.pull)
+        best = np.full(len(q), np.inf)
+        np.divide(self.sparsity**2, q - self.sparsity, out=best, where=self.ratio > 1.0)
+        return np.maximum(best, 2.0 * self.rate)
+
+    def gains(self) -> Floats:
+        """By how much the score would rise at these precisions, B held; zero where it would not."""
+        precisions = self.precisions()
+        helps = np.isfinite(precisions)
+        a, s, r = precisions[helps], self.sparsity[helps], self.rate[helps]
+        q = (self.quality * (self.quality - self.pull))[helps]
+        gains = np.zeros(len(helps))
+        gains[helps] = np.maximum(0.5 * (np.log(a / (a + s)) + q / (a + s)) - r / a, 0.0)
+        return gains
+
+    def after(self, candidate: int, cross: Floats, precision: float) -> Scan:
+        """The same once `candidate` is in; `cross` is Phi'C^-1 phi of it with all candidates."""
+        share = cross / (precision + self.sparsity[candidate])
+        return Scan(
+            np.maximum(self.sparsity - cross * share, 0.0),
+            self.quality - share * self.quality[candidate],
+            self.pull - share * self.pull[candidate],
+            self.rate,
+        )
+
+
+def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
+    """S, Q, Z and r of all candidates for each of the models, which are on the same rows with the same weights, in one pass."""
+    blocks = [_right_sides(model) for model in models]
+    row_weights = np.stack([models[0].labels.weights, *(model.curvature for model in models)], axis=1)
+    products, squares = evaluation.project(np.concatenate(blocks, axis=1), row_weights)
+    rates = penalty_rates(models[0].labels, squares[:, 0])
+    ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
+    return [
+        _scan_of(model, product, square, rates)
+        for model, product, square in zip(models, np.split(products, ends, axis=1), squares.T[1:], strict=True)
+    ]
+
+
+def _right_sides(model: Laplace) -> Floats:
+    """What candidates are multiplied with: t - g, rho o h - B Phi u, and B Phi."""
+    weighted = model.curvature[:, None] * model.columns
+    pulled = model.third_order - weighted @ model.pull
+    return np.column_stack([model.residual, pulled, weighted])
+
+
+def _scan_of(model: Laplace, product: Floats, squares: Floats, rates: Floats) -> Scan:
+    cover = product[:, 2:] @ model.root.T
+    sparsity = squares - np.einsum("mj,mj->m", cover, cover)
+    sparsity[sparsity <= COVERED * squares] = 0.0
+    return Scan(sparsity, product[:, 0].copy(), product[:, 1].copy(), rates)

@@ -1,0 +1,228 @@
+"""Local smoothing: one ridge per weight by generalized cross validation, from the full model, one coordinate after the other.
+
+Orr (1995a), as section 2.1 of Sundararajan, Shevade and Keerthi has it: every ridge in turn goes to the least V with the others
+held, until a whole cycle brings no significant decrease.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
+from skarce._memory import fits
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.criteria.gcv import Coordinate, coordinate_inside, coordinate_outside
+from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.moments import Moments, WholeGram
+from skarce.states.active_set import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+CHECK_EVERY = 64  # coordinates between two looks at the clock, and between two fresh starts from a Cholesky factor
+MANY = 1000  # candidates whose eigenvalues are computed
+
+
+@on_one_blas_thread
+def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | None, readmit: bool) -> Fit:
+    """Cycle over all candidates; a cycle that lowers (n/2) log V by no more than the tolerance is the last."""
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f"local smoothing starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use "
+            "FastGCVRegressor, fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+        )
+    local = moments.restricted_to(usable)
+    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
+    outcome = _cycle_until_settled(model, local, journal, readmit)
+    kept = np.arange(model.size)
+    if journal.limits.room(model.size) == 0:
+        kept = np.argsort(-model.effects(), kind="stable")[: journal.limits.max_active]
+        outcome = Outcome.SIZE_LIMIT
+    return Fit(usable[model.members[kept]], model.ridges[kept].copy(), outcome)
+
+
+def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:
+    # The strongest first: an order that does not depend on the order of the data.
+    order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
+    while True:
+        before, kept = model.score(), model.snapshot()
+        for count, candidate in enumerate(order):
+            if model.residual <= EXACT_FIT * moments.target_energy:
+                break
+            if count % CHECK_EVERY == 0:
+                if count:
+                    model.refresh()
+                if (limit := journal.exhausted()) is not None:
+                    return limit
+            position = model.places[candidate]
+            if position >= 0:
+                model.improve(position)
+            elif readmit:
+                model.try_to_admit(candidate)
+        model.refresh()
+        score = model.score()
+        if score < before - journal.limits.tol:
+            model.restore(kept)
+            return Outcome.ILL_CONDITIONED
+        journal.note("cycle", -1, score, model.size)
+        if not score - before > journal.limits.tol:
+            return Outcome.CONVERGED
+
+
+def _common_ridge(moments: Moments) -> float:
+    """The one ridge for all candidates with the least V, on a grid."""
+    step = -(-moments.n_candidates // MANY)  # of very many candidates some say enough for a start
+    some = np.arange(0, moments.n_candidates, step)
+    fit = OrthogonalFit.of_block(
+        step * moments.gram.block(some, some),
+        np.sqrt(step) * moments.projections[some],
+        resolved_energy(moments),
+        moments.n_samples,
+    )
+    grid = fit.lengths.max(initial=0.0) * np.logspace(-8, 2, 61)
+    residual, freedom = (np.array([each(ridge) for ridge in grid]) for each in (fit.residual, fit.freedom))
+    # Where hardly a degree of freedom or a residual is left, V is a quotient of roundings.
+    sound = (freedom > 1e-3 * moments.n_samples) & (residual > EXACT_FIT * moments.target_energy)
+    v = np.where(sound, residual, np.inf) / np.where(sound, freedom, 1.0) ** 2
+    return float(grid[np.argmin(v)]) if sound.any() else float(grid[-1])
+
+
+class _FullModel:
+    """The active candidates with H^-1 in full, changed by rank one; members stand in the first `size` places of every buffer."""
+
+    def __init__(self, moments: Moments, ridge: float) -> None:
+        self._moments = moments
+        assert isinstance(moments.gram, WholeGram)
+        self._gram = moments.gram.matrix
+        self.n_candidates = moments.n_candidates
+        self.size = self.n_candidates
+        self.members = np.arange(self.size)
+        self.places = np.arange(self.size)  # where a candidate stands, -1 where it is out
+        self._inverse = np.empty((self.size, self.size))
+        self._ridges, self._weights = np.full(self.size, ridge), np.empty(self.size)
+        self.refresh()
+
+    @property
+    def ridges(self) -> Floats:
+        return self._ridges[: self.size]
+
+    @property
+    def inverse(self) -> Floats:
+        return self._inverse[: self.size, : self.size]
+
+    @property
+    def weights(self) -> Floats:
+        return self._weights[: self.size]
+
+    def active(self) -> Indices:
+        return self.members[: self.size]
+
+    def effects(self) -> Floats:
+        """w^2 / h of each member: what t'P t rises by without it."""
+        return self.weights**2 / self.inverse.diagonal()
+
+    def score(self) -> float:
+        """-(n/2) log(q / v^2), as `GCV` has it."""
+        return self._moments.n_samples * float(np.log(self.freedom) - 0.5 * np.log(self.residual))
+
+    def snapshot(self) -> tuple[Indices, Floats]:
+        return self.active().copy(), self.ridges.copy()
+
+    def restore(self, snapshot: tuple[Indices, Floats]) -> None:
+        members, ridges = snapshot
+        self.size = len(members)
+        self.members[: self.size], self._ridges[: self.size] = members, ridges
+        self.places[:] = -1
+        self.places[members] = np.arange(self.size)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Everything from a Cholesky factor; ridges too small for dependent columns grow until there is one."""
+        active, moments = self.active(), self._moments
+        while True:
+            matrix = self._gram[np.ix_(active, active)]
+            matrix.flat[:: self.size + 1] += self.ridges
+            try:
+                self.inverse[:] = symmetric_inverse(cholesky(matrix))
+                break
+            except NotPositiveDefiniteError:
+                self.ridges[:] = np.maximum(10.0 * self.ridges, RIDGE_RANGE[0] * moments.gram.diagonal[active])
+        projections = moments.projections[active]
+        self.weights[:] = self.inverse @ projections
+        penalty = float(self.ridges @ self.weights**2)
+        total = resolved_energy(moments)
+        self.residual = max(total - float(projections @ self.weights) - penalty, 1e-12 * total)
+        self.freedom = moments.n_samples - float((1.0 - self.ridges * self.inverse.diagonal()).sum())
+
+    def improve(self, position: int) -> None:
+        """The best ridge for a member, or none at all."""
+        column = self.inverse[position].copy()
+        spread, weight, ridge = float(column[position]), float(self.weights[position]), float(self.ridges[position])
+        shrunk = self.ridges * column
+        one = coordinate_inside(
+            self.residual, self.freedom, weight, ridge, spread, penalty=float(column @ shrunk), shrunk=float(self.weights @ shrunk)
+        )
+        lowest = RIDGE_RANGE[0] * float(self._moments.gram.diagonal[self.members[position]])
+        x = float(one.best(lowest))
+        after = max(1.0 / x - one.psi, lowest) if x > 0.0 else np.inf
+        if after > RIDGE_RANGE[1] / spread:
+            self._shift(column, weight, 1.0 / spread)
+            self._settle_at(one, 0.0)
+            self._drop(position)
+        elif one.gain(x, 1.0) > one.gain(spread, 1.0):
+            difference = after - ridge
+            self._shift(column, weight, difference / (1.0 + difference * spread))
+            self._settle_at(one, 1.0 / (one.psi + after))
+            self._ridges[position] = after
+
+    def try_to_admit(self, candidate: int) -> None:
+        """A pruned candidate comes back where that lowers V (FGCV errata 5)."""
+        row, diagonal = self._gram[candidate, self.active()], float(self._gram[candidate, candidate])
+        inward = self.inverse @ row
+        shrunk = self.ridges * inward
+        leftover = diagonal - float(row @ inward)
+        remainder = leftover - float(inward @ shrunk)
+        if remainder <= DEPENDENT * diagonal:
+            return
+        alignment = float(self._moments.projections[candidate] - self.weights @ row)
+        overlap = alignment - float(self.weights @ shrunk)
+        one = coordinate_outside(self.residual, self.freedom, alignment, overlap, remainder, leftover)
+        lowest = RIDGE_RANGE[0] * diagonal
+        x = float(one.best(lowest))
+        if not x > 0.0:
+            return
+        ridge = max(1.0 / x - leftover, lowest)
+        if ridge < RIDGE_RANGE[1] * diagonal:
+            self._settle_at(one, 1.0 / (leftover + ridge))
+            self._append(candidate, inward, leftover + ridge, alignment, ridge)
+
+    def _settle_at(self, one: Coordinate, x: float) -> None:
+        self.residual = max(one.a + (one.c * x - 2.0 * one.b) * x, 1e-12 * resolved_energy(self._moments))
+        self.freedom = one.delta - one.eps * x
+
+    def _shift(self, column: Floats, weight: float, step: float) -> None:
+        self.inverse[:] -= np.multiply.outer(step * column, column)
+        self.weights[:] -= step * weight * column
+
+    def _drop(self, position: int) -> None:
+        last = self.size - 1
+        self.places[self.members[position]] = -1
+        if position != last:
+            self.places[self.members[last]] = position
+        for values in (self.members, self._ridges, self._weights):
+            values[position] = values[last]
+        self._inverse[position, : self.size] = self._inverse[last, : self.size]
+        self._inverse[: self.size, position] = self._inverse[: self.size, last]
+        self.size = last
+
+    def _append(self, candidate: int, inward: Floats, total: float, alignment: float, ridge: float) -> None:
+        n, weight = self.size, alignment / total
+        self.inverse[:] += np.multiply.outer(inward / total, inward)
+        self._inverse[n, :n] = self._inverse[:n, n] = -inward / total
+        self._inverse[n, n] = 1.0 / total
+        self.weights[:] -= weight * inward
+        self._weights[n], self._ridges[n] = weight, ridge
+        self.members[n], self.places[candidate] = candidate, n
+        self.size = n + 1

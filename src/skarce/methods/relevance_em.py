@@ -1,0 +1,96 @@
+"""The original relevance vector machine: all candidates from the start, precisions re-estimated together, pruned as they diverge.
+
+Tipping (2001), eqs 16 to 18, in moment space and with precisions relative to the noise: gamma_j = 1 - lambda_j h_jj,
+alpha_j = gamma_j / w_j^2, noise = |t - Phi w|^2 / (N - sum gamma).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skarce._linalg import NotPositiveDefiniteError
+from skarce._memory import fits
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.criteria import Criterion
+from skarce.moments import Moments, WholeGram
+from skarce.searches.greedy_batches import GreedyBatches
+from skarce.searches.joint_steps import Remaining
+from skarce.states.active_block import ActiveBlock
+from skarce.states.active_set import RIDGE_RANGE, resolved_energy
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+PRUNED = 1e6  # a ridge this many times phi'phi has left the model
+
+
+@on_one_blas_thread
+def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
+    """Iterate to convergence, then let a search finish: candidates pruned too soon may come back.
+
+    The fixed-point iteration never re-admits a function, and its limit need not be a maximum for those it dropped; the closing
+    search gives the result the certificate of all others: no single change gains more than the tolerance.
+    """
+    usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+    if not fits(len(usable), len(usable)):
+        raise ValueError(
+            f'solver="em" starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use '
+            "solver='fast', fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
+        )
+    local = moments.restricted_to(usable)
+    active, ridges, limit = _iterate(criterion, local, journal)
+    active, ridges = _capped(criterion, local, active, ridges, journal.limits.max_active)
+    start = (usable[active], ridges)
+    if limit is not None:
+        return Fit(*start, limit)
+    return GreedyBatches().run(criterion, moments, journal, start)
+
+
+def _capped(
+    criterion: Criterion, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
+) -> tuple[Indices, Floats]:
+    """Take out the function that is missed least until no more than `max_active` are left."""
+    if max_active is None or len(active) <= max_active:
+        return active, ridges
+    members = Remaining(
+        ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
+    )
+    while len(members.kept) > max_active:
+        gains = criterion.removal_gains(members, members.kept, moments.n_samples)
+        members.remove(int(members.kept[gains.argmax()]))
+    return active[members.kept], ridges[members.kept]
+
+
+def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
+    n, gram = moments.n_samples, moments.gram
+    assert isinstance(gram, WholeGram)
+    active = np.arange(moments.n_candidates)
+    # All candidates together are given the target's variance, and a tenth of it is noise.
+    ridges = np.full(len(active), 0.1 * gram.diagonal.sum() / n)
+    score = -np.inf
+    while len(active):
+        limit = journal.exhausted()
+        if limit is not None:
+            return active, ridges, limit
+        try:
+            block = ActiveBlock(gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
+        except NotPositiveDefiniteError:
+            ridges = ridges * 10.0  # dependent columns at ridges too small for them
+            continue
+        determined = np.maximum(1.0 - ridges * block.spread(), 1e-300)
+        residual = max(block.energy - float(ridges @ block.weights**2), 1e-300)
+        fixed = getattr(criterion, "noise_variance", None)
+        noise = fixed or residual / max(n - float(determined.sum()), 1e-3 * n)
+        with np.errstate(divide="ignore", over="ignore"):
+            updated = determined * noise / block.weights**2
+        keep = updated < PRUNED * gram.diagonal[active]
+        if len(active) > 1 and not keep.any():
+            keep[np.argmin(updated / gram.diagonal[active])] = True
+        before, score = score, criterion.score(block, n)
+        active = active[keep]
+        ridges = np.maximum(updated[keep], RIDGE_RANGE[0] * gram.diagonal[active])
+        journal.note("em", -1, score, len(active))
+        if keep.all() and abs(score - before) < 0.1 * journal.limits.tol:
+            break
+    return active, ridges, None

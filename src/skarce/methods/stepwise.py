@@ -1,0 +1,94 @@
+"""Stepwise least squares: inputs enter and leave by F tests of one weight at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats, Indices
+from skarce.moments import Moments
+from skarce.states.active_set import DEPENDENT, resolved_energy
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+
+class _Fit:
+    """Least squares on the inputs that are in, and what each other one would add."""
+
+    def __init__(self, moments: Moments, active: Indices) -> None:
+        self.moments, self.active = moments, active
+        self._lower = factor_of_nearly_singular(moments.gram.block(active, active))
+        self._explained = solve_lower(self._lower, moments.projections[active])
+        self.residual = max(resolved_energy(moments) - float(self._explained @ self._explained), 0.0)
+        self.freedom = moments.n_samples - len(active)
+
+    @property
+    def score(self) -> float:
+        """The log likelihood without its constant."""
+        n = self.moments.n_samples
+        return -0.5 * n * (float(np.log(self.residual / n)) + 1.0)
+
+    def entering(self) -> Floats:
+        """The p value of each candidate if it were the next one; 1 for those that are in, or depend on them."""
+        moments, gram = self.moments, self.moments.gram
+        cover = solve_lower(self._lower, gram.columns(self.active))
+        left = gram.diagonal - np.einsum("am,am->m", cover, cover)
+        usable = left > DEPENDENT * gram.diagonal
+        usable[self.active] = False
+        gain = np.where(usable, (moments.projections - self._explained @ cover) ** 2, 0.0) / np.where(usable, left, 1.0)
+        return self._p_values(gain, self.residual - gain, self.freedom - 1.0)
+
+    def leaving(self) -> Floats:
+        """The p value of each input that is in."""
+        root = inverse_of_lower(self._lower)
+        weights = solve_lower(self._lower, self._explained, transposed=True)
+        return self._p_values(weights**2 / np.einsum("ij,ij->j", root, root), self.residual, self.freedom)
+
+    @staticmethod
+    def _p_values(gain: Floats, residual: Floats | float, freedom: float) -> Floats:
+        if freedom < 1.0:
+            return np.ones(len(gain))
+        return stats.f.sf(gain * freedom / np.maximum(residual, 1e-300), 1.0, freedom)
+
+
+@on_one_blas_thread
+def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: float, leave: float) -> Fit:
+    """Forward from none (``"both"``: those that have become insignificant leave again), or backward from all."""
+    active = np.flatnonzero(moments.gram.diagonal > 0.0) if direction == "backward" else np.empty(0, dtype=np.intp)
+    fit, outcome = _Fit(moments, active), Outcome.CONVERGED
+    if direction == "backward" and not fit.freedom >= 1.0:
+        raise ValueError(
+            f'direction="backward" begins with all {len(active)} candidates and needs more rows than that, got '
+            f'{moments.n_samples:.0f}. Use direction="both".'
+        )
+    while True:
+        limit = journal.exhausted()
+        if limit is not None:
+            outcome = limit
+            break
+        if direction != "forward" and len(active):
+            p_values = fit.leaving()
+            worst = int(p_values.argmax())
+            if p_values[worst] > leave:
+                candidate = int(active[worst])
+                active = np.delete(active, worst)
+                fit = _Fit(moments, active)
+                journal.note("remove", candidate, fit.score, len(active))
+                continue
+        if direction == "backward":
+            break
+        if journal.limits.room(len(active)) == 0:
+            outcome = Outcome.SIZE_LIMIT
+            break
+        p_values = fit.entering()
+        best = int(p_values.argmin())
+        if not p_values[best] < enter:
+            break
+        active = np.append(active, best)
+        fit = _Fit(moments, active)
+        journal.note("add", best, fit.score, len(active))
+    noise = fit.residual / max(fit.freedom, 1.0)
+    return Fit(active, np.zeros(len(active)), outcome, noise=noise)

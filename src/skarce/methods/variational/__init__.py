@@ -1,0 +1,1 @@
+"""Variational Bayesian least squares."""

@@ -1,0 +1,105 @@
+r"""A variational model that grows from nothing, one candidate after the other.
+
+From the start with all candidates too many survive where there are about as many as rows: they share what a few should have, and
+noise is taken for signal. From nothing only what stands out enters. Both ways end at fixed points of the same bound. But the best
+of many candidates stands out by chance alone, and the bound does not know from among how many sets a model was chosen. So models
+are compared with a prior of the set itself: each number k of candidates is as likely as any other, and so is each set of that size,
+
+.. math:: L - \log\binom dk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Indices
+from skarce.methods.variational.direct import Model, climb, resume, run_direct
+from skarce.moments import Moments
+from skarce.states.active_set import DEPENDENT
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+STEPS = 5  # after each candidate that came in
+WORTH = 4.0  # the squared t statistic from which on a candidate has a place in a model
+LARGEST = 100  # where it ends: signals that take more are found from all candidates
+
+
+def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> Model:
+    """The better one of the models from all candidates and from none; the trace is the one that led to it."""
+    down, up = journal.branch(), journal.branch()
+    model, grown = run_direct(moments, down, labels), grow(moments, up, labels)
+    is_better = worth(grown) > worth(model)
+    journal.take(up if is_better else down, other=down if is_better else up)
+    return grown if is_better else model
+
+
+@on_one_blas_thread
+def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
+    """From nothing: the candidate that stands out most comes in, as long as the model is worth more with it."""
+    model = Model.empty(moments, labels)
+    while len(model) < LARGEST and journal.exhausted() is None:
+        larger = with_best_outside(model, labels, journal.limits)
+        if larger is None:
+            break
+        model, candidate = larger
+        journal.note("add", candidate, model.bound, len(model))
+    climb(model, journal)
+    if not len(model):
+        journal.note("solve", -1, model.bound, 0)
+    return model
+
+
+def worth(model: Model) -> float:
+    """The bound, and the log prior of the set of candidates, each of which has a precision of its own."""
+    d, k = model.moments.n_candidates, len(model)
+    return model.bound - float(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
+
+
+def with_best_outside(model: Model, labels: Indices, limits: Budget) -> tuple[Model, int] | None:
+    """The model with one more candidate, settled a little, and which that is; None where no candidate makes it worth more."""
+    best = best_outside(model, labels)
+    if best is None:
+        return None
+    larger = _with(model, labels, *best)
+    climb(larger, Journal(limits), most=STEPS)
+    return (larger, best[0]) if larger.bound > model.bound and worth(larger) > worth(model) else None
+
+
+def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:
+    r"""The candidate (of those with a precision of their own) that would have the largest t statistic, with its relative ridge.
+
+    With :math:`q=\varphi^T(t-\Phi\mu)` and :math:`S=\varphi^TP\varphi` its weight would be about :math:`q/S`, and
+    :math:`q^2/(sS)` its squared t statistic.
+    """
+    moments, active, noise = model.moments, model.candidates, model.precisions.noise
+    h = moments.gram.diagonal
+    if moments.n_samples <= len(active) + 2:
+        return None
+    columns = moments.gram.columns(active)
+    left, rest = h.copy(), moments.projections - model.weights @ columns
+    if len(active):
+        matrix = columns[:, active]
+        matrix.flat[:: len(active) + 1] += model.ridges
+        cover = solve_lower(factor_of_nearly_singular(matrix), columns)
+        left -= np.einsum("am,am->m", cover, cover)
+    usable = (left > DEPENDENT * h) & (np.bincount(labels)[labels] == 1)
+    usable[active] = False
+    ratios = np.where(usable, rest**2, 0.0) / (noise * np.where(usable, left, 1.0))
+    best = int(ratios.argmax())
+    if not ratios[best] > WORTH:
+        return None
+    weight = rest[best] / left[best]
+    return best, float(noise / (weight**2 * h[best]))
+
+
+def _with(model: Model, labels: Indices, candidate: int, ridge: float) -> Model:
+    """One more, at this relative ridge."""
+    place = int(np.searchsorted(model.candidates, candidate))
+    active = np.insert(model.candidates, place, candidate)
+    ridges = np.insert(model.ridges, place, ridge * model.moments.gram.diagonal[candidate])
+    return resume(model.moments, labels, Fit(active, ridges, Outcome.FOLLOWING))

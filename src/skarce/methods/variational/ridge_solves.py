@@ -1,0 +1,163 @@
+"""Weights for given ridges over and over, by whichever of three systems is the smallest at the time.
+
+=========================  =======================================================================
+few candidates             (Phi'Phi + Lambda) w = Phi't, Cholesky
+more candidates than rows  w = Lambda^-1 Phi'r with (I + Phi Lambda^-1 Phi') r = t, Cholesky
+more than memory holds     the first by conjugate gradients, preconditioned by its diagonal
+=========================  =======================================================================
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._linalg import NotPositiveDefiniteError, cholesky
+from skarce._memory import fits
+from skarce._parallel import add_squares
+from skarce._typing import Floats, Indices
+from skarce.moments import Moments
+from skarce.moments.moments import LOST_DIGITS
+from skarce.states.active_set import RESOLUTION
+
+CG_TOLERANCE = 1e-4  # of the preconditioned residual relative to that of no weights: candidates soon are few enough for Cholesky
+CG_STEPS = 100  # of one solution; the next one goes on from there
+RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # of a diagonal that rounding has made singular
+
+
+class Solution(NamedTuple):
+    """The weights, and |t - Phi w|^2."""
+
+    weights: Floats
+    residual: float
+
+
+class RidgeSystem(Protocol):
+    """Some candidates whose weights can be had for any ridges."""
+
+    def solve(self, ridges: Floats, start: Floats) -> Solution:
+        """The weights; `start` is a guess, for those who can use one."""
+        ...
+
+    def restricted_to(self, kept: Indices) -> RidgeSystem:
+        """The same for some of the candidates, in whatever form now suits them."""
+        ...
+
+
+def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
+    """The form for these candidates, by their number, that of the rows, and the memory budget."""
+    m, n = len(candidates), int(np.ceil(moments.n_samples)) + 1
+    has_rows = moments.rows is not None
+    if has_rows and m > n and fits(n, m):
+        return ByRows.of(moments, candidates)
+    if not has_rows or fits(m, m):
+        whole = moments.gram.whole() if 2 * m > moments.n_candidates else None
+        gram = moments.gram if whole is None else whole
+        return ByBlock(moments, candidates, gram.block(candidates, candidates))
+    return ByConjugateGradients(moments, candidates)
+
+
+class ByBlock:
+    """Phi'Phi of the candidates is kept."""
+
+    def __init__(self, moments: Moments, candidates: Indices, gram: Floats) -> None:
+        self._moments, self._candidates, self._gram = moments, candidates, gram
+        self._diagonal = gram.diagonal().copy()
+        self._projections = moments.projections[candidates]
+
+    def solve(self, ridges: Floats, start: Floats) -> Solution:
+        weights = self._weights(ridges)
+        moments = self._moments
+        # |t - Phi w|^2 = t't - w'b - w'Lambda w, for these weights.
+        residual = float(moments.target_energy - weights @ self._projections - ridges @ weights**2)
+        if residual < LOST_DIGITS * moments.target_energy:
+            residual = moments.residual_energy(self._candidates, weights)
+        return Solution(weights, max(residual, RESOLUTION * moments.target_energy))
+
+    def restricted_to(self, kept: Indices) -> RidgeSystem:
+        return ByBlock(self._moments, self._candidates[kept], self._gram[kept[:, None], kept])
+
+    def _weights(self, ridges: Floats) -> Floats:
+        if not len(ridges):
+            return np.empty(0)
+        diagonal = self._diagonal + ridges
+        for rise in RISES:
+            matrix = self._gram.copy()
+            matrix.flat[:: len(matrix) + 1] = diagonal * (1.0 + rise)
+            # Symmetric, so the transpose is the same matrix in the order that LAPACK can overwrite.
+            factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+            if info == 0:
+                return lapack.dpotrs(factor, self._projections, lower=1)[0]
+        raise NotPositiveDefiniteError("the candidates are dependent to eight digits")
+
+
+class ByRows:
+    """Phi of the candidates is kept: more columns than rows."""
+
+    def __init__(self, moments: Moments, candidates: Indices, phi: Floats, target: Floats) -> None:
+        self._moments, self._candidates = moments, candidates
+        self._phi, self._target = phi, target
+
+    @classmethod
+    def of(cls, moments: Moments, candidates: Indices) -> ByRows:
+        assert moments.rows is not None
+        return cls(moments, candidates, moments.rows.centred(candidates), moments.rows.target())
+
+    def solve(self, ridges: Floats, start: Floats) -> Solution:
+        system = np.eye(len(self._target))
+        add_squares((self._phi / np.sqrt(ridges)).T, system)
+        residual, _ = lapack.dpotrs(cholesky(system), self._target, lower=1)
+        energy = max(float(residual @ residual), RESOLUTION * self._moments.target_energy)
+        return Solution((self._phi.T @ residual) / ridges, energy)
+
+    def restricted_to(self, kept: Indices) -> RidgeSystem:
+        if len(kept) > len(self._target):
+            return ByRows(self._moments, self._candidates[kept], self._phi[:, kept], self._target)
+        phi = self._phi[:, kept]
+        gram = np.zeros((len(kept), len(kept)))
+        add_squares(phi, gram)
+        return ByBlock(self._moments, self._candidates[kept], gram)
+
+
+class ByConjugateGradients:
+    """Only products with Phi'Phi are asked for: from Phi where it fits the budget, else from a pass over the rows."""
+
+    def __init__(self, moments: Moments, candidates: Indices, tolerance: float = CG_TOLERANCE, max_steps: int = CG_STEPS) -> None:
+        assert moments.rows is not None
+        self._moments, self._rows, self._candidates = moments, moments.rows, candidates
+        self._tolerance, self._max_steps = tolerance, max_steps
+        self._diagonal = moments.gram.diagonal[candidates]
+        self._projections = moments.projections[candidates]
+        stored = fits(int(moments.n_samples) + 1, len(candidates))
+        self._phi = moments.rows.centred(candidates) if stored else None
+
+    def solve(self, ridges: Floats, start: Floats) -> Solution:
+        scale = self._diagonal + ridges
+        weights = start.copy()
+        rest = self._projections - self._product(weights) - ridges * weights
+        direction = descent = rest / scale
+        size = float(rest @ descent)
+        enough = self._tolerance**2 * float(self._projections @ (self._projections / scale))
+        for _ in range(self._max_steps):
+            if size <= enough:
+                break
+            image = self._product(direction) + ridges * direction
+            step = size / float(direction @ image)
+            weights += step * direction
+            rest -= step * image
+            descent = rest / scale
+            size, before = float(rest @ descent), size
+            direction = descent + (size / before) * direction
+        residual = self._rows.residual_energy(self._candidates, weights)
+        return Solution(weights, max(residual, RESOLUTION * self._moments.target_energy))
+
+    def restricted_to(self, kept: Indices) -> RidgeSystem:
+        return ridge_system(self._moments, self._candidates[kept])
+
+    def _product(self, weights: Floats) -> Floats:
+        """Phi'Phi w."""
+        if self._phi is not None:
+            return (self._phi @ weights) @ self._phi
+        return self._rows.gram_product(self._candidates, weights)

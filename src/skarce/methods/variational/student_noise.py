@@ -1,0 +1,171 @@
+r"""Noise with heavy tails: Student's t, as a normal distribution whose precision is drawn for each row.
+
+With :math:`y_i\sim N(f_i^Tw, s/\tau_i)` and :math:`\tau_i\sim\Gamma(\nu/2,\nu/2)` the rows get weights
+
+.. math:: \langle\tau_i\rangle = \frac{\nu+1}{\nu + r_i^2/s + e_i},
+
+r being the residual and :math:`s\,e_i` the variance of the fit at row i as the method sees it:
+:math:`e_i=\sum_m\gamma_mf_{im}^2/h_m` where the weights are taken for independent, :math:`f_i^TH^{-1}f_i` with their full
+covariance, and :math:`1/\sum\tau` more for an intercept.
+Given the weights of the rows everything else is as for normal noise on weighted moments, the number of observations staying what it
+is. With the row precisions at their best the bound is
+
+.. math:: \sum_i\log t_\nu\bigl(r_i^2/s+e_i\bigr) + \text{(what the method has beside the likelihood)},
+
+and no step lowers it: neither a fit, nor new weights, nor the best :math:`\nu`. (Where candidates share a precision, that is one of
+candidates of unit length, and lengths are those of weighted rows: there the prior moves a little with the weights, and the rounds
+end before one that would lower the bound.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._typing import Floats
+from skarce.criteria.variational import determination, log_undetermined
+from skarce.designs import InMemoryDesign
+from skarce.moments import Moments
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+FIRST_FREEDOM = 4.0
+FREEDOM_BOUNDS = (2.1, 1e3)  # of those that are learned: above two there is a variance, far above the noise is normal
+FIRST_ROUNDS = 10  # re-weighted least squares before anything is judged, where rows are many
+FRESH_ROUNDS = 3  # fits from all candidates; later ones go on from the last
+MOST_ROUNDS = 200
+GAIN = 1e-6  # of the bound in a round that counts as none
+
+Fit = Callable[[Moments, Fit | None], Fit]
+
+
+class Robust(NamedTuple):
+    """The fit, the weighted moments and design it belongs to, the degrees of freedom of the noise, and the bound."""
+
+    found: Fit
+    moments: Moments
+    design: InMemoryDesign
+    freedom: float
+    bound: float
+
+
+def run_student(
+    design: InMemoryDesign, output: int, factor: float, fit: Fit, form: str, freedom: float | None, journal: Journal
+) -> Robust:
+    """Alternate between a fit and the weights of the rows; `factor` scales the target, `freedom` None is learned.
+
+    `form` is ``"factorized"``, ``"full"`` or ``"none"``, the kind of posterior of the weights.
+    """
+    now = FIRST_FREEDOM if freedom is None else freedom
+    weights = _first_weights(design, output, now)
+    best: Robust | None = None
+    stop: Outcome | None = None
+    for number in range(MOST_ROUNDS):
+        weighted, raw = design.reweighted(output, weights)
+        moments = raw.scaled(factor)
+        found = fit(moments, best.found if best is not None and number >= FRESH_ROUNDS else None)
+        rows = _Rows.of(weighted, moments, found, factor, form, design.counts)
+        if freedom is None:
+            now = _best_freedom(rows, now)
+        weights = (now + 1.0) / (now + rows.distances)
+        robust = Robust(found._replace(noise=rows.noise), moments, weighted, now, rows.bound(now))
+        gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
+        if gain < 0.0:  # the prior has moved with the lengths of the weighted candidates, by more than there was to gain
+            break
+        best, stop = robust, journal.exhausted()
+        if number >= FRESH_ROUNDS - 1:
+            journal.note("reweigh", -1, best.bound, len(found.active))
+        if stop is not None or gain < GAIN:
+            break
+    else:
+        stop = Outcome.STEP_LIMIT
+    assert best is not None
+    return best if stop is None else best._replace(found=best.found._replace(outcome=stop))
+
+
+def _first_weights(design: InMemoryDesign, output: int, freedom: float) -> Floats:
+    """By least squares with re-weighted rows, their scale from the median; all alike where candidates are many for the rows."""
+    weights = np.ones(len(design.counts))
+    for _ in range(FIRST_ROUNDS):
+        weighted, moments = design.reweighted(output, weights)
+        usable = np.flatnonzero(moments.gram.diagonal > 0.0)
+        if 2 * len(usable) > moments.n_samples:
+            break
+        matrix = moments.gram.block(usable, usable)
+        matrix.flat[:: len(usable) + 1] *= 1.0 + 1e-10
+        factor = factor_of_nearly_singular(matrix)
+        solution = solve_lower(factor, solve_lower(factor, moments.projections[usable]), transposed=True)
+        phi, targets = weighted.rows_of(usable)
+        squares = (targets[:, 0] - phi @ solution) ** 2
+        scale = float(np.median(squares[design.counts > 0.0])) / 0.4549  # the median of a squared standard normal
+        if not scale > 0.0:
+            break
+        weights = (freedom + 1.0) / (freedom + squares / scale)
+    return weights
+
+
+class _Rows(NamedTuple):
+    """Every row as the noise sees it."""
+
+    distances: Floats  # r^2 / s + e
+    counts: Floats
+    noise: float
+    beside: float  # what the bound has beside the likelihood
+
+    @classmethod
+    def of(cls, design: InMemoryDesign, moments: Moments, found: Fit, factor: float, form: str, counts: Floats) -> _Rows:
+        phi, targets = design.rows_of(found.active)
+        matrix = moments.gram.block(found.active, found.active)
+        lengths = matrix.diagonal().copy()
+        matrix.flat[:: len(lengths) + 1] += found.ridges
+        lower = factor_of_nearly_singular(matrix)
+        weights = found.weights
+        if weights is None:
+            weights = solve_lower(lower, solve_lower(lower, moments.projections[found.active]), transposed=True)
+        penalty = float(found.ridges @ weights**2)
+        noise = found.noise
+        if noise is None:
+            noise = (moments.residual_energy(found.active, weights) + penalty) / moments.n_samples
+        spread, beside = _spread_of(form, phi, lengths, found.ridges, lower)
+        total_weight = float(design.counts.sum())
+        if moments.n_samples < design.n_samples:  # an intercept, integrated out
+            spread = spread + 1.0 / total_weight
+            beside += 0.5 * float(np.log(2.0 * np.pi * noise * design.n_samples / total_weight)) + 0.5
+        residuals = factor * targets[:, 0] - phi @ weights
+        return cls(residuals**2 / noise + spread, counts, noise, beside - 0.5 * penalty / noise)
+
+    def likelihood(self, freedom: float) -> float:
+        """The sum of log t over the rows."""
+        constant = gammaln(0.5 * freedom + 0.5) - gammaln(0.5 * freedom) - 0.5 * np.log(np.pi * freedom * self.noise)
+        return float(self.counts @ (constant - 0.5 * (freedom + 1.0) * np.log1p(self.distances / freedom)))
+
+    def bound(self, freedom: float) -> float:
+        return self.likelihood(freedom) + self.beside
+
+
+def _spread_of(form: str, phi: Floats, lengths: Floats, ridges: Floats, lower: Floats) -> tuple[Floats, float]:
+    """e of every row, and what goes with it in the bound."""
+    if form == "none" or not len(lengths):
+        return np.zeros(len(phi)), 0.0
+    if form == "factorized":
+        determined, total = determination(ridges / lengths)
+        undetermined = log_undetermined(ridges / lengths, determined, total)
+        return phi**2 @ (determined / lengths), 0.5 * float((undetermined + determined).sum())
+    root = inverse_of_lower(lower)
+    reach = phi @ root.T
+    determined = 1.0 - ridges * np.einsum("ij,ij->j", root, root)
+    log_determinant = float(np.log(lower.diagonal() ** 2 / ridges).sum())
+    return np.einsum("ij,ij->i", reach, reach), 0.5 * (float(determined.sum()) - log_determinant)
+
+
+def _best_freedom(rows: _Rows, now: float) -> float:
+    low, high = np.log(FREEDOM_BOUNDS)
+    best = minimize_scalar(lambda x: -rows.likelihood(float(np.exp(x))), bounds=(low, high), method="bounded")
+    found = float(np.exp(best.x))
+    return found if rows.likelihood(found) > rows.likelihood(now) else now

@@ -1,0 +1,1 @@
+"""Variational bounds for classes."""

@@ -1,0 +1,171 @@
+r"""Variational Bayesian classification by the bound of Jaakkola and Jordan, with the full covariance of the weights.
+
+For any :math:`\xi`, :math:`\log g(x) \ge \log g(\xi) + (x - \xi)/2 - \lambda(\xi)(x^2 - \xi^2)` with
+:math:`\lambda(\xi) = \tanh(\xi/2)/(4\xi)`, so that with :math:`\kappa_i = c_i(t_i - 1/2)` and :math:`P = A + 2\Phi^TC\Lambda\Phi`
+
+.. math:: \log p(t|A) \ge L = \sum_ic_i(\log g(\xi_i) - \xi_i/2 + \lambda_i\xi_i^2) + \tfrac12\mu^TP\mu - \tfrac12\log|P| +
+   \tfrac12\log|A|, \quad P\mu = \Phi^T\kappa.
+
+Given the weights' mean and covariance the best :math:`\xi_i^2 = m_i^2 + \varphi_i^TP^{-1}\varphi_i`, and the precision of a group
+grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import log_expit
+
+from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
+from skarce._parallel import for_each, shares
+from skarce._typing import Floats
+from skarce.methods.latent.laplace import weighted_gram
+from skarce.methods.variational.precisions import RELEVANT, Mask
+from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
+FIRST_ROWS, FIRST_GAIN = 30, 1e-3  # steps of xi before precisions move, and the share of the bound that makes them go on
+GROWTH, FURTHEST = 1.5, 64.0  # of the stretch of a step of xi
+BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
+
+
+class Fitted(Weighted):
+    """The weights at given precisions and xi, and the bound there."""
+
+    def __init__(self, model: Variational) -> None:
+        self.model = model
+        labels, design, alpha = model.labels, model.design, model.alpha
+        curvature = curvature_of_bound(model.xi)
+        matrix = weighted_gram(design, 2.0 * labels.weights * curvature)
+        matrix.flat[:: len(matrix) + 1] += alpha
+        self.factor = cholesky(matrix)
+        halves = design.T @ (labels.weights * (labels.targets - 0.5))
+        explained = solve_lower(self.factor, halves)
+        self.weights = solve_lower(self.factor, explained, transposed=True)
+        rows = labels.weights @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
+        halves_of_logs = 0.5 * np.log(alpha).sum() - np.log(self.factor.diagonal()).sum()
+        self.bound = float(rows + 0.5 * explained @ explained + halves_of_logs)
+        root = inverse_of_lower(self.factor)
+        self._spread = np.einsum("ij,ij->j", root, root)
+        self.best_xi = np.sqrt((design @ self.weights) ** 2 + _row_variances(design, root))
+
+    @property
+    def spread(self) -> Floats:
+        """diag P^-1, without the constant."""
+        return self._spread[self.model.n_fixed :]
+
+    @property
+    def determined(self) -> Floats:
+        """The mean gamma of each group."""
+        model = self.model
+        gamma = 1.0 - model.precisions[model.groups.label] * self.spread
+        return np.maximum(model.groups.total(gamma) / model.groups.sizes, 0.0)
+
+    @property
+    def lasting(self) -> Mask:
+        """Candidates of groups that have not faded: the data determine their weights, however little."""
+        return ((self.determined > PRUNED) & (self.model.precisions < LARGEST))[self.groups.label]
+
+    def quick(self, stretch: float = 1.0) -> Variational:
+        """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation.
+
+        That of xi is `stretch` times as far, on a logarithmic scale.
+        """
+        model = self.model
+        xi = self.best_xi if stretch == 1.0 else model.xi * (self.best_xi / model.xi) ** stretch
+        with np.errstate(divide="ignore"):
+            updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
+        return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
+
+    def sure(self) -> Variational:
+        """The step of expectation maximisation, which cannot lower the bound."""
+        groups = self.model.groups
+        return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
+
+    def kept(self, chosen: Mask, journal: Journal) -> Fitted:
+        """Only the candidates where `chosen` is true, settled again."""
+        return run(self.model.keep(chosen), journal)[0]
+
+
+def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
+    """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
+    now, outcome = _begun(model), None
+    while outcome is None:
+        journal.note("em", -1, now.bound, len(now))
+        outcome = journal.exhausted()
+        if outcome is None:
+            before, now = now, Fitted(now.sure())
+            moved = np.abs(now.determined - before.determined).max(initial=0.0)
+            if now.bound - before.bound < journal.limits.tol and moved < STILL:
+                outcome = Outcome.CONVERGED
+    relevant = (now.determined > RELEVANT)[now.groups.label]
+    return now if relevant.all() else Fitted(now.model.keep(relevant)), outcome
+
+
+def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
+    """Raise the bound until it settles; groups that the data do not determine are taken out.
+
+    Rows that are far from the boundary, as nearly all are where a class is rare, move their xi by a small part of what is left of
+    their way in each step. So there steps of xi are stretched, more and more, as long as the bound agrees.
+    """
+    now, n_still, stretch = _begun(model), 0, 1.0
+    furthest = FURTHEST if model.is_lopsided else 1.0
+    while True:
+        journal.note("solve", -1, now.bound, len(now.model.candidates))
+        limit = journal.exhausted()
+        if limit is not None:
+            return now, limit
+        if n_still >= SETTLED:
+            return now, Outcome.CONVERGED
+        following, is_stretched = _risen(now, stretch)
+        stretch = min(GROWTH * stretch, furthest) if is_stretched else 1.0
+        n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
+        now = following
+
+
+def _begun(model: Variational) -> Fitted:
+    """The first solution. Where a class is rare xi settles first: as long as the constant is on its way, nothing else matters."""
+    now = Fitted(model)
+    for _ in range(FIRST_ROWS if model.is_lopsided else 0):
+        following = Fitted(replace(model, xi=now.best_xi))
+        has_settled = following.bound - now.bound < FIRST_GAIN * abs(now.bound)
+        now = following
+        if has_settled:
+            break
+    return now
+
+
+def _risen(now: Fitted, stretch: float) -> tuple[Fitted, bool]:
+    """One step further, less the groups that have faded, and whether it was as far as wanted.
+
+    The quick one, stretched, if the bound agrees, else as it is, else the sure one.
+    """
+    lasting = now.lasting
+    for way in dict.fromkeys((stretch, 1.0)):
+        try:
+            following = Fitted(now.quick(way).keep(lasting))
+            if following.bound >= now.bound:
+                return following, way == stretch
+        except NotPositiveDefiniteError:
+            continue  # weights so weakly penalised that they are dependent
+    surely = Fitted(now.sure().keep(lasting))
+    return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
+
+
+def _row_variances(design: Floats, root: Floats) -> Floats:
+    """phi_i' P^-1 phi_i for every row, on all cores; `root` is lower triangular, so that the later columns meet zeros."""
+    n = len(root)
+    edges = np.linspace(0, n, min(BLOCKS, n) + 1).astype(int) if n else [0]
+    out = np.zeros(len(design))
+
+    def work(rows: slice) -> None:
+        for start, stop in pairwise(edges):
+            spread = design[rows, :stop] @ root[start:stop, :stop].T
+            out[rows] += np.einsum("ij,ij->i", spread, spread)
+
+    for_each(work, shares(len(design)), operations=2.0 * design.size * len(root))
+    return out

@@ -1,0 +1,1 @@
+"""What a fit becomes: weights with their uncertainty, ready to predict."""

@@ -1,0 +1,88 @@
+"""The active functions among themselves: everything a joint step needs, without the other candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from skarce._linalg import NotPositiveDefiniteError, inverse_of_lower
+from skarce._typing import Floats, Indices
+from skarce.states.active_set import left_of
+
+
+class ActiveBlock:
+    """H = G_AA + Lambda, its factor and what follows from it, at given ridges.
+
+    Raises `NotPositiveDefiniteError` where H is singular to working precision.
+
+    Attributes
+    ----------
+    gram, projections, target_energy : G_AA, b_A and t't, the same at all ridges
+    ridges, weights : lambda and w = H^-1 b_A
+    inverse : H^-1
+    energy : t'P t
+    log_determinant : log|I + Phi Lambda^-1 Phi'| = log|H| - log|Lambda|
+    noise : None, it follows from the set
+    """
+
+    noise: float | None = None
+
+    def __init__(self, gram: Floats, projections: Floats, target_energy: float, ridges: Floats) -> None:
+        self.gram = gram
+        self.projections = projections
+        self.target_energy = target_energy
+        self.ridges = ridges
+        matrix = gram.copy()
+        matrix.flat[:: len(gram) + 1] += ridges
+        self._factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
+        if info != 0:
+            raise NotPositiveDefiniteError(f"leading minor {info} of the active block is not positive")
+        self._explained, _ = lapack.dtrtrs(self._factor, projections, lower=1)
+        self.energy = left_of(target_energy, self._explained)
+        diagonal = self._factor.diagonal()
+        self.log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
+        self._inverse: Floats | None = None
+        self._weights: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.ridges)
+
+    @property
+    def inverse(self) -> Floats:
+        if self._inverse is None:
+            root = inverse_of_lower(self._factor)
+            self._inverse = root.T @ root
+        return self._inverse
+
+    @property
+    def weights(self) -> Floats:
+        if self._weights is None:
+            self._weights, _ = lapack.dtrtrs(self._factor, self._explained, lower=1, trans=1)
+        return self._weights
+
+    @property
+    def scale(self) -> Floats:
+        """diag(Phi_A'Phi_A)."""
+        return self.gram.diagonal()
+
+    def spread(self) -> Floats:
+        """diag(H^-1)."""
+        return self.inverse.diagonal()
+
+    def at(self, ridges: Floats) -> ActiveBlock:
+        """The same functions at other ridges."""
+        return ActiveBlock(self.gram, self.projections, self.target_energy, ridges)
+
+    def without(self, positions: Indices, energy: float, log_determinant: float, inverse: Floats, weights: Floats) -> ActiveBlock:
+        """The functions at `positions` only, where what follows from the removal is known already."""
+        smaller = object.__new__(ActiveBlock)
+        square = positions[:, None], positions
+        smaller.gram = self.gram[square]
+        smaller.projections = self.projections[positions]
+        smaller.target_energy = self.target_energy
+        smaller.ridges = self.ridges[positions]
+        smaller.energy = energy
+        smaller.log_determinant = log_determinant
+        smaller._inverse = inverse[square]
+        smaller._weights = weights[positions]
+        return smaller

@@ -1,0 +1,242 @@
+r"""The state of a search in which all functions share one ridge, in the eigenvectors of the active block.
+
+With :math:`G_{AA} = V\operatorname{diag}(p)V^T`, :math:`z = V^Tb_A` and :math:`F = V^TG_{A,:}`, everything an `ActiveSet` knows is
+a sum over eigendirections, whatever the ridge (SSGE errata 5.1):
+
+.. math::
+    \gamma_k = G_{kk} - \sum_j \frac{F_{jk}^2}{p_j+\lambda}, \quad r_k = b_k - \sum_j\frac{F_{jk}z_j}{p_j+\lambda}, \quad
+    u_k = G_{kk} - \sum_j F_{jk}^2\frac{p_j+2\lambda}{(p_j+\lambda)^2}, \quad
+    h_i = \sum_j\frac{V_{ij}^2}{p_j+\lambda} .
+
+So a change of the ridge costs O(L). F, the only thing that costs all candidates (O(L^2 M)), is formed when candidates are asked
+about, not before: functions leave, and are put back, without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+from skarce.moments import Moments
+from skarce.states.active_set import DEPENDENT, RESOLUTION, ROUNDING, ActiveSet, resolved_energy
+
+
+@dataclass(frozen=True)
+class EigenBasis:
+    """A set of candidates, and its block in eigenvectors. Knows no ridge."""
+
+    moments: Moments
+    active: Indices
+
+    @cached_property
+    def _eigen(self) -> tuple[Floats, Floats, Floats]:
+        lengths, vectors = np.linalg.eigh(self.moments.gram.block(self.active, self.active))
+        projections = self.moments.projections[self.active] @ vectors
+        if len(lengths):
+            # A direction whose length is rounding has none, and nothing of the target lies along it.
+            least = ROUNDING * len(lengths) * max(float(lengths[-1]), np.finfo(float).tiny)
+            projections[lengths <= least] = 0.0
+            np.maximum(lengths, least, out=lengths)
+        return lengths, vectors, projections
+
+    @property
+    def lengths(self) -> Floats:
+        """p, ascending."""
+        return self._eigen[0]
+
+    @property
+    def vectors(self) -> Floats:
+        """V."""
+        return self._eigen[1]
+
+    @property
+    def projections(self) -> Floats:
+        """z."""
+        return self._eigen[2]
+
+    @cached_property
+    def energies(self) -> Floats:
+        """z^2 / p: what each direction explains without a ridge."""
+        return self.projections**2 / self.lengths
+
+    @cached_property
+    def unexplained(self) -> float:
+        """What least squares leaves of t't."""
+        resolved = resolved_energy(self.moments)
+        return max(resolved - float(self.energies.sum()), RESOLUTION * resolved)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """V o V."""
+        return self.vectors**2
+
+    @cached_property
+    def cover(self) -> Floats:
+        """F, shape (n_active, n_candidates)."""
+        return self.vectors.T @ self.moments.gram.columns(self.active)
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """The same at one ridge."""
+
+    basis: EigenBasis
+    ridge: float
+
+    @cached_property
+    def inverse_lengths(self) -> Floats:
+        """1 / (p + lambda)."""
+        return 1.0 / (self.basis.lengths + self.ridge)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """lambda / (p + lambda)."""
+        return self.ridge * self.inverse_lengths
+
+    @cached_property
+    def candidates(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """gamma, r, u and xi of all candidates."""
+        basis, moments = self.basis, self.basis.moments
+        diagonal, inverse = moments.gram.diagonal, self.inverse_lengths
+        if not len(inverse):
+            return diagonal.copy(), moments.projections.copy(), diagonal.copy(), moments.projections.copy()
+        cover = basis.cover
+        once, twice = inverse, inverse * (1.0 + self.shares)  # (p + 2 lambda) / (p + lambda)^2
+        covered = np.stack([once, twice]) @ (cover * cover)
+        explained = np.stack([basis.projections * once, basis.projections * twice]) @ cover
+        leftover = np.maximum(diagonal - covered[0], 0.0)
+        remainder = np.clip(diagonal - covered[1], 0.0, leftover)
+        return leftover, moments.projections - explained[0], remainder, moments.projections - explained[1]
+
+
+class EigenSet(ActiveSet):
+    """An `ActiveSet` whose members share one ridge; what it knows of candidates is computed when asked for.
+
+    A place to come back to costs nothing: `snapshot` and `restore` exchange references.
+    """
+
+    def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
+        self.moments = moments
+        self.has_squares = True
+        self.is_ill_conditioned, self.dependent = False, DEPENDENT
+        self.restart(
+            np.empty(0, dtype=np.intp) if active is None else active,
+            np.empty(0) if ridges is None else ridges,
+        )
+
+    def __len__(self) -> int:
+        return len(self.basis.active)
+
+    @property
+    def basis(self) -> EigenBasis:
+        return self._at.basis
+
+    @property
+    def ridge(self) -> float:
+        """The one of all functions; what it was when the last one left."""
+        return self._at.ridge
+
+    @property
+    def active(self) -> Indices:
+        return self.basis.active
+
+    @property
+    def ridges(self) -> Floats:
+        return np.full(len(self), self.ridge)
+
+    @property
+    def gram_rows(self) -> Floats:
+        return self.moments.gram.columns(self.active)
+
+    @property
+    def gram_block(self) -> Floats:
+        return self.moments.gram.block(self.active, self.active)
+
+    @property
+    def weights(self) -> Floats:
+        return self.basis.vectors @ (self.basis.projections * self._at.inverse_lengths)
+
+    @property
+    def inverse(self) -> Floats:
+        return (self.basis.vectors * self._at.inverse_lengths) @ self.basis.vectors.T
+
+    def spread(self) -> Floats:
+        return self.basis.squares @ self._at.inverse_lengths
+
+    def squared_spread(self) -> Floats:
+        """diag(H^-2)."""
+        return self.basis.squares @ self._at.inverse_lengths**2
+
+    @property
+    def log_determinant(self) -> float:
+        return float(np.log1p(self.basis.lengths / self.ridge).sum())
+
+    # Plain attributes of an `ActiveSet` that are sums here.
+
+    @property
+    def leftover(self) -> Floats:  # type: ignore[override]
+        return self._at.candidates[0]
+
+    @property
+    def alignment(self) -> Floats:  # type: ignore[override]
+        return self._at.candidates[1]
+
+    @property
+    def remainder(self) -> Floats:  # type: ignore[override]
+        return self._at.candidates[2]
+
+    @property
+    def overlap(self) -> Floats:  # type: ignore[override]
+        return self._at.candidates[3]
+
+    @property
+    def energy(self) -> float:  # type: ignore[override]
+        return self.basis.unexplained + float(self.basis.energies @ self._at.shares)
+
+    @property
+    def residual(self) -> float:  # type: ignore[override]
+        return self.basis.unexplained + float(self.basis.energies @ self._at.shares**2)
+
+    @property
+    def freedom(self) -> float:  # type: ignore[override]
+        return self.moments.n_samples - float((self.basis.lengths * self._at.inverse_lengths).sum())
+
+    def refresh(self) -> None:
+        """Nothing here drifts."""
+
+    def add(self, candidate: int, ridge: float) -> None:
+        """Let a candidate in; the ridge becomes that of all."""
+        self.moments.gram.column(candidate)  # by column it is kept from now on, and the block is read from what is kept
+        self._at = Shrunk(EigenBasis(self.moments, np.append(self.active, candidate)), ridge)
+
+    def remove(self, position: int) -> None:
+        self._at = Shrunk(EigenBasis(self.moments, np.delete(self.active, position)), self.ridge)
+
+    def change(self, position: int, ridge: float) -> None:
+        raise TypeError("the functions of an EigenSet share one ridge: use settle to change it.")
+
+    def restart(self, active: Indices, ridges: Floats) -> None:
+        """Let these candidates be in, with the mean of these ridges."""
+        basis = EigenBasis(self.moments, np.array(active, dtype=np.intp))
+        self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else 1.0)
+
+    def settle(self, positions: Indices, ridges: Floats) -> None:
+        """Keep only the members at `positions`, with the mean of these ridges."""
+        basis = self.basis if len(positions) == len(self) else EigenBasis(self.moments, self.active[positions])
+        self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else self.ridge)
+
+    def snapshot(self) -> Any:
+        return self._at, self.noise
+
+    def restore(self, snapshot: Any) -> None:
+        self._at, self.noise = snapshot
+
+    def drift(self) -> float:
+        return 0.0
+
+    def has_sign_violation(self) -> bool:
+        return False

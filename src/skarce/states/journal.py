@@ -1,0 +1,102 @@
+"""Budget of a search, and the record of what it did."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.states.budget import Budget
+from skarce.states.outcome import Outcome
+
+TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
+SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have the units of the squared target
+
+
+class Journal:
+    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods.
+
+    Scores are what a search wants large, for the target that it sees. `value` turns them into the criterion in the units of the
+    user, for those who watch.
+    """
+
+    value: Callable[[float], float] = staticmethod(float)
+
+    def __init__(self, limits: Budget | None = None, verbose: int = 0, own: tuple[str, ...] = ()) -> None:
+        self.limits = Budget() if limits is None else limits
+        self.verbose = verbose
+        self.n_steps = 0
+        self.n_rows = 0  # of the trace: steps that were not taken back
+        self.score = -np.inf  # after the last step
+        self._chunks: list[NDArray[np.void]] = []
+        self._latest: list[tuple[Any, ...]] = []
+        self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)])
+
+    def note(self, action: str, index: int, score: float, n_active: int, *own: float) -> None:
+        """Record a step: what was done to which candidate, the score after it, the size of the model, and the own fields."""
+        self._latest.append((action, index, score, n_active, *own))
+        self.n_steps += 1
+        self.n_rows += 1
+        self.score = score
+        if self.verbose and (self.verbose > 1 or self.n_steps % 100 == 0):
+            self._print(action, score, n_active)
+
+    def note_all(self, actions: NDArray[np.str_], indices: Indices, scores: Floats, n_active: Indices) -> None:
+        """Record many steps at once."""
+        if not len(actions):
+            return
+        self._flush()
+        chunk = np.empty(len(actions), dtype=self._dtype)
+        chunk["action"], chunk["index"], chunk["criterion"], chunk["n_active"] = actions, indices, scores, n_active
+        self._chunks.append(chunk)
+        self.n_steps += len(chunk)
+        self.n_rows += len(chunk)
+        self.score = float(scores[-1])
+        if self.verbose:
+            self._print(str(actions[-1]), self.score, int(n_active[-1]))
+
+    def branch(self) -> Journal:
+        """A record of its own for one of several ways on from here, under the same limits."""
+        branch = copy(self)
+        branch._chunks, branch._latest, branch.n_rows = [], [], 0
+        return branch
+
+    def take(self, branch: Journal, other: Journal | None = None) -> None:
+        """Go on where a branch ended; what the `other` one did counts as work only."""
+        lost = 0 if other is None else other.n_steps - self.n_steps
+        self.n_steps = branch.n_steps + lost
+        self._chunks = [self.trace(), branch.trace()]
+        self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
+
+    def rewind(self, n_rows: int, score: float = -np.inf) -> None:
+        """Forget all that was recorded after the first `n_rows` steps, which were taken back; they still count as work done."""
+        self._chunks, self._latest = [self.trace()[:n_rows]], []
+        self.n_rows, self.score = n_rows, score
+
+    def trace(self) -> NDArray[np.void]:
+        """All steps as one structured array."""
+        self._flush()
+        return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
+
+    def exhausted(self, ahead: float = 0.0) -> Outcome | None:
+        """The limit that forbids another step, which may take `ahead` seconds, or None."""
+        if self.n_steps >= self.limits.max_steps:
+            return Outcome.STEP_LIMIT
+        if self.limits.deadline is not None and time.monotonic() + ahead >= self.limits.deadline:
+            return Outcome.TIME_LIMIT
+        return None
+
+    def _flush(self) -> None:
+        if self._latest:
+            self._chunks.append(np.array(self._latest, dtype=self._dtype))
+            self._latest = []
+
+    def _print(self, action: str, score: float, n_active: int) -> None:
+        value = self.value(score)
+        print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {n_active:5d}", file=sys.stderr)
