@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skarce._typing import Floats, Indices
+from skarce.states.journal import TRACE
+from skarce.states.judge import Judge
 from skarce.states.outcome import Outcome
 
 
 class Nested(NamedTuple):
     """Models of consecutive sizes that contain one another: all that a search knows of them.
 
-    The model of size k has the first k functions of `order`; `ridges`, `noises` and `worths` start with the smallest one. A worth
-    is what the search wants large.
+    The model of size k has the first k functions of `order`. `ridges`, `noises` and `worths` start with the smallest model. A
+    worth is what the search wants large.
     """
 
     order: Indices
@@ -22,12 +28,20 @@ class Nested(NamedTuple):
     worths: Floats
 
 
-class Fit(NamedTuple):
-    """Where a search ended: the candidates and ridges, and why there.
+@dataclass(frozen=True)
+class Fit:
+    """Where a method ended: the candidates and their ridges, and why there.
 
-    The ridges penalise the weights w, or `mixing` @ w where that is given: the penalty is w'M'Lambda M w. `noise` is the noise
-    variance where the criterion holds one. A method that knows the weights to more digits than a solution with Phi'Phi + Lambda
-    would give says them. `nested` are the models on the way where each contains the smaller ones.
+    Attributes
+    ----------
+    active, ridges : the candidates and Lambda, in the same order
+    outcome : how it ended
+    mixing : M if the ridges penalize M w, so that the penalty is w'M'Lambda M w; None if they penalize w
+    noise : the noise variance, if the criterion holds one
+    weights : the weights, if the method knows them to more digits than a solution with Phi'Phi + Lambda would give
+    nested : the models on the way, if each contains the smaller ones
+    judge : the criterion that chose the set, for the scaled target
+    trace : the steps
     """
 
     active: Indices
@@ -37,3 +51,10 @@ class Fit(NamedTuple):
     noise: float | None = None
     weights: Floats | None = None
     nested: Nested | None = None
+    judge: Judge | None = None
+    trace: NDArray[np.void] = field(default_factory=lambda: np.empty(0, dtype=TRACE))
+
+    @classmethod
+    def empty(cls, outcome: Outcome) -> Fit:
+        """Return the fit without functions."""
+        return cls(np.empty(0, dtype=np.intp), np.empty(0), outcome)

@@ -1,4 +1,4 @@
-"""Budget of a search, and the record of what it did."""
+"""The record of what a search did, and whether it may go on."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have
 
 
 class Journal:
-    """The steps of a search in order, and whether it may go on. `own` are fields of the trace beside those of all methods.
+    """The steps of a search in order, and whether it may go on. `own` are fields of the trace that only this method has.
 
     Scores are what a search wants large, for the target that it sees. `value` turns them into the criterion in the units of the
     user, for those who watch.
     """
 
-    value: Callable[[float], float] = staticmethod(float)
-
-    def __init__(self, limits: Budget | None = None, verbose: int = 0, own: tuple[str, ...] = ()) -> None:
-        self.limits = Budget() if limits is None else limits
-        self.verbose = verbose
+    def __init__(
+        self, budget: Budget | None = None, own: tuple[str, ...] = (), value: Callable[[float], float] = float
+    ) -> None:
+        self.budget = Budget() if budget is None else budget
+        self.value = value
         self.n_steps = 0
         self.n_rows = 0  # of the trace: steps that were not taken back
         self.score = -np.inf  # after the last step
@@ -44,7 +44,7 @@ class Journal:
         self.n_steps += 1
         self.n_rows += 1
         self.score = score
-        if self.verbose and (self.verbose > 1 or self.n_steps % 100 == 0):
+        if self.budget.verbose and (self.budget.verbose > 1 or self.n_steps % 100 == 0):
             self._print(action, score, n_active)
 
     def note_all(self, actions: NDArray[np.str_], indices: Indices, scores: Floats, n_active: Indices) -> None:
@@ -58,7 +58,7 @@ class Journal:
         self.n_steps += len(chunk)
         self.n_rows += len(chunk)
         self.score = float(scores[-1])
-        if self.verbose:
+        if self.budget.verbose:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
 
     def branch(self) -> Journal:
@@ -86,9 +86,9 @@ class Journal:
 
     def exhausted(self, ahead: float = 0.0) -> Outcome | None:
         """The limit that forbids another step, which may take `ahead` seconds, or None."""
-        if self.n_steps >= self.limits.max_steps:
+        if self.n_steps >= self.budget.max_steps:
             return Outcome.STEP_LIMIT
-        if self.limits.deadline is not None and time.monotonic() + ahead >= self.limits.deadline:
+        if self.budget.deadline is not None and time.monotonic() + ahead >= self.budget.deadline:
             return Outcome.TIME_LIMIT
         return None
 

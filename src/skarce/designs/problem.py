@@ -1,0 +1,71 @@
+"""One target: all that a method may ask of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.basis import Evaluation
+from skarce.likelihoods import Likelihood, Observations
+from skarce.moments import Moments
+from skarce.moments.moments import power_of_two_near
+
+if TYPE_CHECKING:
+    from skarce.designs.design import Design
+
+CONSTANT_TARGET = 1e-24  # share of the raw energy below which a target about its mean is rounding
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One output of a design and how its targets arise.
+
+    Attributes
+    ----------
+    design : where the rows can still be asked
+    output : which target
+    likelihood : how targets arise from the latent function
+    scaled_moments : moments of the target times `target_scale`; None if sums do not say all
+    target_scale : a power of two that brings the target near unit variance, so that nothing depends on its units
+    """
+
+    design: Design
+    output: int
+    likelihood: Likelihood
+    scaled_moments: Moments | None = None
+    target_scale: float = 1.0
+
+    @classmethod
+    def of_moments(cls, design: Design, output: int, likelihood: Likelihood, moments: Moments) -> Problem:
+        """Scale a target that varies to unit variance, by a power of two and so exactly."""
+        raw = moments.target_energy + design.n_samples * design.target_means[output] ** 2
+        varies = moments.n_samples > 0.0 and moments.target_energy > CONSTANT_TARGET * raw
+        scale = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples))) if varies else 1.0
+        return cls(design, output, likelihood, moments.scaled(scale) if varies else moments, scale)
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of the scaled target."""
+        if self.scaled_moments is None:
+            raise TypeError(f"{type(self.likelihood).__name__} targets have no moments: ask for the observations and the rows.")
+        return self.scaled_moments
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the target does not vary, to working precision."""
+        moments = self.moments
+        mean = self.design.target_means[self.output] * self.target_scale
+        return not moments.target_energy > CONSTANT_TARGET * (moments.target_energy + self.design.n_samples * mean**2)
+
+    @property
+    def observations(self) -> Observations:
+        """The targets of this output, with their weights."""
+        rows = self.design.rows
+        return Observations.of(self.likelihood, rows.targets[:, self.output], rows.weights)
+
+    def evaluation(self) -> tuple[Evaluation, Floats]:
+        """Return the candidates at the rows about their means, and the means."""
+        return self.design.evaluation()

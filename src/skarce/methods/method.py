@@ -1,0 +1,94 @@
+"""An algorithm, from a problem to a fit to a posterior."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from skarce.designs.choice import IN_BATCHES, Access
+from skarce.designs.design import Rows
+from skarce.designs.problem import Problem
+from skarce.moments import Moments
+from skarce.posteriors.nested import NestedPath
+from skarce.posteriors.of_fit import posterior_of
+from skarce.posteriors.posterior import Posterior
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.judge import Judge
+from skarce.states.outcome import Outcome
+
+AnyFit = TypeVar("AnyFit", bound=Fit)
+SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
+
+
+class Method(ABC, Generic[AnyFit]):
+    """One algorithm with its parameters, a frozen dataclass. `run` finds a fit, `posterior` makes a model of it."""
+
+    @property
+    @abstractmethod
+    def sense(self) -> int:
+        """+1 if a larger published criterion is better, -1 if a smaller one is."""
+
+    @property
+    def access(self) -> Access:
+        """How the method asks for columns of the Gram matrix. Default: in batches."""
+        return IN_BATCHES
+
+    @abstractmethod
+    def run(self, problem: Problem, budget: Budget) -> AnyFit:
+        """Fit one target."""
+
+    def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[AnyFit]:
+        """Fit all targets of a design. Default: one after the other."""
+        return [self.run(problem, budget) for problem in problems]
+
+    @abstractmethod
+    def posterior(self, fit: AnyFit, problem: Problem) -> Any:
+        """Make a posterior in user units from a fit and its problem."""
+
+    def width_options(self, rows: Rows) -> dict[str, Any]:
+        """Return options for learning kernel widths that go with this method. Default: none."""
+        return {}
+
+    def following(self, posteriors: Sequence[Any]) -> Self:
+        """Return a method that goes on from the models of the last batch of a stream. Default: solve from scratch."""
+        return self
+
+
+class MomentMethod(Method[Fit]):
+    """A method that asks moments only. It says which judge and how to search; the rest is the same for all."""
+
+    trace_fields: ClassVar[tuple[str, ...]] = ()  # that only this method has
+    keep_path: bool = False  # whether nested models above the chosen one are kept
+
+    @abstractmethod
+    def judge(self, problem: Problem) -> Judge:
+        """Return the criterion for a target in user units."""
+
+    @abstractmethod
+    def search(self, judge: Any, moments: Moments, journal: Journal) -> Fit:
+        """Search on the moments of one scaled target."""
+
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        """Search on the scaled target. A target that says nothing gives a model without functions."""
+        judge, moments, total, scale = self.judge(problem), problem.moments, problem.design.n_samples, problem.target_scale
+        if moments.n_samples <= 0.0 or problem.is_constant:
+            outcome = Outcome.CONSTANT_TARGET if moments.n_samples > 0.0 else Outcome.TOO_LITTLE_DATA
+            return replace(Fit.empty(outcome), judge=judge, trace=Journal(own=self.trace_fields).trace())
+        judge = judge.scaled(scale)
+        value = lambda score: float(judge.value(score, moments.n_samples, total, scale))  # noqa: E731
+        journal = Journal(budget, self.trace_fields, value)
+        fit = self.search(judge, moments, journal)
+        outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
+        return replace(fit, outcome=outcome, judge=judge, trace=journal.trace())
+
+    def posterior(self, fit: Fit, problem: Problem) -> Posterior:
+        """Solve for the weights again, the residual from the rows; keep nested models if there are any."""
+        posterior = posterior_of(fit, problem)
+        if fit.nested is None:
+            return posterior
+        most = len(fit.nested.order) if self.keep_path else len(fit.active)
+        return replace(posterior, path=NestedPath.of(fit, problem, most))
