@@ -54,6 +54,7 @@ class Likelihood(ABC):
 
     def check_targets(self, targets: Floats) -> None:
         """Raise a ValueError for targets that cannot be. Default: every number can be."""
+        return
 
 
 @dataclass(frozen=True)
