@@ -92,6 +92,10 @@ class ActiveSet(State):
         """H^-1."""
         return symmetric_inverse(self.factor.lower)
 
+    @property
+    def cholesky(self) -> Floats:
+        return self.factor.lower
+
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
         root = inverse_of_lower(self.factor.lower)
