@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import factor_of_nearly_singular, inverse_of_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
@@ -63,7 +63,7 @@ class JeffreysEM:
         matrix = self.gram * sizes
         matrix *= sizes[:, None]
         matrix.flat[:: len(matrix) + 1] += noise
-        root = inverse_of_lower(factor_of_nearly_singular(matrix))
+        root = inverse_of_lower(cholesky_of_nearly_singular(matrix))
         weights = sizes * (root.T @ (root @ (sizes * self.projections)))
         self.used = len(sizes) - noise * float(np.einsum("ij,ij->", root, root))
         lengths = self.gram.diagonal()
@@ -79,7 +79,7 @@ class JeffreysEM:
         """The weights that belong to the ridges, and their noise."""
         matrix = self.gram.copy()
         matrix.flat[:: len(matrix) + 1] += self.ridges
-        self.weights = lapack.dpotrs(factor_of_nearly_singular(matrix), self.projections, lower=1)[0]
+        self.weights = lapack.dpotrs(cholesky_of_nearly_singular(matrix), self.projections, lower=1)[0]
         self.noise = self._noise()
 
     def _noise(self) -> float:

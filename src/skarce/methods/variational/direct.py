@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, symmetric_inverse
+from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.variational import bound, determination
@@ -141,7 +141,7 @@ class Model:
         """F tests of each group (of one: t tests) with the full covariance of the weights and N - Gamma degrees of freedom."""
         matrix = self.moments.gram.block(self.candidates, self.candidates)
         matrix.flat[:: len(matrix) + 1] += self.ridges
-        covariance = self.precisions.noise * symmetric_inverse(factor_of_nearly_singular(matrix))
+        covariance = self.precisions.noise * symmetric_inverse(cholesky_of_nearly_singular(matrix))
         freedom = max(self.moments.n_samples - self.precisions.total_determined, 1.0)
         return group_p_values(self.groups, self.weights, covariance, freedom)
 

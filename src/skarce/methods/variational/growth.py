@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Indices
 from skarce.methods.variational.direct import Model, climb, resume, run_direct
@@ -85,7 +85,7 @@ def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:
     if len(active):
         matrix = columns[:, active]
         matrix.flat[:: len(active) + 1] += model.ridges
-        cover = solve_lower(factor_of_nearly_singular(matrix), columns)
+        cover = solve_lower(cholesky_of_nearly_singular(matrix), columns)
         left -= np.einsum("am,am->m", cover, cover)
     usable = (left > DEPENDENT * h) & (np.bincount(labels)[labels] == 1)
     usable[active] = False

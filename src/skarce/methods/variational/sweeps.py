@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.direct import resume
@@ -147,6 +147,6 @@ def _start(data: SweepData) -> Sweeps:
     weak = max(1e-5 / data.n_samples, 1e-11)
     matrix = data.gram.copy()
     matrix.flat[:: m + 1] += weak
-    factor = factor_of_nearly_singular(matrix)
+    factor = cholesky_of_nearly_singular(matrix)
     mean = solve_lower(factor, solve_lower(factor, data.projections), transposed=True)
     return Sweeps(mean, psi, target, np.full(len(data.groups.sizes), weak / noise))
