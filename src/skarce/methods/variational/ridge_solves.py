@@ -60,7 +60,7 @@ def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
 
 
 class ByBlock:
-    """Phi'Phi of the candidates is kept. Ridges are written on the diagonal of `gram`, and `squared_norms` is what belongs there."""
+    """Phi'Phi of the candidates is kept. Ridges are written on the diagonal of `gram`; `squared_norms` is what belongs there."""
 
     def __init__(self, moments: Moments, candidates: Indices, gram: Floats, squared_norms: Floats | None = None) -> None:
         self._moments, self._candidates, self._gram = moments, candidates, gram
