@@ -101,7 +101,7 @@ class State(Members):
         """Let these candidates be in, with these ridges, and no others."""
 
     @abstractmethod
-    def settle(self, positions: Indices, ridges: Floats) -> None:
+    def keep(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with these ridges."""
 
     @abstractmethod

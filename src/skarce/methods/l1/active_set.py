@@ -155,9 +155,9 @@ class L1ActiveSet:
         if len(some) <= 1:
             return some
         some = some[np.argsort(-excess[some], kind="stable")][: 4 * room]
-        lengths = self._moments.gram.diagonal
+        squared_norms = self._moments.gram.diagonal
         block = self._moments.gram.block(some, some)
-        cosines = block**2 / np.multiply.outer(lengths[some], lengths[some])
+        cosines = block**2 / np.multiply.outer(squared_norms[some], squared_norms[some])
         chosen: list[int] = []
         for i in range(len(some)):
             if len(chosen) < room and not (cosines[i, chosen] > ALIKE).any():

@@ -100,7 +100,7 @@ class SweepData:
 
 
 @on_one_blas_thread
-def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
+def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
     """Sweeps until no weight moves; `labels` of groups, or None for no prior (probabilistic backfitting)."""
     standard = standardized(moments, 'solver="em"')
     gram = standard.moments.gram
