@@ -13,7 +13,7 @@ from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import gcv, gram_schmidt, random_problem, rbf
-from tests.test_active_set import moments_of
+from tests.states.test_active_set import moments_of
 
 INTERCEPTS = pytest.mark.parametrize("fit_intercept", [True, False])
 PENALTIES = pytest.mark.parametrize("penalize", ["weights", "orthogonal"])

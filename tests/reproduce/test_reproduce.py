@@ -31,7 +31,7 @@ from skarce.reproduce.records import Store
 from skarce.reproduce.runner import Options, Run, _deaf_children, settings_digest
 from skarce.reproduce.summary_table import summary_table
 from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
-from tests.test_cli import assert_one_line, run
+from tests.cli.test_cli import assert_one_line, run
 
 FIXED = ("experiment", "repeat", "method", "settings", "tuned", "choice", "error", "n_functions")
 

@@ -11,7 +11,7 @@ from skarce.states.eigen_set import EigenSet
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from tests.oracles import annihilator, log_density, random_problem, shared_evidence, well_determined
-from tests.test_active_set import assert_fresh, moments_of
+from tests.states.test_active_set import assert_fresh, moments_of
 
 ACTIVE = np.array([4, 1, 9, 3])
 HELD = [(1e-3, 1.0), (2.0, 0.05), (1e4, 30.0)]

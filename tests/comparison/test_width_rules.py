@@ -19,7 +19,7 @@ from skarce.basis.widths import scale_gamma
 from skarce.cli.model_file import load
 from skarce.comparison.registry import METHODS, own_names
 from skarce.comparison.width_rules import FACTORS, WIDTH_RULES
-from tests.test_cli import assert_one_line, run
+from tests.cli.test_cli import assert_one_line, run
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from skarce.methods.l1.active_set import L1ActiveSet, _best_length
 from skarce.methods.l1.irls import LaplaceIRLS, hat_trace
 from skarce.moments import ColumnGram, Moments
 from tests.oracles import coordinate_descent, l1_objective, l1_violation, random_problem, rbf
-from tests.test_active_set import moments_of
+from tests.states.test_active_set import moments_of
 
 
 class Watched(L1ActiveSet):

@@ -8,7 +8,7 @@ import pytest
 
 from skarce.cli.model_file import load
 from skarce.comparison.registry import METHODS, Method
-from tests.test_cli import run
+from tests.cli.test_cli import run
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from skarce.methods.jeffreys import JeffreysEM, run_jeffreys
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import gcv, random_problem, rbf
-from tests.test_active_set import moments_of
+from tests.states.test_active_set import moments_of
 
 
 def em(phi, t, initial_ridge=0.01):

@@ -17,7 +17,7 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from tests.oracles import profiled_log_evidence, random_problem, stable_gcv
-from tests.test_active_set import moments_of
+from tests.states.test_active_set import moments_of
 
 SCHEDULES = {
     "best action, compiled": lambda c, m, j: BestAction().run(c, m, j),

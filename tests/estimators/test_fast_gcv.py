@@ -14,8 +14,8 @@ from skarce.searches import BestAction
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import contrasts, gcv, random_problem, rbf
-from tests.test_active_set import moments_of
-from tests.test_searches import largest_gain_of_gcv
+from tests.searches.test_schedules import largest_gain_of_gcv
+from tests.states.test_active_set import moments_of
 
 MODELS = {
     "fast": FastGCVRegressor(),

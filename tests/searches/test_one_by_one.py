@@ -15,10 +15,10 @@ from skarce.states.budget import Budget
 from skarce.states.eigen_set import EigenSet
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from tests.criteria.test_shared_evidence import reestimated_densely
 from tests.oracles import log_density, random_problem, shared_evidence
-from tests.test_active_set import moments_of
-from tests.test_forward import Scripted
-from tests.test_shared_evidence import reestimated_densely
+from tests.searches.test_forward import Scripted
+from tests.states.test_active_set import moments_of
 
 TOL = 1e-3
 PAPER_FORWARD = Forward(16, 0.0, share=0.3)
