@@ -11,6 +11,13 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture
+def sinc(rng):
+    """Noisy values of sin(x) / x at 120 inputs. Tests that need another size define a fixture of this name."""
+    X = rng.uniform(-10, 10, (120, 1))
+    return X, np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 120)
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     """The folder named by SKARCE_DATA; tests that need it are skipped where it is not set."""

@@ -167,3 +167,56 @@ def coordinate_descent(phi, t, penalty, cycles):
             residual += column * (weights[j] - after)
             weights[j] = after
     return weights
+
+
+def largest_gain(phi, t, active, ridges, n):
+    """The best single change of a set, from N x N matrices and a scan over the ridge of every column."""
+    inside = phi[:, active]
+    shape = np.linalg.inv(np.eye(len(t)) + (inside / ridges) @ inside.T)
+    steps = []
+    for m in range(phi.shape[1]):
+        P, present = shape, 0.0
+        if m in active:
+            j = int(np.flatnonzero(active == m)[0])
+            rest, others = np.delete(active, j), np.delete(ridges, j)
+            P = np.linalg.inv(np.eye(len(t)) + (phi[:, rest] / others) @ phi[:, rest].T)
+        psi, o, a = phi[:, m] @ P @ phi[:, m], phi[:, m] @ P @ t, t @ P @ t
+        if psi < 1e-9 * (phi[:, m] ** 2).sum():
+            continue
+
+        def gain(ridge, psi=psi, o=o, a=a):
+            return -0.5 * n * np.log(1 - o**2 / (a * (psi + ridge))) - 0.5 * np.log((psi + ridge) / ridge)
+
+        if m in active:
+            present = gain(ridges[j])
+        steps.append(max(0.0, gain(psi * np.geomspace(1e-9, 1e9, 500)).max()) - present)
+    return max(steps)
+
+
+def largest_gain_of_gcv(phi, t, active, ridges, n):
+    """The best single change of a set, from residuals by QR and a scan over the ridge of every column."""
+
+    def score(columns, penalties):
+        return -0.5 * n * np.log(stable_gcv(phi[:, columns], t, penalties, n))
+
+    before, gains = score(active, ridges), []
+    for m in range(phi.shape[1]):
+        rest, others = active[active != m], ridges[active != m]
+        scan = (phi[:, m] ** 2).sum() * np.geomspace(1e-11, 1e5, 60)
+        gains.append(max(score(rest, others), *(score(np.append(rest, m), np.append(others, r)) for r in scan)) - before)
+    return max(gains)
+
+
+def reestimated_densely(phi, t, alpha, beta, eps):
+    """The paper's rule (5) by dense matrices."""
+    n_tried = 0
+    while True:
+        n_tried += 1
+        sigma = np.linalg.inv(beta * phi.T @ phi + alpha * np.eye(phi.shape[1]))
+        mu = beta * sigma @ phi.T @ t
+        gamma = phi.shape[1] - alpha * np.trace(sigma)
+        new = gamma / (mu @ mu), (len(t) - gamma) / ((t - phi @ mu) ** 2).sum()
+        is_close = abs(np.log(new[1] / beta)) < eps * np.sqrt(2 / (len(t) - gamma))
+        if is_close and abs(np.log(new[0] / alpha)) < eps * np.sqrt(2 / gamma):
+            return alpha, beta, n_tried
+        alpha, beta = new

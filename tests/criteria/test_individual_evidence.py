@@ -10,7 +10,7 @@ from skarce.states.active_set import ActiveSet, resolved_energy
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import log_evidence, profiled_log_evidence, random_problem
-from tests.states.test_active_set import moments_of
+from tests.problems import moments_of
 
 ACTIVE, RIDGES = np.array([0, 2, 5, 9]), np.array([0.7, 30.0, 4.0, 200.0])
 

@@ -10,7 +10,7 @@ from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import penalized_error, random_problem, rbf
-from tests.states.test_active_set import moments_of
+from tests.problems import moments_of
 
 ACTIVE = np.array([4, 1, 9, 3])
 seeds = pytest.mark.parametrize("seed", range(5))

@@ -10,13 +10,18 @@ from skarce.states.active_set import ActiveSet
 from skarce.states.eigen_set import EigenSet
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from tests.oracles import annihilator, log_density, random_problem, shared_evidence, well_determined
-from tests.states.test_active_set import assert_fresh, moments_of
+from tests.oracles import annihilator, log_density, random_problem, reestimated_densely, shared_evidence, well_determined
+from tests.problems import moments_of
+from tests.states.test_active_set import assert_fresh
 
 ACTIVE = np.array([4, 1, 9, 3])
+
 HELD = [(1e-3, 1.0), (2.0, 0.05), (1e4, 30.0)]
+
 precisions = pytest.mark.parametrize(("alpha", "beta"), HELD)
+
 seeds = pytest.mark.parametrize("seed", range(6))
+
 STATES = {"eigenvectors": EigenSet, "Cholesky": lambda *a: ActiveSet(*a, squares=True)}
 
 
@@ -146,21 +151,6 @@ def test_tight_reestimation_is_the_dense_maximum_in_two_dimensions(make_state, s
     rest = t - inside @ state.weights
     np.testing.assert_allclose(state.ridges[0] / noise, gamma / (state.weights @ state.weights), rtol=1e-6)
     np.testing.assert_allclose(noise, rest @ rest / (len(t) - gamma), rtol=1e-8)
-
-
-def reestimated_densely(phi, t, alpha, beta, eps):
-    """The paper's rule (5) by dense matrices."""
-    n_tried = 0
-    while True:
-        n_tried += 1
-        sigma = np.linalg.inv(beta * phi.T @ phi + alpha * np.eye(phi.shape[1]))
-        mu = beta * sigma @ phi.T @ t
-        gamma = phi.shape[1] - alpha * np.trace(sigma)
-        new = gamma / (mu @ mu), (len(t) - gamma) / ((t - phi @ mu) ** 2).sum()
-        is_close = abs(np.log(new[1] / beta)) < eps * np.sqrt(2 / (len(t) - gamma))
-        if is_close and abs(np.log(new[0] / alpha)) < eps * np.sqrt(2 / gamma):
-            return alpha, beta, n_tried
-        alpha, beta = new
 
 
 @pytest.mark.parametrize("eps", [0.1, 1e-4])

@@ -1,23 +1,20 @@
-"""Sparse Gaussian processes by backward elimination: the estimator, its rules, and the models on its way."""
-
-import pickle
+"""Sparse Gaussian processes by backward elimination: the model, its rules, the models on the way, budgets and limits."""
 
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import PolynomialFeatures
 
 from skarce import BackwardEliminationRegressor, EvidenceRegressor, KernelBasis, Outcome
-from skarce.designs import RowBlocks
-from skarce.methods.elimination.path import StopRule
 from tests.oracles import log_evidence, penalized_error, rbf
 
 GAMMA = 0.3
+
 directions = pytest.mark.parametrize("direction", ["backward", "forward"])
+
 intercepts = pytest.mark.parametrize("intercept", [True, False])
+
 variances = pytest.mark.parametrize("variance", ["learned", 1.0])
 
 
@@ -173,51 +170,6 @@ def test_paper_model_on_friedman1():
     assert 52 < np.mean(sizes) < 72
 
 
-# Rules by hand -------------------------------------------------------------------------------------------------------------
-
-EXCESS = np.array([9.0, 4.0, 1.5, 0.25, 0.06, 0.02, 0.0])  # of the models of 0 to 6 functions
-
-
-@pytest.mark.parametrize(("tol", "size"), [(0.0, 6), (0.01, 6), (0.02, 5), (0.05, 5), (0.06, 4), (0.3, 3), (4.0, 1), (50.0, 0)])
-@directions
-def test_total_rule_by_hand(direction, tol, size):
-    assert StopRule("total", tol, direction).size(EXCESS) == size
-    assert StopRule("total", tol, direction).size(EXCESS[2:], least=2) == max(size, 2)
-
-
-@pytest.mark.parametrize(
-    ("tol", "size"),
-    # Downwards f rises by 0.02 of 1, 0.04 of 1.02, 0.19 of 1.06, 1.25 of 1.25, 2.5 of 2.5, 5 of 5.
-    [(0.01, 6), (0.02, 5), (0.0393, 4), (0.17, 4), (0.18, 3), (0.999, 3), (1.0, 0)],
-)
-def test_step_rule_downwards_by_hand(tol, size):
-    assert StopRule("step", tol, "backward").size(EXCESS) == size
-
-
-@pytest.mark.parametrize(
-    ("tol", "size"),
-    # Upwards it falls by 5 of 10, 2.5 of 5, 1.25 of 2.5, 0.19 of 1.25, 0.04 of 1.06, 0.02 of 1.02.
-    [(0.5, 0), (0.4999, 3), (0.153, 3), (0.151, 4), (0.038, 4), (0.03, 5), (0.01, 6)],
-)
-def test_step_rule_upwards_by_hand(tol, size):
-    rule = StopRule("step", tol, "forward")
-    assert rule.size(EXCESS) == size
-    seen = [k for k in range(1, 7) if rule.is_met(EXCESS[: k + 1].tolist())]
-    assert (seen[0] - 1 if seen else 6) == size
-
-
-@pytest.mark.parametrize("stop", ["total", "step"])
-def test_a_way_up_that_ended_too_early_asks_for_more(stop):
-    assert StopRule(stop, 0.001, "forward").size(EXCESS[:4]) == 4  # the models of 0 to 3 functions are known
-    assert StopRule(stop, 0.001, "forward").size(EXCESS) == 6
-
-
-def test_a_hump_ends_elimination_by_steps_but_not_in_total():
-    excess = np.array([1.0, 0.5, 0.49, 0.2, 0.0])
-    assert StopRule("step", 0.1, "backward").size(excess) == 4
-    assert StopRule("total", 0.3, "backward").size(excess) == 3
-
-
 # Budgets and limits ---------------------------------------------------------------------------------------------------------
 
 
@@ -303,157 +255,3 @@ def test_wrong_parameters_are_named(sinc, wrong, message):
 def test_too_many_candidates_for_the_memory_budget(sinc):
     with config_context(working_memory=0.1), pytest.raises(ValueError, match="all 90 candidates"):
         make(moments="columns").fit(*sinc)
-
-
-# Awkward data ---------------------------------------------------------------------------------------------------------------
-
-
-@directions
-def test_a_kernel_matrix_of_rank_three(rng, direction):
-    X = rng.normal(size=(60, 3))
-    y = X @ [1.0, -2.0, 0.5] + rng.normal(0, 0.1, 60)
-    model = BackwardEliminationRegressor(KernelBasis("linear"), direction=direction).fit(X, y)
-    full = EvidenceRegressor(KernelBasis("linear")).fit(X, y)
-    assert 3 <= len(model.active_) < 60
-    assert np.mean((model.predict(X) - full.predict(X)) ** 2) < 0.1 * full.noise_variance_
-    three = model.with_n_basis(3)
-    assert np.isfinite(three.predict(X, return_std=True)).all()
-    assert np.mean((three.predict(X) - full.predict(X)) ** 2) < full.noise_variance_
-
-
-@directions
-def test_duplicate_rows_are_counted_and_not_doubled(rng, direction):
-    X = rng.uniform(-3, 3, (40, 1))
-    y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 40)
-    weights = rng.integers(0, 4, 40)
-    weighted = make(direction=direction).fit(X, y, sample_weight=weights)
-    repeated = make(direction=direction).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
-    np.testing.assert_allclose(weighted.relevance_vectors_, repeated.relevance_vectors_)
-    np.testing.assert_allclose(weighted.predict(X, return_std=True), repeated.predict(X, return_std=True), rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(weighted.criterion_, repeated.criterion_, rtol=1e-8)
-
-
-def test_equal_candidates(rng):
-    X = rng.normal(size=(50, 4))
-    y = X @ [1.0, 2.0, 0.0, -1.0] + rng.normal(0, 0.1, 50)
-    model = BackwardEliminationRegressor("passthrough").fit(np.column_stack([X, X]), y)
-    assert len(model.active_) <= 5
-    assert set(model.active_ % 4) >= {0, 1, 3}
-
-
-@directions
-def test_constant_inputs_and_constant_targets(sinc, direction):
-    X, y = sinc
-    nothing = make(direction=direction).fit(np.ones((20, 2)), y[:20])
-    assert len(nothing.active_) == 0
-    np.testing.assert_allclose(nothing.predict(np.ones((3, 2))), y[:20].mean())
-    one_constant = make(direction=direction).fit(np.column_stack([X, np.ones(90)]), y)
-    np.testing.assert_allclose(
-        one_constant.predict(np.column_stack([X, np.ones(90)])), make(direction=direction).fit(X, y).predict(X)
-    )
-    flat = make(direction=direction, weight_variance=1.0).fit(X, np.full(90, 4.0))
-    assert flat.outcome_ is Outcome.CONSTANT_TARGET
-    np.testing.assert_allclose(flat.predict(X[:2]), 4.0)
-    assert "objective" in flat.trace_.dtype.names
-
-
-@directions
-@intercepts
-def test_one_candidate_and_one_row(direction, intercept):
-    X, y = np.arange(6.0)[:, None], np.array([0.1, 1.2, 1.9, 3.1, 4.0, 5.1])
-    one = BackwardEliminationRegressor("passthrough", direction=direction, fit_intercept=intercept).fit(X, y)
-    assert one.active_.tolist() == [0]
-    assert one.coef_[0] == pytest.approx(1.0, abs=0.05)
-    row = BackwardEliminationRegressor(direction=direction, fit_intercept=intercept).fit([[1.0]], [2.0])
-    assert np.isfinite(row.predict([[1.0]])).all()
-
-
-def test_noise_alone_has_no_functions(rng):
-    model = BackwardEliminationRegressor("passthrough").fit([[1.0], [-1.0], [1.0], [-1.0]], [1.0, 1.0, -1.0, -1.0])
-    assert model.outcome_ is Outcome.NOTHING_HELPS
-    assert len(model.active_) == 0
-    with pytest.raises(ValueError, match="no model with functions"):
-        model.with_n_basis(1)
-
-
-def test_an_exact_fit_ends_in_a_sound_model(rng):
-    X = rng.normal(size=(60, 2))
-    exact = BackwardEliminationRegressor("passthrough").fit(X, X @ [2.0, -1.0])
-    assert exact.outcome_ is Outcome.NO_NOISE
-    np.testing.assert_allclose(exact.coef_, [2.0, -1.0], rtol=1e-6)
-
-
-@pytest.mark.parametrize("factor", [1e7, 1e-7, 1e150, 1e-150])
-@variances
-def test_units_of_the_target_do_not_matter(sinc, factor, variance):
-    X, y = sinc
-    model, scaled = (make(weight_variance=variance).fit(X, y * c) for c in (1.0, factor))
-    np.testing.assert_array_equal(scaled.active_, model.active_)
-    np.testing.assert_allclose(scaled.predict(X) / factor, model.predict(X), rtol=1e-6, atol=1e-9)
-
-
-# The face -------------------------------------------------------------------------------------------------------------------
-
-
-def test_several_targets_have_their_own_functions(rng):
-    X = rng.uniform(-4, 4, (80, 2))
-    Y = np.column_stack([np.sin(X[:, 0]), 100 * np.cos(X[:, 1])]) + rng.normal(0, [0.1, 10.0], (80, 2))
-    single = [make(weight_variance=1.0).fit(X, Y[:, k]) for k in range(2)]
-    both = make(weight_variance=1.0).fit(X, Y)
-    np.testing.assert_array_equal(both.active_, np.union1d(*(s.active_ for s in single)))
-    mean, std = both.predict(X, return_std=True)
-    for k, one in enumerate(single):
-        np.testing.assert_allclose(mean[:, k], one.predict(X), rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(std[:, k], one.predict(X, return_std=True)[1], rtol=1e-7)
-    assert set(np.unique(both.trace_["output"])) == {0, 1}
-    small = both.with_n_basis(5)
-    for k, one in enumerate(single):
-        np.testing.assert_allclose(small.predict(X)[:, k], one.with_n_basis(5).predict(X), rtol=1e-7, atol=1e-9)
-
-
-def test_row_blocks_give_the_model_of_the_rows(rng):
-    X = rng.uniform(-4, 4, (2000, 2))
-    y = np.sin(X[:, 0]) + 0.3 * X[:, 1] + rng.normal(0, 0.2, 2000)
-    basis = KernelBasis(gamma=0.5, centers=X[:40])
-    for variance in ("learned", 1.0):
-        streamed, at_once = (
-            BackwardEliminationRegressor(basis, weight_variance=variance, keep_path=True).fit(*data)
-            for data in ((RowBlocks.from_arrays(X, y, block_rows=501),), (X, y))
-        )
-        np.testing.assert_array_equal(streamed.active_, at_once.active_)
-        np.testing.assert_allclose(streamed.with_n_basis(20).predict(X[:9]), at_once.with_n_basis(20).predict(X[:9]), rtol=1e-6)
-
-
-def test_whole_and_columns_agree(sinc):
-    X, y = sinc
-    whole, columns = (make(moments=kind, keep_path=True).fit(X, y) for kind in ("whole", "columns"))
-    np.testing.assert_array_equal(whole.active_, columns.active_)
-    np.testing.assert_allclose(whole.trace_["objective"], columns.trace_["objective"], rtol=1e-8)
-
-
-def test_any_transformer_is_a_basis(rng):
-    X = rng.normal(size=(80, 3))
-    y = X[:, 0] ** 2 + X[:, 1] * X[:, 2] + rng.normal(0, 0.05, 80)
-    model = BackwardEliminationRegressor(PolynomialFeatures(3)).fit(X, y)
-    names = set(model.basis_.get_feature_names_out())
-    assert {"x0^2", "x1 x2"} <= names
-    assert len(names) < 12
-    smaller = model.with_n_basis(2)
-    assert set(smaller.basis_.get_feature_names_out()) == {"x0^2", "x1 x2"}
-    assert smaller.predict(X).shape == (80,)
-
-
-def test_clone_and_pickle_keep_the_path(sinc):
-    X, y = sinc
-    model = make(keep_path=True).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.with_n_basis(50).predict(X), model.with_n_basis(50).predict(X))
-    assert clone(model).get_params()["keep_path"] is True
-
-
-def test_verbose_prints_the_steps_as_the_trace_has_them(sinc, capsys):
-    model = make(verbose=2, n_basis=80).fit(sinc[0], 1000.0 * sinc[1])
-    lines = [line for line in capsys.readouterr().err.splitlines() if "delete" in line]
-    assert len(lines) == len(model.trace_)
-    for line, row in zip(lines, model.trace_, strict=True):
-        assert f"criterion {row['criterion']: .6e}  active {row['n_active']:5d}" in line

@@ -1,57 +1,14 @@
-"""One ridge for all weights, or for the orthogonalised ones, against dense smoothers, scans over the ridge and Gram-Schmidt."""
+"""Regularized forward selection: choices, models, and inputs that break others."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_friedman2
 
 from skarce import KernelBasis, Outcome, RegularizedForwardRegressor
-from skarce.criteria import OrthogonalGCV, SharedGCV
-from skarce.criteria.one_ridge import OrthogonalFit
-from skarce.searches import BestAction, Forward
-from skarce.states.active_set import ActiveSet
-from skarce.states.budget import Budget
-from skarce.states.journal import Journal
+from tests.criteria.dense_one_ridge import PENALTIES, best_ridge, centred, penalty_of, value
 from tests.oracles import gcv, gram_schmidt, random_problem, rbf
-from tests.states.test_active_set import moments_of
 
 INTERCEPTS = pytest.mark.parametrize("fit_intercept", [True, False])
-PENALTIES = pytest.mark.parametrize("penalize", ["weights", "orthogonal"])
-SCAN = np.geomspace(1e-10, 1e2, 241)
-
-
-def centred(phi, intercept):
-    return phi - phi.mean(axis=0) if intercept else phi
-
-
-def penalty_of(phi, ridge, penalize, *, intercept=False):
-    """The penalty matrix of these columns, in the order of their entry."""
-    if penalize == "weights":
-        return ridge * np.eye(phi.shape[1])
-    _, U = gram_schmidt(centred(phi, intercept))
-    return ridge * U.T @ U
-
-
-def value(phi, t, ridge, penalize, *, intercept=False):
-    """Dense GCV of these columns, in the order of their entry."""
-    return gcv(phi, t, penalty_of(phi, ridge, penalize, intercept=intercept), intercept=intercept)
-
-
-def best_ridge(phi, t, penalize, *, intercept=False):
-    """By a dense scan and a bounded search around its best point; also the value there."""
-    longest = np.linalg.eigvalsh(centred(phi, intercept).T @ centred(phi, intercept))[-1]
-    if penalize == "orthogonal":
-        longest = (gram_schmidt(centred(phi, intercept))[0] ** 2).sum(axis=0).max()
-    logs = np.log(SCAN * longest)
-
-    def at(log):
-        return value(phi, t, np.exp(log), penalize, intercept=intercept)
-
-    k = int(np.argmin([at(log) for log in logs]))
-    found = minimize_scalar(
-        at, bounds=(logs[max(k - 1, 0)], logs[min(k + 1, len(logs) - 1)]), method="bounded", options={"xatol": 1e-6}
-    )
-    return float(np.exp(found.x)), float(found.fun)
 
 
 def forward_by_brute_force(phi, t, size, penalize, ridge, *, intercept):
@@ -141,126 +98,6 @@ def test_weights_count_rows(rng, penalize, fit_intercept):
     expected = value(phi[rows][:, path], t[rows], model.posterior_.ridges[0], penalize, intercept=fit_intercept)
     assert model.criterion_ == pytest.approx(expected, rel=1e-8)
     assert model.criterion_ <= best_ridge(phi[rows][:, path], t[rows], penalize, intercept=fit_intercept)[1] * (1 + 1e-4)
-
-
-# The ridge ------------------------------------------------------------------------------------------------------------------
-
-
-@PENALTIES
-@pytest.mark.parametrize("seed", range(6))
-def test_ridge_is_the_least_of_a_dense_scan(seed, penalize):
-    phi, t = random_problem(seed, n=30, m=8)
-    moments = moments_of(phi, t)
-    active = np.random.default_rng(seed).permutation(8)[: 3 + seed % 4]
-    expected, least = best_ridge(phi[:, active], t, penalize)
-    if penalize == "weights":
-        state = ActiveSet(moments, active, np.full(len(active), 1.0), squares=True)
-        SharedGCV().settle(state)
-        ridge = state.ridges[0]
-        assert (state.ridges == ridge).all()
-    else:
-        state = ActiveSet(moments, active, np.zeros(len(active)))
-        ridge = OrthogonalGCV().penalty(state, len(active))[0][0]
-    at = value(phi[:, active], t, ridge, penalize)
-    assert at <= least * (1 + 1e-9)
-    longest = np.linalg.eigvalsh(phi[:, active].T @ phi[:, active])[-1]
-    if 1e-9 < expected / longest < 10.0:
-        assert ridge == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_one_dimensional_search_never_misses(seed):
-    """Random orthogonal fits, many with several minima: nothing on a fine scan is better."""
-    rng = np.random.default_rng(seed)
-    size, n = int(rng.integers(1, 20)), 25.0
-    fit = OrthogonalFit(
-        10.0 ** rng.uniform(-8, 2, size), rng.normal(size=size) * 10.0 ** rng.uniform(-6, 2, size), 10.0 ** rng.uniform(-6, 2), n
-    )
-    p, o = fit.lengths, fit.projections
-
-    def log_gcv(ridge):
-        q = fit.unexplained + (o**2 / p * (ridge / (p + ridge)) ** 2).sum(axis=-1)
-        return np.log(q) - 2 * np.log(n - (p / (p + ridge)).sum(axis=-1))
-
-    ridge = fit.best_ridge()
-    scan = p.max() * np.geomspace(1e-12, 1e2, 3000)
-    assert log_gcv(ridge) <= log_gcv(scan[:, None]).min() + 1e-9
-    assert fit.score(ridge) == pytest.approx(-n / 2 * log_gcv(ridge), rel=1e-10)
-
-
-def test_slope_and_curvature_against_differences(rng):
-    fit = OrthogonalFit(10.0 ** rng.uniform(-2, 2, 6), rng.normal(size=6), 0.3, 20.0)
-    for log in (-3.0, 0.0, 2.0):
-        slope, curvature = fit._derivatives(log)
-        up, down = (-2.0 / 20.0 * fit.score(np.exp(log + s)) for s in (1e-4, -1e-4))
-        assert slope == pytest.approx((up - down) / 2e-4, rel=1e-6, abs=1e-9)
-        slopes = [fit._derivatives(log + s)[0] for s in (1e-5, -1e-5)]
-        assert curvature == pytest.approx((slopes[0] - slopes[1]) / 2e-5, rel=1e-6, abs=1e-9)
-
-
-def test_a_ridge_that_hardly_moves_stays():
-    phi, t = random_problem(0)
-    state = ActiveSet(moments_of(phi, t), np.array([0, 2, 5]), np.ones(3), squares=True)
-    SharedGCV().settle(state)
-    ridge = state.ridges[0]
-    state.settle(np.arange(3), np.full(3, ridge * 1.005))
-    SharedGCV().settle(state)
-    assert state.ridges[0] == pytest.approx(ridge * 1.005)
-    SharedGCV(7.0).settle(state)
-    assert state.ridges[0] == pytest.approx(ridge * 1.005)
-
-
-# The criteria by themselves -------------------------------------------------------------------------------------------------
-
-
-@PENALTIES
-@pytest.mark.parametrize("seed", range(3))
-def test_rankings_and_gains_are_those_of_dense_gcv(seed, penalize):
-    phi, t = random_problem(seed)
-    active, ridge = np.array([9, 2, 5]), 40.0
-    criterion = SharedGCV(ridge) if penalize == "weights" else OrthogonalGCV(ridge)
-    ridges = np.full(3, ridge if penalize == "weights" else 0.0)
-    state = ActiveSet(moments_of(phi, t), active, ridges, squares=criterion.needs_squares)
-    before = value(phi[:, active], t, ridge, penalize)
-    assert criterion.value(criterion.score(state, 30), 30, 30, 1.0) == pytest.approx(before, rel=1e-9)
-    ranking = criterion.ranking(state)
-    assert (ranking[active] == 0.0).all()
-    for m in np.setdiff1d(np.arange(12), active):
-        after = value(phi[:, [*active, m]], t, ridge, penalize)
-        assert ranking[m] == pytest.approx(before / after, rel=1e-8)
-        entering, gain = criterion.addition(state, int(m))
-        assert entering == ridges[0]
-        assert gain == pytest.approx(15 * np.log(before / after), abs=1e-7)
-    if penalize == "weights":
-        for j, gain in enumerate(criterion.removal_gains(state, np.arange(3), 30)):
-            after = value(phi[:, np.delete(active, j)], t, ridge, penalize)
-            assert gain == pytest.approx(15 * np.log(before / after), rel=1e-6)
-
-
-@PENALTIES
-@pytest.mark.parametrize("seed", range(3))
-def test_the_first_function_is_judged_at_its_own_ridge(seed, penalize):
-    phi, t = random_problem(seed)
-    criterion = SharedGCV() if penalize == "weights" else OrthogonalGCV()
-    state = ActiveSet(moments_of(phi, t), squares=criterion.needs_squares)
-    ranking = criterion.ranking(state)
-    values = np.array([best_ridge(phi[:, [m]], t, penalize)[1] for m in range(12)])
-    nothing = 30 * (t @ t) / 30**2
-    assert ranking.argmax() == values.argmin()
-    best = int(ranking.argmax())
-    assert criterion.addition(state, best)[1] == pytest.approx(15 * np.log(nothing / values[best]), rel=1e-6)
-    assert ((ranking > 1.0) == (values < nothing)).all()
-
-
-def test_best_action_with_a_fixed_ridge_ends_where_no_single_change_reduces_gcv():
-    phi, t = random_problem(3, n=40, m=20)
-    found = BestAction().run(SharedGCV(5.0), moments_of(phi, t), Journal(Budget(tol=1e-6)))
-    assert len(found.active) > 2
-    assert (found.ridges == 5.0).all()
-    best = value(phi[:, found.active], t, 5.0, "weights")
-    for m in range(20):
-        others = np.setxor1d(found.active, [m])
-        assert value(phi[:, others], t, 5.0, "weights") >= best * (1 - 1e-6)
 
 
 # Inputs that break others ---------------------------------------------------------------------------------------------------
@@ -371,13 +208,3 @@ def test_it_finds_good_models(penalize):
 def test_wrong_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         RegularizedForwardRegressor("passthrough", **parameters).fit(*random_problem(0))
-
-
-def test_mixing_survives_the_order_of_the_indices():
-    """Functions come in one order and are kept in another."""
-    phi, t = random_problem(2, n=40, m=10)
-    found = Forward(n_basis=6).run(OrthogonalGCV(3.0), moments_of(phi, t), Journal())
-    assert (np.diff(found.active) < 0).any()
-    _, U = gram_schmidt(phi[:, found.active])
-    np.testing.assert_allclose(found.mixing, U, atol=1e-9 * np.abs(U).max())
-    np.testing.assert_allclose(found.ridges, 3.0)

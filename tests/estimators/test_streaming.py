@@ -25,9 +25,9 @@ from skarce import (
 )
 from skarce.methods.variational import growth as variational_growth
 from skarce.methods.variational import stream as variational_stream
-from skarce.moments import Sums
 
 CENTERS = np.linspace(-4, 4, 12)[:, None]
+
 ESTIMATORS = {
     "vbls": VBLSRegressor(restarts="always"),
     "vbls, groups": VBLSRegressor(prior=[0, 0, 1, 1, 2, 2], restarts="always"),
@@ -97,17 +97,6 @@ def test_forgetting_is_a_weight_that_fades_with_every_batch():
     weighted = VBLSRegressor().fit(X, y, sample_weight=0.95**ages)
     np.testing.assert_allclose(model.coef_, weighted.coef_, rtol=1e-8)
     assert model.posterior_.n_samples == pytest.approx((0.95**ages).sum())
-
-
-def test_sums_that_forget_are_those_of_weighted_rows(rng):
-    phi, t = rng.normal(size=(20, 3)) + 7, rng.normal(size=(20, 2)) - 3
-    sums, weighted = Sums.empty(3, 2), Sums.empty(3, 2)
-    for k in range(20):  # one row at a time
-        sums.forget(0.9)
-        sums.absorb(phi[k : k + 1].copy(), t[k : k + 1], None)
-    weighted.absorb(phi.copy(), t, 0.9 ** np.arange(20)[::-1])
-    for name in ("n_samples", "candidate_means", "target_means", "gram", "projections", "target_energies"):
-        np.testing.assert_allclose(getattr(sums, name), getattr(weighted, name), rtol=1e-10, atol=1e-12)
 
 
 def test_sample_weights_count_rows_in_a_stream():

@@ -1,17 +1,15 @@
-"""Variational Bayesian least squares as users meet it."""
+"""Variational Bayesian least squares: the bound, priors, choosing inputs, sizes and limits."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate, stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import BayesianRidge, LinearRegression
 
 from skarce import KernelBasis, Outcome, VBLSRegressor
-from skarce.designs import RowBlocks
 from tests.oracles import log_evidence
 
 
@@ -24,6 +22,7 @@ def correlated(seed=0, n=150, d=12, noise=1.0):
 
 
 LABELS = np.arange(12) // 3
+
 PRIORS = {
     "ard": {},
     "shared": {"prior": "shared"},
@@ -225,172 +224,6 @@ def test_max_active_keeps_the_strongest(prior):
     assert len(model.active_) == 3
     assert model.outcome_ is Outcome.SIZE_LIMIT
     assert model.score(X, y) > 0.3
-
-
-# Posterior ------------------------------------------------------------------------------------------------------------------
-
-
-def test_student_t_marginals_are_those_of_the_joint_posterior_integrated_over_the_precision():
-    """Paper 4.3: b given alpha is normal, alpha has a Gamma distribution with shape N/2 for each member of its group."""
-    X, y, _ = correlated(n=40)
-    for prior in ("ard", LABELS):
-        model = VBLSRegressor(prior=prior, posterior="student-t").fit(X, y)
-        marginals = model.coef_marginals()
-        h = ((X - X.mean(axis=0)) ** 2).sum(axis=0)[model.active_]
-        gamma = model.relevance_[model.active_]
-        psi = model.noise_variance_ * gamma / gamma.sum()
-        for k in range(len(model.active_)):
-            size = 1 if isinstance(prior, str) else 3
-            alpha_mean, shape = model.weight_precision_[k], 0.5 * 39 * size
-            psi_t = alpha_mean * psi[k]  # of the t form
-            at = model.coef_[k] + 1.3 * np.sqrt(psi[k] / (h[k] + psi[k] * alpha_mean))
-
-            def joint(alpha, at=at, mean=model.coef_[k], h=h[k], psi_t=psi_t, shape=shape, scale=alpha_mean / shape):
-                return stats.norm.pdf(at, mean, np.sqrt(psi_t / (alpha * (h + psi_t)))) * stats.gamma.pdf(alpha, shape, scale=scale)
-
-            points = alpha_mean * np.array([0.5, 0.8, 1.0, 1.25, 2.0])
-            expected, _ = integrate.quad(joint, 0, 6 * alpha_mean, points=points, limit=200)
-            assert marginals.pdf(np.full(len(model.active_), at))[k] == pytest.approx(expected, rel=1e-6)
-
-
-def test_normal_marginals_have_the_variance_of_the_paper():
-    X, y, _ = correlated()
-    model = VBLSRegressor(tol=1e-12).fit(X, y)
-    h = ((X - X.mean(axis=0)) ** 2).sum(axis=0)[model.active_]
-    gamma = model.relevance_[model.active_]
-    psi = model.noise_variance_ * gamma / gamma.sum()
-    np.testing.assert_allclose(model.coef_marginals().var(), psi / (h + psi * model.weight_precision_), rtol=1e-8)
-    assert (model.coef_marginals().std() < 0.7 * model.posterior_.coefficient_std).all()
-
-
-def test_coefficient_tests_without_a_prior_are_the_classical_ones():
-    X, y, _ = correlated()
-    tests = VBLSRegressor(prior="none").fit(X, y).coef_tests()
-    design = np.column_stack([X, np.ones(150)])
-    weights, residual, *_ = np.linalg.lstsq(design, y, rcond=None)
-    std = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * residual[0] / (150 - 13))
-    np.testing.assert_allclose(tests.statistic, (weights / std)[:12], rtol=1e-8)
-    assert tests.degrees_of_freedom == pytest.approx(150 - 13)
-    np.testing.assert_allclose(tests.p_value, 2 * stats.t.sf(np.abs(weights / std)[:12], 137), rtol=1e-6)
-
-
-@pytest.mark.parametrize("posterior", ["gaussian", "student-t"])
-def test_intervals_of_weights_cover_the_truth(posterior):
-    inside = []
-    for seed in range(60):
-        X, y, b = correlated(seed, n=200)
-        model = VBLSRegressor(prior="none", posterior=posterior).fit(X, y)
-        low, high = model.coef_interval(0.9).T
-        inside.append((low < b) & (b < high))
-    assert 0.87 < np.mean(inside) < 0.93
-
-
-@pytest.mark.parametrize("prior", ["ard", "shared", "none"])
-def test_95_percent_intervals_cover_where_rows_are_many(prior):
-    inside = []
-    for seed in range(15):
-        X, y, _ = correlated(seed, n=120 + 500)
-        mean, std = VBLSRegressor(prior=prior).fit(X[:120], y[:120]).predict(X[120:], return_std=True)
-        inside.append(np.abs(y[120:] - mean) < 1.96 * std)
-    assert 0.93 < np.mean(inside) < 0.97
-
-
-def test_what_has_no_factorised_posterior_or_several_outputs_says_so():
-    X, y, _ = correlated()
-    with pytest.raises(ValueError, match="use coef_interval"):
-        VBLSRegressor(prior="shared").fit(X, y).coef_marginals()
-    two = VBLSRegressor().fit(X, np.column_stack([y, -y]))
-    with pytest.raises(ValueError, match="several outputs"):
-        two.coef_tests()
-    np.testing.assert_allclose(two.posterior_[0].coefficient_std, two.posterior_[1].coefficient_std)
-    with pytest.raises(ValueError, match="level must be between"):
-        VBLSRegressor().fit(X, y).coef_interval(95)
-
-
-# Heavy tails ----------------------------------------------------------------------------------------------------------------
-
-
-def with_outliers(seed):
-    X, clean, b = correlated(seed, n=200)
-    rng = np.random.default_rng(seed)
-    y = clean.copy()
-    y[rng.choice(200, 10, replace=False)] += rng.choice([-1, 1], 10) * rng.uniform(20, 60, 10)
-    return X, clean, y, b
-
-
-def test_gross_outliers_hardly_move_the_weights(prior):
-    errors = {"clean": [], "robust": [], "plain": []}
-    for seed in range(10):
-        X, clean, y, b = with_outliers(seed)
-        for name, target, noise in (("clean", clean, "gaussian"), ("robust", y, "student-t"), ("plain", y, "gaussian")):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", category=ConvergenceWarning)
-                model = VBLSRegressor(noise=noise, **prior).fit(X, target)
-            weights = np.zeros(12)
-            weights[model.active_] = model.coef_
-            errors[name].append(np.linalg.norm(weights - b))
-    clean, robust, plain = (np.mean(errors[name]) for name in ("clean", "robust", "plain"))
-    assert robust < 2 * clean
-    assert plain > 2 * robust
-
-
-def test_rounds_of_weights_never_lower_the_bound(prior):
-    for seed in range(3):
-        X, _, y, _ = with_outliers(seed)
-        model = VBLSRegressor(noise="student-t", **prior).fit(X, y)
-        assert np.diff(model.trace_["criterion"]).min(initial=0.0) > -1e-9
-        assert model.criterion_ == pytest.approx(model.trace_["criterion"][-1], rel=1e-12)
-        assert model.criterion_ == pytest.approx(model.trace_["criterion"][-1])
-
-
-def test_the_bound_with_heavy_tails_and_no_prior_is_the_likelihood_at_its_maximum():
-    X, _, y, _ = with_outliers(0)
-    X, y = X - X.mean(axis=0), y - np.median(y)
-    model = VBLSRegressor(prior="none", noise="student-t", degrees_of_freedom=3.0, fit_intercept=False).fit(X, y)
-
-    def log_likelihood(weights, scale):
-        return stats.t.logpdf(y, 3.0, X @ weights, scale).sum()
-
-    # The noise of least squares counts the weights that were fitted.
-    scale = np.sqrt(model.noise_variance_)
-    assert model.criterion_ == pytest.approx(log_likelihood(model.coef_, scale), rel=1e-9)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        assert log_likelihood(model.coef_ + 0.02 * rng.normal(size=12), scale) < model.criterion_
-
-
-def test_many_degrees_of_freedom_are_normal_noise():
-    X, y, _ = correlated()
-    normal, heavy = VBLSRegressor().fit(X, y), VBLSRegressor(noise="student-t", degrees_of_freedom=1e7).fit(X, y)
-    np.testing.assert_allclose(heavy.coef_, normal.coef_, rtol=1e-5)
-    assert heavy.criterion_ == pytest.approx(normal.criterion_, abs=1e-3)
-    learned = VBLSRegressor(noise="student-t").fit(X, y)
-    assert learned.posterior_.noise_freedom > 10
-    np.testing.assert_allclose(learned.predict(X), normal.predict(X), atol=0.1)
-
-
-def test_the_std_allows_for_heavy_tails():
-    X, _, y, _ = with_outliers(1)
-    model = VBLSRegressor(noise="student-t", degrees_of_freedom=4.0).fit(X, y)
-    _, std = model.predict(X[:3], return_std=True)
-    assert (std**2 > 2.0 * model.noise_variance_).all()  # nu / (nu - 2) = 2
-
-
-def test_weight_two_is_the_row_twice_with_heavy_tails():
-    X, _, y, _ = with_outliers(2)
-    counts = np.random.default_rng(0).integers(0, 3, len(y))
-    weighted = VBLSRegressor(noise="student-t").fit(X, y, sample_weight=counts)
-    repeated = VBLSRegressor(noise="student-t").fit(np.repeat(X, counts, 0), np.repeat(y, counts))
-    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-4, atol=1e-4)
-    assert weighted.criterion_ == pytest.approx(repeated.criterion_, rel=1e-5)
-
-
-def test_heavy_tails_need_the_rows():
-    X, y, _ = correlated()
-    with pytest.raises(ValueError, match="needs them in memory"):
-        VBLSRegressor(noise="student-t").fit(RowBlocks.from_arrays(X, y))
-    with pytest.raises(AttributeError, match="partial_fit"):
-        VBLSRegressor(noise="student-t").partial_fit(X, y)
 
 
 # Sizes and limits -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from tests.oracles import random_problem
-from tests.states.test_active_set import moments_of
+from tests.problems import moments_of
 
 CRITERIA = {
     "individual evidence": IndividualEvidence(),

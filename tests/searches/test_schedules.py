@@ -11,13 +11,12 @@ from skarce.criteria import GCV, IndividualEvidence
 from skarce.designs import InMemoryDesign
 from skarce.methods.relevance_em import run_em
 from skarce.searches import BestAction, GreedyBatches, Pools
-from skarce.searches.checkpoint import Checkpoint
 from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from tests.oracles import profiled_log_evidence, random_problem, stable_gcv
-from tests.states.test_active_set import moments_of
+from tests.oracles import largest_gain, largest_gain_of_gcv, profiled_log_evidence, random_problem, stable_gcv
+from tests.problems import moments_of
 
 SCHEDULES = {
     "best action, compiled": lambda c, m, j: BestAction().run(c, m, j),
@@ -40,30 +39,6 @@ def friedman(kind, n, gamma=0.1):
     basis = KernelBasis(gamma=gamma).fit(X)
     phi = basis.transform(X)
     return InMemoryDesign(basis, X, y[:, None]), phi - phi.mean(axis=0), y
-
-
-def largest_gain(phi, t, active, ridges, n):
-    """The best single change of a set, from N x N matrices and a scan over the ridge of every column."""
-    inside = phi[:, active]
-    shape = np.linalg.inv(np.eye(len(t)) + (inside / ridges) @ inside.T)
-    steps = []
-    for m in range(phi.shape[1]):
-        P, present = shape, 0.0
-        if m in active:
-            j = int(np.flatnonzero(active == m)[0])
-            rest, others = np.delete(active, j), np.delete(ridges, j)
-            P = np.linalg.inv(np.eye(len(t)) + (phi[:, rest] / others) @ phi[:, rest].T)
-        psi, o, a = phi[:, m] @ P @ phi[:, m], phi[:, m] @ P @ t, t @ P @ t
-        if psi < 1e-9 * (phi[:, m] ** 2).sum():
-            continue
-
-        def gain(ridge, psi=psi, o=o, a=a):
-            return -0.5 * n * np.log(1 - o**2 / (a * (psi + ridge))) - 0.5 * np.log((psi + ridge) / ridge)
-
-        if m in active:
-            present = gain(ridges[j])
-        steps.append(max(0.0, gain(psi * np.geomspace(1e-9, 1e9, 500)).max()) - present)
-    return max(steps)
 
 
 @pytest.mark.parametrize("kind", ["whole", "columns"])
@@ -93,20 +68,6 @@ GCV_SCHEDULES = {name: run for name, run in SCHEDULES.items() if run is not run_
 @pytest.fixture(params=GCV_SCHEDULES)
 def run_by_gcv(request):
     return GCV_SCHEDULES[request.param]
-
-
-def largest_gain_of_gcv(phi, t, active, ridges, n):
-    """The best single change of a set, from residuals by QR and a scan over the ridge of every column."""
-
-    def score(columns, penalties):
-        return -0.5 * n * np.log(stable_gcv(phi[:, columns], t, penalties, n))
-
-    before, gains = score(active, ridges), []
-    for m in range(phi.shape[1]):
-        rest, others = active[active != m], ridges[active != m]
-        scan = (phi[:, m] ** 2).sum() * np.geomspace(1e-11, 1e5, 60)
-        gains.append(max(score(rest, others), *(score(np.append(rest, m), np.append(others, r)) for r in scan)) - before)
-    return max(gains)
 
 
 @pytest.mark.parametrize("kind", ["whole", "columns"])
@@ -205,37 +166,8 @@ def test_time_limit_says_so(run):
     assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.TIME_LIMIT
 
 
-def test_crowded_pools_give_way_to_the_whole_gram():
-    """On a hard problem by column the search asks for the whole Gram and ends where no pool could hold it back."""
-    design, _, _ = friedman(1, 400)
-    moments = design.moments("columns")[0]
-    asked = []
-    whole = moments.gram.whole
-    moments.gram.whole = lambda: asked.append(True) or whole()
-    found = GreedyBatches(pools=Pools(128)).run(IndividualEvidence(), moments, Journal())
-    assert asked
-    assert len(found.active) > 60
-
-
 def test_verbose_prints_steps(capsys):
     design, _, _ = friedman(2, 60)
     for compiled in (True, False):
         BestAction(compiled=compiled).run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
         assert "step" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("factor", [100.0, 0.9])
-def test_a_checkpoint_takes_back_what_failed_and_nothing_else(factor):
-    """From ridges that are too large, larger ones are worse and smaller ones better."""
-    phi, t = random_problem(0, n=40, m=8)
-    ridges = 50.0 * (phi[:, :3] ** 2).sum(axis=0)
-    state, journal = ActiveSet(moments_of(phi, t), np.arange(3), ridges, squares=True), Journal()
-    journal.note("add", 0, 1.0, 3)
-    before = Checkpoint(GCV(), state, journal)
-    state.settle(np.arange(3), factor * ridges)
-    journal.note("change", 0, 2.0, 3)
-    state.is_ill_conditioned = True
-    failed = factor > 1.0
-    assert before.take_back_what_failed() == failed
-    np.testing.assert_allclose(state.ridges, ridges if failed else factor * ridges)
-    assert len(journal.trace()) == (1 if failed else 2)

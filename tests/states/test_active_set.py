@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 
-from skarce.moments import ColumnGram, Moments, WholeGram
-from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import RESOLUTION, ActiveSet
+from skarce.states.active_set import ActiveSet
 from tests.oracles import annihilator, random_problem
-
-
-def moments_of(phi, t, kind="whole"):
-    gram = phi.T @ phi
-    by_column = ColumnGram(gram.diagonal().copy(), lambda i: gram[i], lambda r, c: gram[np.ix_(r, c)])
-    return Moments(WholeGram(gram) if kind == "whole" else by_column, phi.T @ t, t @ t, float(len(t)))
+from tests.problems import moments_of
 
 
 def assert_fresh(state, phi, t):
@@ -90,16 +83,3 @@ def test_dependent_members_are_thinned_out_not_fatal():
     state = ActiveSet(moments_of(phi, t), np.array([1, 2, 5, 6, 0]), np.full(5, 1e-300))
     assert 2 <= len(state) < 5
     assert np.isfinite(state.leftover).all()
-
-
-def test_block_equals_state_and_dense():
-    phi, t = random_problem(4)
-    moments = moments_of(phi, t)
-    active, ridges = np.array([0, 3, 8]), np.array([0.5, 20.0, 3.0])
-    block = ActiveBlock(moments.gram.block(active, active), moments.projections[active], t @ t * (1 + RESOLUTION), ridges)
-    state = ActiveSet(moments, active, ridges)
-    np.testing.assert_allclose(block.weights, state.weights)
-    np.testing.assert_allclose(block.spread(), state.spread())
-    np.testing.assert_allclose(block.energy, state.energy)
-    np.testing.assert_allclose(block.log_determinant, state.log_determinant)
-    np.testing.assert_allclose(block.inverse @ (block.gram + np.diag(ridges)), np.eye(3), atol=1e-9)

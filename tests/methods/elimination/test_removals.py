@@ -9,7 +9,7 @@ from skarce.methods.elimination import removals as elimination
 from skarce.methods.elimination.removals import ShrinkingInverse, additions, most_missed, removals
 from skarce.moments import WholeGram
 from tests.oracles import penalized_error, random_problem, rbf
-from tests.states.test_active_set import moments_of
+from tests.problems import moments_of
 
 seeds = pytest.mark.parametrize("seed", range(6))
 
