@@ -84,10 +84,16 @@ def random_problem(seed, n=30, m=12):
 
 
 def stable_gcv(phi, t, ridges, n_left):
-    """The same (without N in front) for ill-conditioned sets of centred columns: residuals by QR of the augmented matrix."""
-    orthogonal = np.linalg.qr(np.vstack([phi, np.diag(np.sqrt(ridges))]))[0][: len(t)]
-    rest = t - orthogonal @ (orthogonal.T @ t)
-    return rest @ rest / (n_left - np.sum(orthogonal**2)) ** 2
+    """The same (without N in front) for ill-conditioned sets of centered columns: residuals by QR of the augmented matrix.
+
+    `ridges` may be several sets of them, one in each row.
+    """
+    ridges = np.asarray(ridges)
+    penalties = np.sqrt(ridges)[..., None] * np.eye(phi.shape[1])
+    augmented = np.concatenate([np.broadcast_to(phi, (*ridges.shape[:-1], *phi.shape)), penalties], axis=-2)
+    orthogonal = np.linalg.qr(augmented)[0][..., : len(t), :]
+    rest = t - (orthogonal @ (t @ orthogonal)[..., None])[..., 0]
+    return np.sum(rest**2, axis=-1) / (n_left - np.sum(orthogonal**2, axis=(-2, -1))) ** 2
 
 
 def well_determined(phi, alpha, beta):
@@ -203,7 +209,8 @@ def largest_gain_of_gcv(phi, t, active, ridges, n):
     for m in range(phi.shape[1]):
         rest, others = active[active != m], ridges[active != m]
         scan = (phi[:, m] ** 2).sum() * np.geomspace(1e-11, 1e5, 60)
-        gains.append(max(score(rest, others), *(score(np.append(rest, m), np.append(others, r)) for r in scan)) - before)
+        with_m = score(np.append(rest, m), np.column_stack([np.tile(others, (len(scan), 1)), scan]))
+        gains.append(max(score(rest, others), with_m.max()) - before)
     return max(gains)
 
 

@@ -67,12 +67,12 @@ def fit_intercept(request):
     return request.param
 
 
-@pytest.fixture(params=["rows are centres", "landmarks"])
+@pytest.fixture(scope="module", params=["rows are centers", "landmarks"])
 def problem(request):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
     targets = np.column_stack([np.sin(X[:, 0]) + 3.0, X[:, 1] ** 2 + 1e3])
-    centers = X if request.param == "rows are centres" else X[:40] + 0.1
+    centers = X if request.param == "rows are centers" else X[:40] + 0.1
     return KernelBasis(gamma=GAMMA, centers=centers).fit(X), X, targets, rbf(X, centers, GAMMA)
 
 
@@ -135,18 +135,21 @@ def test_rows_give_phi_and_products_with_its_square(provide, problem, weights, f
 
 def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weights, fit_intercept):
     basis, X, targets, raw = problem
-    for output, moments in enumerate(provide(basis, X, targets, weights, fit_intercept)):
-        if moments.rows is None:
-            pytest.skip("sums that were added up have no rows left to ask")
-        phi, t = dense(raw, targets[:, output], weights, fit_intercept)
-        active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
-        P = annihilator(phi[:, active], ridges, N)
-        scale, length = np.linalg.norm(phi, axis=0), np.linalg.norm(t)
+    active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
+    provided = provide(basis, X, targets, weights, fit_intercept)
+    if provided[0].rows is None:
+        pytest.skip("sums that were added up have no rows left to ask")
+    phi, _ = dense(raw, targets[:, 0], weights, fit_intercept)
+    P = annihilator(phi[:, active], ridges, N)
+    rest, scale = P @ phi, np.linalg.norm(phi, axis=0)
+    for output, moments in enumerate(provided):
+        _, t = dense(raw[:, :1], targets[:, output], weights, fit_intercept)
+        length = np.linalg.norm(t)
         seen = moments.scaled(8.0).rows.remainders(active, ridges)
-        np.testing.assert_allclose(seen.alignment / 8, phi.T @ P @ t, atol=1e-9 * length * scale.max())
-        np.testing.assert_allclose(seen.overlap / 8, phi.T @ P @ P @ t, atol=1e-9 * length * scale.max())
-        np.testing.assert_allclose(seen.leftover, np.einsum("nm,nm->m", phi, P @ phi), atol=1e-9 * scale.max() ** 2)
-        np.testing.assert_allclose(seen.remainder, np.sum((P @ phi) ** 2, axis=0), atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(seen.alignment / 8, phi.T @ (P @ t), atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.overlap / 8, rest.T @ (P @ t), atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.leftover, np.einsum("nm,nm->m", phi, rest), atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(seen.remainder, np.sum(rest**2, axis=0), atol=1e-9 * scale.max() ** 2)
 
 
 def test_remainders_keep_their_digits_where_the_condition_is_bad():

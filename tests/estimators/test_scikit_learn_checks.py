@@ -102,7 +102,7 @@ CLASSIFIERS = [
     RelevanceVectorClassifier(fit_intercept=False, class_weight="balanced"),
     VBLSClassifier(),
     VBLSClassifier("passthrough", prior="shared"),
-    VBLSClassifier(factorized=True),
+    VBLSClassifier(factorized=True, max_iter=30),
     VBLSClassifier("passthrough", significance=0.1),
     VBLSClassifier("passthrough", solver="em", max_iter=50),
     VBLSClassifier("passthrough", solver="em", factorized=True, max_iter=50),
