@@ -175,8 +175,11 @@ def coordinate_descent(phi, t, penalty, cycles):
     return weights
 
 
-def largest_gain(phi, t, active, ridges, n):
-    """The best single change of a set, from N x N matrices and a scan over the ridge of every column."""
+def largest_gain(phi, t, active, ridges, n, noise=None):
+    """The most that a single change raises the evidence, from N x N matrices and a scan over the ridge of every column.
+
+    The noise is at its optimum before and after, unless it is given.
+    """
     inside = phi[:, active]
     shape = np.linalg.inv(np.eye(len(t)) + (inside / ridges) @ inside.T)
     steps = []
@@ -191,7 +194,9 @@ def largest_gain(phi, t, active, ridges, n):
             continue
 
         def gain(ridge, psi=psi, o=o, a=a):
-            return -0.5 * n * np.log(1 - o**2 / (a * (psi + ridge))) - 0.5 * np.log((psi + ridge) / ridge)
+            explained = o**2 / (psi + ridge)
+            fit = -0.5 * n * np.log(1 - explained / a) if noise is None else 0.5 * explained / noise
+            return fit - 0.5 * np.log((psi + ridge) / ridge)
 
         if m in active:
             present = gain(ridges[j])
@@ -200,7 +205,7 @@ def largest_gain(phi, t, active, ridges, n):
 
 
 def largest_gain_of_gcv(phi, t, active, ridges, n):
-    """The best single change of a set, from residuals by QR and a scan over the ridge of every column."""
+    """The most that a single change lowers GCV (as a score), from residuals by QR and a scan over the ridge of every column."""
 
     def score(columns, penalties):
         return -0.5 * n * np.log(stable_gcv(phi[:, columns], t, penalties, n))

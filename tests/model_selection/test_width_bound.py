@@ -18,7 +18,7 @@ def sinc(seed, n=100):
 @pytest.mark.parametrize("gamma", [0.05, 0.1, 0.3])
 def test_the_slope_is_that_of_finite_differences(gamma, fit_intercept):
     X, y = sinc(0)
-    step = 1e-5 * gamma
+    step = 1e-4 * gamma
 
     def fitted(gamma):
         return VBLSRegressor(KernelBasis(gamma=gamma), tol=1e-13, fit_intercept=fit_intercept).fit(X, y)
@@ -26,8 +26,7 @@ def test_the_slope_is_that_of_finite_differences(gamma, fit_intercept):
     below, at, above = (fitted(gamma + k * step) for k in (-1, 0, 1))
     assert set(below.active_) == set(at.active_) == set(above.active_)
     expected = (above.criterion_ - below.criterion_) / (2 * step)
-    assert bound_slope(at, X, y) == pytest.approx(expected, rel=1e-4, abs=1e-3 * abs(at.criterion_))
-    assert np.sign(bound_slope(at, X, y)) == np.sign(expected)
+    np.testing.assert_allclose(bound_slope(at, X, y), expected, rtol=1e-6)
 
 
 def test_the_width_found_is_near_the_best_for_prediction():

@@ -15,7 +15,7 @@ from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from tests.oracles import largest_gain, largest_gain_of_gcv, profiled_log_evidence, random_problem, stable_gcv
+from tests.oracles import largest_gain, largest_gain_of_gcv, log_evidence, profiled_log_evidence, random_problem, stable_gcv
 from tests.problems import moments_of
 
 SCHEDULES = {
@@ -139,19 +139,27 @@ def test_scaling_a_column_scales_its_ridge():
 
 
 def test_fixed_noise_is_respected(run):
-    design, _, _ = friedman(2, 100)
-    moments = design.moments("whole")[0]
-    quiet = run(IndividualEvidence(0.05), moments, Journal())
-    loud = run(IndividualEvidence(2.0), moments, Journal())
-    assert len(quiet.active) > len(loud.active)
+    """The score is the evidence at that noise, and no single change raises it by more than the tolerance."""
+    design, phi, y = friedman(2, 100)
+    sizes = []
+    for noise in (0.05, 2.0):
+        criterion, journal = IndividualEvidence(noise), Journal(Budget(tol=1e-3))
+        found = run(criterion, design.moments("whole")[0], journal)
+        expected = log_evidence(phi[:, found.active], y, found.ridges / noise, noise, intercept=True)
+        np.testing.assert_allclose(criterion.value(journal.score, 99, 100, 1.0), expected, rtol=1e-8)
+        assert largest_gain(phi, y, found.active, found.ridges, 99, noise=noise) < 1.1e-3
+        sizes.append(len(found.active))
+    assert sizes[0] > sizes[1]
 
 
-def test_size_limit(run):
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+def test_size_limit(run, kind):
     design, _, _ = friedman(1, 150)
-    found = BestAction().run(IndividualEvidence(), design.moments("whole")[0], Journal(Budget(max_active=7)))
+    journal = Journal(Budget(max_active=7))
+    found = run(IndividualEvidence(), design.moments(kind)[0], journal)
     assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
-    found = GreedyBatches(pools=Pools(20)).run(IndividualEvidence(), design.moments("columns")[0], Journal(Budget(max_active=7)))
-    assert (len(found.active), found.outcome) == (7, Outcome.SIZE_LIMIT)
+    trace = journal.trace()
+    assert trace["n_active"][trace["action"] != "em"].max() == 7
 
 
 def test_step_limit_says_so(run):
@@ -166,8 +174,17 @@ def test_time_limit_says_so(run):
     assert run(IndividualEvidence(), design.moments("whole")[0], journal).outcome is Outcome.TIME_LIMIT
 
 
-def test_verbose_prints_steps(capsys):
+@pytest.mark.parametrize("compiled", [True, False])
+def test_verbose_prints_steps(compiled, capsys):
+    """Every step if they are taken one by one, and the last of each stretch if compiled code takes many."""
     design, _, _ = friedman(2, 60)
-    for compiled in (True, False):
-        BestAction(compiled=compiled).run(IndividualEvidence(), design.moments("whole")[0], Journal(verbose=2))
-        assert "step" in capsys.readouterr().err
+    journal = Journal(verbose=2)
+    BestAction(compiled=compiled).run(IndividualEvidence(), design.moments("whole")[0], journal)
+    trace, lines = journal.trace(), capsys.readouterr().err.splitlines()
+    printed = [int(line.split()[1]) for line in lines]
+    assert printed == sorted(set(printed))
+    assert printed[-1] == len(trace)
+    assert compiled or len(lines) == len(trace)
+    for number, line in zip(printed, lines, strict=True):
+        action, _, value, n_active = trace[number - 1]
+        assert line.split() == ["step", str(number), str(action), "criterion", f"{value:.6e}", "active", str(n_active)]
