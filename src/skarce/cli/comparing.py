@@ -34,7 +34,7 @@ HELP = f"""Cross-validate several methods on one table. All methods see the same
 
 DATA is a CSV (also .csv.gz) or Parquet file; without it, the diabetes data of scikit-learn are used. Within each fold, numbers are
 scaled and text is one-hot encoded. The table shows the RMSE (mean and standard deviation over the folds), R2, the number of basis
-functions, the median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their
+functions, the median times to fit and to predict a fold, and the share of test targets inside the 95% interval of their
 prediction. A narrow terminal shows fewer columns; --json writes all numbers.
 
 If the target is text, booleans or at most ten different whole numbers, classifiers are compared by accuracy, log loss and Brier

@@ -23,7 +23,7 @@ def facts(model: SavedModel) -> dict[str, str]:
     regressor, output = model.regressor, output_for(model)
     remark = output.criterion_remark(model)
     return {
-        "model": f"{regressor} of {model.target!r}, saved by skarce {model.version}",
+        "model": f"{regressor} for {model.target!r}, saved by skarce {model.version}",
         **size_facts(model),
         **output.level(model),
         _criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),

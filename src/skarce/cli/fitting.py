@@ -19,21 +19,35 @@ from skarce.cli.rendering import facts_table, messages, show
 from skarce.cli.target_methods import find_for, load_training, print_notes, task_option
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import check_output
-from skarce.comparison import METHODS, REGRESSION, TASKS, WIDTH_RULES, Method, Task, find_own_method, own_names
+from skarce.comparison import METHODS, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
 
-NAMES = "; ".join(f"for {task.target.value}: {', '.join(own_names(task))}" for task in TASKS.values())
-OURS = [METHODS[REGRESSION][name] for name in own_names(REGRESSION)]
-LEARNING = ", ".join(method.name for method in OURS if method.learns_widths)
-BUDGETED = ", ".join(method.name for method in OURS if method.takes_budget)
+LEARNING = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].learns_widths])
+BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
+HELP = """Fit a model to a table and save it.
+
+DATA is a CSV (also .csv.gz) or Parquet file. All columns except the target are inputs: numbers are scaled, text is one-hot encoded,
+and both steps are saved with the model. If the target is text, booleans or at most ten different whole numbers, the model predicts
+classes; use --task to override this. The saved file holds only data, so reading it cannot run code.
+
+\b
+Examples:
+  skarce fit houses.csv --target price
+  skarce fit houses.parquet --target price --method rvm --out houses.skops
+  skarce fit many.csv --target y --centers 500 --max-time 60
+  skarce fit flowers.csv --target species                    classes with probabilities
+  skarce fit houses.csv --target price --widths ard          one width per input, learned
+  skarce fit houses.csv --target price --widths cv           the best of nine, cross-validated: 46 fits
+  skarce fit houses.csv --target price --method gps-be --n-basis 20
+"""
 
 
-@click.command()
+@click.command(help=HELP, short_help="Fit a model to a table and save it.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, help="The column to predict.")
 @task_option
-@click.option("--method", default="frvm", show_default=True, help=f"The method, {NAMES}.")
+@click.option("--method", default="frvm", show_default=True, help=f"One of {choices(own_names)}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
 @click.option(
     "--gamma",
@@ -62,22 +76,6 @@ def fit(
     n_basis: int | None,
     max_time: float | None,
 ) -> None:
-    """Fit a model to a table and save it.
-
-    DATA is a CSV (also .csv.gz) or Parquet file. All columns except the target are inputs: numbers are scaled, text is one-hot
-    encoded, and both steps are saved with the model. If the target is text, booleans or at most ten different whole numbers, the
-    model predicts classes. The saved file holds only data, so reading it cannot run code.
-
-    \b
-    Examples:
-      skarce fit houses.csv --target price
-      skarce fit houses.parquet --target price --method rvm --out houses.skops
-      skarce fit many.csv --target y --centers 500 --max-time 60
-      skarce fit flowers.csv --target species                    classes, with probabilities
-      skarce fit houses.csv --target price --widths ard          one width per input, learned
-      skarce fit houses.csv --target price --widths cv           the best of nine by cross-validation, 46 fits
-      skarce fit houses.csv --target price --method gps-be --n-basis 20
-    """
     if gamma is not None and widths is not None:
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both set the kernel width; use one of them.")
     find_own_method(method, task)  # a wrong name is reported before the file is read
@@ -105,7 +103,7 @@ def _check_options(method: Method, *, gamma: float | None, widths: str | None, c
             raise click.UsageError(f"{option} {value:g} is not for --method {method.name}, which has no kernels.")
     if n_basis is not None and not method.takes_budget:
         reason = "finds the number of functions itself"
-        raise click.UsageError(f"--n-basis {n_basis} is not for --method {method.name}, which {reason}; it is for {BUDGETED}.")
+        raise click.UsageError(f"--n-basis {n_basis} is not for --method {method.name}, which {reason}; use it with {BUDGETED}.")
 
 
 def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> Pipeline:

@@ -25,8 +25,8 @@ KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title i
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
 This writes tables.md, results.json and pictures: one for each data set, or those in which a paper shows all its tasks together.
-Every result is stored at once, so the same command continues after an interrupt. Real data are read from the folder that
-SKARCE_DATA names, or fetched from OpenML.
+Each result is stored as soon as it is there, so the same command continues after an interrupt. Real data are read from the
+folder that SKARCE_DATA names, or fetched from OpenML.
 
 \b
 Papers:

@@ -149,7 +149,7 @@ def find_methods(names: Iterable[str], task: Task | None = None) -> list[Method]
     """The methods of these names, each once, in this order. Without a task, a name may be that of any task."""
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not wanted:
-        raise UnknownMethodError(f"no method was named; choose from {_choices(task, all_names)}.")
+        raise UnknownMethodError(f"no method was named; choose from {choices(all_names, task)}.")
     return _found(wanted, task, all_names)
 
 
@@ -157,7 +157,7 @@ def find_own_method(name: str, task: Task | None = None) -> Method:
     """The method of this name, which must not be a rival: rivals can only be compared."""
     namesakes = [known[name] for known in METHODS.values() if name in known]
     if namesakes and all(method.is_rival for method in namesakes):
-        raise UnknownMethodError(f"{name!r} is a rival and can only be compared; choose from {_choices(task, own_names)}.")
+        raise UnknownMethodError(f"{name!r} is a rival and can only be compared; choose from {choices(own_names, task)}.")
     (method,) = _found([name], task, own_names)
     return method
 
@@ -172,21 +172,22 @@ def own_names(task: Task) -> list[str]:
     return [method.name for method in METHODS[task].values() if not method.is_rival]
 
 
+def choices(listed: Callable[[Task], list[str]], task: Task | None = None) -> str:
+    """The names that `listed` gives for a task, comma-separated; without a task, those for every task."""
+    if task is not None:
+        return ", ".join(listed(task))
+    return "; ".join(f"{', '.join(names)} (for {each.target.value})" for each in TASKS.values() if (names := listed(each)))
+
+
 def _found(names: list[str], task: Task | None, listed: Callable[[Task], list[str]]) -> list[Method]:
     """The methods, or an error that lists those of the task, or of each task if none is given."""
     known = {name: method for each in TASKS.values() for name, method in METHODS[each].items()}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UnknownMethodError(f"unknown method {', '.join(map(repr, unknown))}; choose from {_choices(task, listed)}.")
+        raise UnknownMethodError(f"unknown method {', '.join(map(repr, unknown))}; choose from {choices(listed, task)}.")
     if task is None:
         return [known[name] for name in names]
     misplaced = [name for name in names if name not in METHODS[task]]
     if misplaced:
-        raise UnknownMethodError(f"{', '.join(misplaced)} cannot be used for {task.name}; choose from {_choices(task, listed)}.")
+        raise UnknownMethodError(f"{', '.join(misplaced)} cannot be used for {task.name}; choose from {choices(listed, task)}.")
     return [METHODS[task][name] for name in names]
-
-
-def _choices(task: Task | None, listed: Callable[[Task], list[str]]) -> str:
-    if task is not None:
-        return ", ".join(listed(task))
-    return "; ".join(f"{', '.join(listed(each))} (for {each.target.value})" for each in TASKS.values())

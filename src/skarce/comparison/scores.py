@@ -18,7 +18,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_square
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
 
-NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations of its mean
+NORMAL_95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard deviations of its mean
 ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
 SECONDS = "seconds"
 
@@ -95,7 +95,7 @@ REGRESSION_METRICS = (
     Metric("rmse", "RMSE", ALIGNED),
     Metric("r2", "R2", ".3f"),
     *COSTS,
-    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95 % interval"),
+    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95% interval"),
 )
 
 
@@ -111,7 +111,7 @@ def regression_score(fit: Fit, fold: Fold) -> RegressionScore:
 
 
 def coverage(model: Any, fold: Fold) -> float:
-    """The share of test targets within the 95 % interval of their prediction."""
+    """The share of test targets within the 95% interval of their prediction."""
     mean, std = model.predict(fold.X_test, return_std=True)
     return float(np.mean(np.abs(fold.y_test - mean) <= NORMAL_95 * std))
 

@@ -19,7 +19,7 @@ from skarce.comparison.tasks import Task
 
 WIDTH_RULES = {
     "scale": "1 / (number of inputs x their variance), as in support vector machines",
-    "cv": "the best of nine widths around that one, by five-fold cross-validation on the training rows",
+    "cv": "the best of nine around that width, by five-fold cross-validation",
     "evidence": "one width, learned by maximizing the evidence",
     "ard": "one width per input, learned by maximizing the evidence",
 }
