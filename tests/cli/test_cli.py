@@ -24,15 +24,18 @@ from sklearn.pipeline import Pipeline
 import skarce.__main__ as entry
 from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
-from skarce.cli.comparison_table import FIRST_TO_GO, NUMBERS, comparison_table
+from skarce.cli.comparison_table import FIRST_TO_GO, comparison_table
 from skarce.cli.explanation import active_functions
 from skarce.cli.model_file import SavedModel, is_trusted, load, save
-from skarce.comparison.cross_validation import MethodResult, Score
-from skarce.comparison.registry import METHODS, Method
-from skarce.datasets.tables import inputs, make_preprocessing, read_table, training_data
+from skarce.comparison import METHODS, REGRESSION, Method, MethodResult
+from skarce.comparison.scores import RegressionScore
+from skarce.comparison.width_rules import Widths
+from skarce.datasets.tables import read_table
+from skarce.datasets.training import inputs, make_preprocessing, training_data
 from skarce.posteriors.posterior import Posterior
 
 N_ROWS = 90
+REGRESSORS = METHODS[REGRESSION]
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +46,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 @pytest.fixture
 def houses():
-    """Numbers, whole numbers, texts and truth values; the price depends on all of them."""
+    """Numbers, whole numbers, text and booleans; the price depends on all of them."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -103,7 +106,7 @@ def test_compare_table_and_json_tell_the_same(houses):
     rows = rows_of(result.stdout)
     errors = [np.mean([fold["rmse"] for fold in method["folds"]]) for method in content["methods"]]
     assert errors == sorted(errors)
-    assert [name for name in rows if name in METHODS] == [method["name"] for method in content["methods"]]
+    assert [name for name in rows if name in REGRESSORS] == [method["name"] for method in content["methods"]]
     for method, error in zip(content["methods"], errors, strict=True):
         cells = rows[method["name"]].split()
         assert len(method["folds"]) == 3
@@ -135,14 +138,14 @@ def test_compare_fits_a_terminal_of_80_columns(houses, monkeypatch):
 )
 def test_a_narrow_table_loses_columns_and_no_digits(monkeypatch, width, gone):
     monkeypatch.setenv("COLUMNS", width)
-    fold = Score(rmse=0.8123, r2=0.8765, n_functions=123, fit_seconds=0.0123, predict_seconds=0.0012, coverage=0.951)
+    fold = RegressionScore(rmse=0.8123, r2=0.8765, n_functions=123, fit_seconds=0.0123, predict_seconds=0.0012, coverage=0.951)
     results = [
-        MethodResult(METHODS["ssge-oscillating"], [fold, fold], warnings=["Look out."]),
-        MethodResult(METHODS["svr"], [fold, fold], warnings=["Look out."]),
+        MethodResult(REGRESSORS["ssge-oscillating"], [fold, fold], warnings=["Look out."]),
+        MethodResult(REGRESSORS["svr"], [fold, fold], warnings=["Look out."]),
     ]
     settings = {"data": "a.csv", "n_rows": 9, "n_inputs": 4, "cv": 2, "repeats": 1, "widths": None}
     table, *notes = comparison_table(results, settings)
-    assert {column.header for column in table.columns} == {"method", *NUMBERS} - gone
+    assert {column.header for column in table.columns} == {"method", *(metric.heading for metric in REGRESSION.metrics)} - gone
     assert notes == ["(a) 1 warning, the first: Look out."]
     if width != "20":
         show_in = Console(width=int(width), file=io.StringIO())
@@ -182,7 +185,7 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
         def fit(self, X, y):
             raise FloatingPointError("no\nway " + 100 * "x")
 
-    monkeypatch.setitem(METHODS, "broken", Method("broken", "", Broken))
+    monkeypatch.setitem(REGRESSORS, "broken", Method("broken", REGRESSION, "", Broken))
     result = run("compare", "houses.csv", "--target", "price", "--methods", "broken,ridge", "--json", "out.json")
     assert result.exit_code == 1
     rows = rows_of(result.stdout)
@@ -196,7 +199,7 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
 
 
 def test_our_warnings_become_a_footnote(houses, monkeypatch):
-    monkeypatch.setitem(METHODS, "short", Method("short", "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    monkeypatch.setitem(REGRESSORS, "short", Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
     result = run("compare", "houses.csv", "--target", "price", "--methods", "short", "--cv", "3")
     assert result.exit_code == 0
     assert "short (a)" in result.stdout
@@ -226,7 +229,7 @@ def test_gzipped_tables_are_read_and_written(houses, model):
 def test_gzipped_tables_that_are_none_or_broken(houses):
     houses.loc[7, "price"] = np.nan
     houses.to_csv("gap.csv.gz", index=False)
-    assert_one_line(run("fit", "gap.csv.gz", "--target", "price"), "column 'price' has 1 missing value, the first in line 9")
+    assert_one_line(run("fit", "gap.csv.gz", "--target", "price"), "column 'price' has 1 missing value, in line 9")
     Path("plain.csv.gz").write_text("x,y\n1,2\n")
     assert_one_line(run("fit", "plain.csv.gz", "--target", "y"), "plain.csv.gz cannot be read: Not a gzipped file")
     Path("half.csv.gz").write_bytes(Path("gap.csv.gz").read_bytes()[:200])
@@ -254,8 +257,8 @@ def test_compare_refuses_more_folds_than_rows(houses):
 def test_compare_checks_the_output_before_any_work(houses, monkeypatch):
     monkeypatch.setattr("skarce.cli.comparing.cross_validate", lambda *_: pytest.fail("worked in vain"))
     assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "no/out.json"), "no/out.json", "does not exist")
-    assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "."), "plain file")
-    assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "houses.csv"), "houses.csv is the input")
+    assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "."), "exists and is not a regular file")
+    assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "houses.csv"), "houses.csv is an input")
 
 
 # Errors in tables ---------------------------------------------------------------------------------------------------------
@@ -269,7 +272,7 @@ BAD_TABLES = {
     "text in the target": ("a,y\n1,2\n2,many\n3,few\n", ["'y'", "line 3", "'many'"]),
     "blank lines count": ("a,y\n\n1,2\n\n2,many\n", ["line 5", "'many'"]),
     "quoted line breaks count": ('a,y\n"x\nz",2\nu,many\n', ["line 4", "'many'"]),
-    "missing number": ("a,y\n1,2\n,3\n4,5\nNA,6\n", ["'a'", "2 missing values", "line 3", "fill or drop"]),
+    "missing number": ("a,y\n1,2\n,3\n4,5\nNA,6\n", ["'a'", "2 missing values", "line 3", "fill them or drop the rows"]),
     "missing text": ("a,y\nu,2\nv,3\n,5\n", ["'a'", "1 missing value,", "line 4"]),
     "missing target": ("a,y\n1,2\n2,\n", ["'y'", "1 missing value,", "line 3"]),
     "short row": ("a,b,y\n1,2,3\n1,2\n", ["'y'", "line 3"]),
@@ -278,7 +281,7 @@ BAD_TABLES = {
     "infinite input": ("a,y\n1,2\n2,3\n-inf,4\n", ["'a'", "infinite", "line 4"]),
     "infinite target": ("a,y\n1,inf\n2,3\n", ["'y'", "infinite", "line 2"]),
     "too large to square": ("a,y\n1,2\n1e200,3\n", ["'a'", "1e+150", "line 3"]),
-    "duplicate names": ("a,b,a,y\n1,2,3,4\n", ["Error: bad.csv has more than one column 'a'"]),
+    "duplicate names": ("a,b,a,y\n1,2,3,4\n", ["Error: bad.csv has more than one column named 'a'"]),
     "long row": ("a,y\n1,2\n1,2,3\n", ["CSV", "line 3"]),
     "long rows": ("a,y\n1,2,3\n1,2,4\n", ["more fields"]),
 }
@@ -321,11 +324,11 @@ def test_dates_are_refused_as_inputs(houses):
     assert_one_line(run("fit", "dates.parquet", "--target", "price"), "'sold'", "datetime")
 
 
-def test_a_slip_in_a_column_of_numbers_is_noted(houses):
-    houses.astype({"size": str}).assign(size=lambda table: table["size"].where(table.index != 6, "12,5")).to_csv("slip.csv")
-    result = run("fit", "slip.csv", "--target", "price")
+def test_a_typo_in_a_column_of_numbers_is_noted(houses):
+    houses.astype({"size": str}).assign(size=lambda table: table["size"].where(table.index != 6, "12,5")).to_csv("typo.csv")
+    result = run("fit", "typo.csv", "--target", "price")
     assert result.exit_code == 0
-    assert "'size' is taken as text because of 1 of its 90 values, the first '12,5' in line 8" in result.stderr
+    assert "'size' is treated as text, because 1 of its 90 values is not a number: '12,5' in line 8" in result.stderr
 
 
 def test_a_wrong_option_is_one_line(houses):
@@ -368,7 +371,7 @@ def test_fit_takes_our_own_methods_only(houses):
 
 
 def test_fit_that_stops_early_says_so_as_its_outcome(houses, monkeypatch):
-    monkeypatch.setitem(METHODS, "frvm", Method("frvm", "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
     result = run("fit", "houses.csv", "--target", "price")
     assert result.exit_code == 0
     assert "step limit" in rows_of(result.stdout)["outcome"]
@@ -376,7 +379,7 @@ def test_fit_that_stops_early_says_so_as_its_outcome(houses, monkeypatch):
 
 
 def test_a_fit_that_fails_is_one_line(houses, monkeypatch):
-    monkeypatch.setitem(METHODS, "frvm", Method("frvm", "", lambda: RelevanceVectorRegressor(tol=-1.0)))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor(tol=-1.0)))
     assert_one_line(run("fit", "houses.csv", "--target", "price"), "frvm cannot be fitted", "tol must be at least 0")
     assert not os.path.exists("model.skops")
 
@@ -435,7 +438,7 @@ def test_texts_that_look_like_numbers_stay_texts(tmp_path):
     np.testing.assert_allclose([float(line.split(",")[1]) for line in lines], [0.0, 30.0], atol=0.5)
 
 
-def test_truth_values_predict_as_zeros_and_ones(houses, model):
+def test_booleans_predict_as_zeros_and_ones(houses, model):
     new = houses.drop(columns="price").head(4)
     new.to_csv("true.csv", index=False)
     new.astype({"garden": int}).to_csv("one.csv", index=False)
@@ -452,7 +455,7 @@ def test_predict_says_what_is_wrong_with_the_data(houses, model):
     assert_one_line(run("predict", model, "gaps.csv"), "'town'", "line 5")
     houses.assign(price_std=1.0).to_csv("again.csv", index=False)
     assert_one_line(run("predict", model, "again.csv"), "'price_std'")
-    assert_one_line(run("predict", model, "houses.csv", "--out", "houses.csv"), "houses.csv is the input")
+    assert_one_line(run("predict", model, "houses.csv", "--out", "houses.csv"), "houses.csv is an input")
     assert_one_line(run("predict", model, "houses.csv", "--out", "p.parquet"), "CSV")
 
 
@@ -481,14 +484,14 @@ def test_explain_shows_the_functions_in_original_units(houses, model):
 
 
 def test_explain_shows_twenty_functions_unless_asked_for_all(monkeypatch):
-    monkeypatch.setitem(METHODS, "frvm", Method("frvm", "", lambda: RelevanceVectorRegressor("passthrough")))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor("passthrough")))
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.normal(size=(120, 26)), columns=[f"input_{letter}" for letter in ascii_lowercase])
     table.assign(y=table.sum(axis=1) + 0.01 * rng.normal(size=120)).to_csv("wide.csv", index=False)
     assert run("fit", "wide.csv", "--target", "y").exit_code == 0
     short, long = run("explain", "model.skops").stdout, run("explain", "model.skops", "--all").stdout
     assert short.count("input_") == 20
-    assert "6 more: --all shows them" in short
+    assert "6 more; use --all to see them" in short
     assert long.count("input_") == 26
     assert "--all" not in long
 
@@ -515,8 +518,8 @@ def test_explain_says_how_far_back_an_undo_goes(houses):
 
 def test_twenty_widths_are_listed_at_most_and_the_narrowest(monkeypatch):
     gamma = np.linspace(0.01, 1.0, 23)
-    method = Method("many", "", lambda: RelevanceVectorRegressor(KernelBasis(gamma=gamma)), widths=None)
-    monkeypatch.setitem(METHODS, "many", method)
+    method = Method("many", REGRESSION, "", lambda: RelevanceVectorRegressor(KernelBasis(gamma=gamma)), Widths("given"))
+    monkeypatch.setitem(REGRESSORS, "many", method)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40, 23)), columns=[f"x{place}" for place in range(23)])
     frame.assign(y=frame["x0"] + 0.1 * frame["x1"]).to_csv("many.csv", index=False)
@@ -551,7 +554,7 @@ def test_explain_says_which_evidence_it_is(houses, model):
 
 
 def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):
-    monkeypatch.setitem(METHODS, "frvm", Method("frvm", "", lambda: RelevanceVectorRegressor("passthrough")))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor("passthrough")))
     assert run("fit", "houses.csv", "--target", "price").exit_code == 0
     functions = active_functions(load(Path("model.skops"))).set_index("function")
     assert functions.loc["size", "weight"] == pytest.approx(2.0 * houses["size"].std(ddof=0), rel=0.1)

@@ -13,21 +13,13 @@ from sklearn.metrics import brier_score_loss
 from skarce.cli import app
 from skarce.cli.explanation import active_functions, last_steps, original_inputs
 from skarce.cli.model_file import load
-from skarce.comparison.class_scores import brier
-from skarce.comparison.classifiers import CLASSIFIERS, count_class_functions
-from skarce.comparison.registry import METHODS, own_names
-from skarce.datasets.tables import (
-    CLASSIFICATION,
-    NUMBER,
-    REGRESSION,
-    Table,
-    TableError,
-    inputs,
-    make_preprocessing,
-    read_table,
-    recognised_task,
-    training_data,
-)
+from skarce.comparison import CLASSIFICATION, REGRESSION, TASKS, own_names
+from skarce.comparison.registry import all_names
+from skarce.comparison.scores import brier
+from skarce.datasets import TargetKind
+from skarce.datasets.columns import NUMBER
+from skarce.datasets.tables import Table, TableError, read_table
+from skarce.datasets.training import inputs, make_preprocessing, recognize_target, training_data
 
 
 @pytest.fixture(autouse=True)
@@ -63,28 +55,28 @@ def table_of(**columns):
 
 
 @pytest.mark.parametrize(
-    ("values", "task"),
+    ("values", "kind"),
     [
-        (["a", "b"] * 10, CLASSIFICATION),
-        ([True, False] * 10, CLASSIFICATION),
-        ([0, 1, 2, 3] * 5, CLASSIFICATION),
-        ([0.0, 1.0] * 10, CLASSIFICATION),
-        (list(range(20)), REGRESSION),
-        ([0.5, 1.0] * 10, REGRESSION),
-        ([1, 2, 3], REGRESSION),
-        (["1.5", "2", "three", "4"], REGRESSION),
+        (["a", "b"] * 10, TargetKind.CLASSES),
+        ([True, False] * 10, TargetKind.CLASSES),
+        ([0, 1, 2, 3] * 5, TargetKind.CLASSES),
+        ([0.0, 1.0] * 10, TargetKind.CLASSES),
+        (list(range(20)), TargetKind.NUMBERS),
+        ([0.5, 1.0] * 10, TargetKind.NUMBERS),
+        ([1, 2, 3], TargetKind.NUMBERS),
+        (["1.5", "2", "three", "4"], TargetKind.NUMBERS),
     ],
 )
-def test_classes_are_recognised(values, task):
-    assert recognised_task(table_of(x=np.arange(len(values)), y=values), "y") == task
+def test_classes_are_recognized(values, kind):
+    assert recognize_target(table_of(x=np.arange(len(values)), y=values), "y") is kind
 
 
 def test_labels_keep_their_kind():
     x = np.arange(20)
-    assert training_data(table_of(x=x, y=[0.0, 1.0] * 10), "y", task=None).y.dtype == np.int64
-    assert training_data(table_of(x=x, y=[True, False] * 10), "y", task=None).y.dtype == bool
-    assert set(training_data(table_of(x=x, y=["p", "q"] * 10), "y", task=None).y) == {"p", "q"}
-    assert training_data(table_of(x=x, y=[0, 1] * 10), "y", task=REGRESSION).y.dtype == np.float64
+    assert training_data(table_of(x=x, y=[0.0, 1.0] * 10), "y").y.dtype == np.int64
+    assert training_data(table_of(x=x, y=[True, False] * 10), "y").y.dtype == bool
+    assert set(training_data(table_of(x=x, y=["p", "q"] * 10), "y").y) == {"p", "q"}
+    assert training_data(table_of(x=x, y=[0, 1] * 10), "y", TargetKind.NUMBERS).y.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -97,7 +89,7 @@ def test_labels_keep_their_kind():
 )
 def test_targets_that_cannot_be_classes_are_named(values, message):
     with pytest.raises(TableError, match=message):
-        training_data(table_of(x=np.arange(20), y=values), "y", at_least=5, task=CLASSIFICATION)
+        training_data(table_of(x=np.arange(20), y=values), "y", TargetKind.CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +97,13 @@ def test_targets_that_cannot_be_classes_are_named(values, message):
     [
         (
             {"Yes": 30, "No": 20, "Maybe": 1},
-            "class Maybe of 'answer' has one row, which cannot be learned from and tested on; drop",
+            "class Maybe of 'answer' has one row, which cannot be used both to train and to test; drop",
         ),
-        ({"Yes": 30, "No": 1}, "class No of 'answer' has one row, which cannot be learned from and tested on; it needs more rows."),
-        ({"Yes": 30, "No": 3}, "class No of 'answer' has 3 rows, fewer than the 5 folds; say --cv 3, else it needs more rows."),
+        ({"Yes": 30, "No": 1}, "class No of 'answer' has one row, which cannot be used both to train and to test; add rows."),
+        ({"Yes": 30, "No": 3}, "class No of 'answer' has 3 rows, fewer than the 5 folds; use --cv 3, or add rows."),
         (
             {"Yes": 9, "No": 2, "Maybe": 3},
-            "class No of 'answer' has 2 rows, fewer than the 5 folds; say --cv 2, else drop the class",
+            "class No of 'answer' has 2 rows, fewer than the 5 folds; use --cv 2, drop the class, or merge it with another.",
         ),
     ],
 )
@@ -122,7 +114,7 @@ def test_compare_says_what_helps_against_small_classes(rng, counts, message):
     arguments = ("compare", "answers.csv", "--target", "answer", "--methods", "logistic")
     output = run(*arguments, code=2).output
     assert message in output
-    if "say --cv" in output:
+    if "use --cv" in output:
         run(*arguments, "--cv", str(min(counts.values())))
     else:
         assert "--cv" not in output
@@ -131,8 +123,8 @@ def test_compare_says_what_helps_against_small_classes(rng, counts, message):
 @pytest.mark.parametrize("command", ["fit", "compare"])
 def test_numbers_that_are_not_whole_are_no_classes(command):
     pd.DataFrame({"x": np.arange(30), "dose": [0, 0.5, 1] * 10}).to_csv("doses.csv", index=False)
-    output = run(command, "doses.csv", "--target", "dose", "--task", CLASSIFICATION, code=2).output
-    assert "doses.csv: column 'dose' has 0.5 in line 3, and numbers must be whole to be classes" in output
+    output = run(command, "doses.csv", "--target", "dose", "--task", "classification", code=2).output
+    assert "doses.csv: column 'dose' has 0.5 in line 3, but numbers must be whole to be classes" in output
     assert "--task regression" in output
 
 
@@ -151,7 +143,7 @@ def test_compare_scores_classifiers_side_by_side(moons):
         assert heading in result.output
     assert "coverage" not in result.output
     content = json.loads(Path("out.json").read_text())
-    assert content["task"] == CLASSIFICATION
+    assert content["task"] == "classification"
     assert [len(method["folds"]) for method in content["methods"]] == [3, 3, 3]
     accuracies = [np.mean([fold["accuracy"] for fold in method["folds"]]) for method in content["methods"]]
     assert accuracies == sorted(accuracies, reverse=True)
@@ -159,7 +151,7 @@ def test_compare_scores_classifiers_side_by_side(moons):
     assert f"{accuracies[0]:.2%}" in result.output
 
 
-def test_the_task_can_be_said(moons):
+def test_the_task_can_be_set(moons):
     moons.assign(side=(moons["side"] == "lower").astype(int)).to_csv("numbers.csv", index=False)
     numbers = run("compare", "numbers.csv", "--target", "side", "--methods", "frvm", "--task", "regression", "--cv", "3")
     assert "RMSE" in numbers.output
@@ -174,36 +166,39 @@ def test_the_task_can_be_said(moons):
         (("fit", "--method"), "fgcv", "frvm, rvm, vbls, vbls-rvm"),
     ],
 )
-@pytest.mark.parametrize("task", [(), ("--task", CLASSIFICATION)])
+@pytest.mark.parametrize("task", [(), ("--task", "classification")])
 def test_a_method_for_numbers_is_refused_for_classes(moons, command, names, choices, task):
     result = run(command[0], "moons.csv", "--target", "side", command[1], names, *task, code=2)
     refused = names.removeprefix("frvm,")
-    assert f"{command[1]} {refused} is not for classification, for which 'side' is taken" in result.output
-    assert f"Choose from {choices}, or say --task." in result.output
+    refused = ", ".join(refused.split(","))
+    assert f"{refused} cannot be used for classification; choose from {choices}." in result.output
+    remark = "The target 'side' was recognized as classes; if that is wrong, use --task."
+    assert (remark in result.output) is (not task)
 
 
 def test_a_method_for_classes_is_refused_for_numbers(moons):
     result = run("compare", "moons.csv", "--target", "a", "--methods", "logistic", code=2)
-    assert "--methods logistic is not for regression, for which 'a' is taken" in result.output
-    assert "ridge, lasso, or say --task." in result.output
+    assert "logistic cannot be used for regression; choose from frvm" in result.output
+    assert "lasso. The target 'a' was recognized as numbers; if that is wrong, use --task." in result.output
 
 
 @pytest.mark.parametrize("command", [("compare", "--methods"), ("fit", "--method")])
-@pytest.mark.parametrize("task", [None, REGRESSION, CLASSIFICATION])
+@pytest.mark.parametrize("task", [None, "regression", "classification"])
 def test_unknown_names_list_the_methods_of_the_task_or_of_each(command, task):
     """Before the file is read, which is not there."""
     said = () if task is None else ("--task", task)
     output = run(command[0], "none.csv", "--target", "side", command[1], "foo", *said, code=2).output
     assert "unknown method 'foo'; choose from " in output
-    of_ours = command[0] == "fit"
-    numbers, classes = (", ".join(own_names(known) if of_ours else known) for known in (METHODS, CLASSIFIERS))
-    expected = {None: f"for numbers: {numbers}; for classes: {classes}.", REGRESSION: f"{numbers}.", CLASSIFICATION: f"{classes}."}
-    assert output.partition("choose from ")[2].strip() == expected[task]
+    listed = own_names if command[0] == "fit" else all_names
+    numbers, classes = (", ".join(listed(each)) for each in (REGRESSION, CLASSIFICATION))
+    each = f"{numbers} (for numbers); {classes} (for classes)."
+    expected = each if task is None else f"{', '.join(listed(TASKS[task]))}."
+    assert output.partition("choose from ")[2].strip() == expected
 
 
 def test_rivals_for_classes_are_compared_only(moons):
-    output = run("fit", "moons.csv", "--target", "side", "--method", "svc", "--task", CLASSIFICATION, code=2).output
-    assert "'svc' is a rival, which can only be compared; choose from frvm, rvm, vbls, vbls-rvm." in output
+    output = run("fit", "moons.csv", "--target", "side", "--method", "svc", "--task", "classification", code=2).output
+    assert "'svc' is a rival and can only be compared; choose from frvm, rvm, vbls, vbls-rvm." in output
 
 
 def test_fit_predict_and_explain_two_classes(moons):
@@ -304,9 +299,3 @@ def test_narrow_tables_break_between_words(flowers, monkeypatch, width):
     table = output[output.index("Active functions") : output.index("Last steps")].split()
     for word in ("candidate", "sepal", "virginica", "versicolor", "relevance"):
         assert word in table
-
-
-def test_every_classifier_counts_its_functions():
-    X, y = make_moons(60, noise=0.3, random_state=0)
-    for method in CLASSIFIERS.values():
-        assert 1 <= count_class_functions(method.fit(X, y)) <= 60

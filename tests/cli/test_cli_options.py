@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skarce.cli.model_file import load
-from skarce.comparison.registry import METHODS, Method
+from skarce.comparison import METHODS, REGRESSION, Method
 from tests.cli.test_cli import run
 
 
@@ -56,7 +56,7 @@ def test_augmented_std_is_refused_where_there_are_no_kernels():
     assert run("fit", "waves.csv", "--target", "y", "--method", "vbls").exit_code == 0
     result = run("predict", "model.skops", "waves.csv", "--std", "augmented")
     assert result.exit_code == 2
-    assert "--std augmented is for models on kernels" in " ".join(result.stderr.split())
+    assert "--std augmented needs a model with kernels" in " ".join(result.stderr.split())
 
 
 def test_fit_respects_the_time_limit():
@@ -91,9 +91,10 @@ def test_a_column_that_differs_in_every_row_is_noted(command):
 
 
 def test_compare_leaves_out_what_would_take_long_unless_it_is_named(monkeypatch):
-    kept = {"ridge": METHODS["ridge"], "slow": Method("slow", "slow", METHODS["ridge"].make, max_rows=79)}
-    monkeypatch.setattr("skarce.cli.methods.METHODS", kept)
+    ridge = METHODS[REGRESSION]["ridge"]
+    kept = {"ridge": ridge, "slow": Method("slow", REGRESSION, "slow", ridge.make, max_rows=79)}
+    monkeypatch.setitem(METHODS, REGRESSION, kept)
     result = run("compare", "waves.csv", "--target", "y")
-    assert "slow would take long on 80 rows" in result.stderr
+    assert "slow on 80 rows: slow. Use --methods" in result.stderr
     assert "slow" not in result.stdout
     assert "slow" in run("compare", "waves.csv", "--target", "y", "--methods", "slow").stdout

@@ -14,11 +14,11 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 
 from skarce import RelevanceVectorRegressor
-from skarce.comparison.cross_validation import MethodResult, Score, compare
-from skarce.comparison.registry import Method
+from skarce.comparison import REGRESSION, Method, MethodResult, cross_validate
+from skarce.comparison.scores import RegressionScore
 
-LINEAR = Method("linear", "least squares", LinearRegression)
-RIDGE = Method("ridge", "ridge", lambda: Ridge(alpha=50.0))
+LINEAR = Method("linear", REGRESSION, "least squares", LinearRegression)
+RIDGE = Method("ridge", REGRESSION, "ridge", lambda: Ridge(alpha=50.0))
 
 
 class Constant(DummyRegressor):
@@ -63,7 +63,7 @@ def table():
 
 def run(table, *methods, cv=4, repeats=1, on_start=lambda method: None):
     splitter = RepeatedKFold(n_splits=cv, n_repeats=repeats, random_state=0)
-    return compare(*table, methods, StandardScaler(), splitter, on_start)
+    return cross_validate(*table, methods, StandardScaler(), splitter, on_start)
 
 
 def test_scores_are_those_of_a_plain_loop_over_the_folds(table):
@@ -81,7 +81,7 @@ def test_scores_are_those_of_a_plain_loop_over_the_folds(table):
 
 
 def test_methods_come_back_best_first(table):
-    results = run(table, Method("constant", "", lambda: DummyFunctions()), RIDGE, LINEAR)
+    results = run(table, Method("constant", REGRESSION, "", lambda: DummyFunctions()), RIDGE, LINEAR)
     assert [result.method.name for result in results] == ["linear", "ridge", "constant"]
 
 
@@ -90,13 +90,13 @@ class DummyFunctions(DummyRegressor):
 
 
 def test_all_methods_see_the_same_folds(table):
-    first, second = run(table, LINEAR, Method("again", "", LinearRegression))
+    first, second = run(table, LINEAR, Method("again", REGRESSION, "", LinearRegression))
     assert [score.rmse for score in first.scores] == [score.rmse for score in second.scores]
 
 
 def test_a_method_that_fails_comes_last_and_is_not_tried_again(table):
     Failing.n_fits = 0
-    results = run(table, Method("failing", "", Failing), LINEAR)
+    results = run(table, Method("failing", REGRESSION, "", Failing), LINEAR)
     assert [result.method.name for result in results] == ["linear", "failing"]
     assert results[1].error == "FloatingPointError: the bridge is out"
     assert len(results[1].scores) == 1
@@ -110,23 +110,23 @@ def test_an_interrupt_is_not_taken_for_a_failure(table):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(table, LINEAR, Method("slow", "", interrupted))
+        run(table, LINEAR, Method("slow", REGRESSION, "", interrupted))
 
 
 def test_convergence_warnings_count_for_our_methods_only(table):
-    ours, rival = Method("ours", "", Constant), Method("rival", "", Constant, is_rival=True)
+    ours, rival = Method("ours", REGRESSION, "", Constant), Method("rival", REGRESSION, "", Constant, is_rival=True)
     warned = {result.method.name: result.warnings for result in run(table, ours, rival)}
     assert warned == {"ours": ["far from settled"] * 4, "rival": []}
 
 
 def test_other_warnings_of_rivals_are_kept(table, monkeypatch):
     monkeypatch.setattr(Constant, "category", RuntimeWarning)
-    (result,) = run(table, Method("rival", "", Constant, is_rival=True))
+    (result,) = run(table, Method("rival", REGRESSION, "", Constant, is_rival=True))
     assert len(result.warnings) == 4
 
 
 def test_a_real_fit_that_stops_early_is_counted(table):
-    (result,) = run(table, Method("short", "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    (result,) = run(table, Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
     assert len(result.warnings) == 4
     assert "step limit" in result.warnings[0]
 
@@ -134,7 +134,7 @@ def test_a_real_fit_that_stops_early_is_counted(table):
 def test_coverage_is_the_share_within_the_interval():
     y = np.array([0.0, 1.95, -1.97, 5.0] * 5)
     X = pd.DataFrame({"a": np.arange(20.0)})
-    (result,) = run((X, y), Method("fixed", "", Fixed), cv=2)
+    (result,) = run((X, y), Method("fixed", REGRESSION, "", Fixed), cv=2)
     np.testing.assert_allclose(np.average([score.coverage for score in result.scores]), 0.5)
 
 
@@ -155,18 +155,19 @@ def test_one_test_row_has_an_error_but_no_r2(table):
 def test_every_fit_is_announced_also_those_skipped(table):
     Failing.n_fits = 0
     names = []
-    run(table, Method("failing", "", Failing), LINEAR, on_start=lambda method: names.append(method.name))
+    run(table, Method("failing", REGRESSION, "", Failing), LINEAR, on_start=lambda method: names.append(method.name))
     assert names == ["failing", "linear"] * 4
 
 
 def test_times_are_measured(table):
-    (result,) = run(table, Method("frvm", "", RelevanceVectorRegressor))
+    (result,) = run(table, Method("frvm", REGRESSION, "", RelevanceVectorRegressor))
     assert 0.0 < result.median("predict_seconds") < 10.0
     assert 0.0 < result.median("fit_seconds") < 10.0
 
 
 def test_a_result_is_ready_for_json():
-    result = MethodResult(LINEAR, [Score(1.0, None, 3, 0.1, 0.2, None)], ["oh"], None)
+    score = RegressionScore(rmse=1.0, r2=None, n_functions=3, fit_seconds=0.1, predict_seconds=0.2, coverage=None)
+    result = MethodResult(LINEAR, [score], ["oh"], None)
     content = json.loads(json.dumps(result.as_dict(), allow_nan=False))
     assert content["folds"] == [
         {"rmse": 1.0, "r2": None, "n_functions": 3, "fit_seconds": 0.1, "predict_seconds": 0.2, "coverage": None}

@@ -17,9 +17,11 @@ from sklearn.preprocessing import StandardScaler
 from skarce import KernelBasis, RelevanceVectorRegressor
 from skarce.basis.widths import scale_gamma
 from skarce.cli.model_file import load
-from skarce.comparison.registry import METHODS, own_names
-from skarce.comparison.width_rules import FACTORS, WIDTH_RULES
+from skarce.comparison import METHODS, REGRESSION, WIDTH_RULES, own_names
+from skarce.comparison.width_rules import FACTORS
 from tests.cli.test_cli import assert_one_line, run
+
+REGRESSORS = METHODS[REGRESSION]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def friedman(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("rule", ["scale", "evidence", "ard"])
 def test_our_methods_have_the_width_of_the_rule(problem, rule):
-    fitted = METHODS["frvm"].with_widths(rule).fit(*problem)
+    fitted = REGRESSORS["frvm"].with_widths(rule).fit(*problem)
     expected = RelevanceVectorRegressor(KernelBasis(gamma=rule)).fit(*problem)
     np.testing.assert_array_equal(fitted.basis_.gamma_, expected.basis_.gamma_)
     np.testing.assert_array_equal(fitted.active_, expected.active_)
@@ -51,7 +53,7 @@ def test_our_methods_have_the_width_of_the_rule(problem, rule):
 
 def test_cross_validation_takes_the_best_of_nine_widths(problem):
     X, y = problem
-    fitted = METHODS["frvm"].with_widths("cv").fit(X, y)
+    fitted = REGRESSORS["frvm"].with_widths("cv").fit(X, y)
     widths = scale_gamma(X, None) * FACTORS
     folds = KFold(5, shuffle=True, random_state=0)
     search = GridSearchCV(RelevanceVectorRegressor(), {"basis__gamma": widths}, cv=folds, scoring="neg_mean_squared_error")
@@ -74,8 +76,8 @@ class Timed(RelevanceVectorRegressor):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_time_limit_is_for_all_fits_together(problem, monkeypatch):
     monkeypatch.setattr(Timed, "given", [])
-    with pytest.warns(ConvergenceWarning, match=r"when 0 of 9 kernel widths had been cross-validated"):
-        fitted = replace(METHODS["frvm"], make=Timed).with_widths("cv").fit(*problem, max_time=0.2)
+    with pytest.warns(ConvergenceWarning, match=r"after 0 of 9 kernel widths had been cross-validated"):
+        fitted = replace(REGRESSORS["frvm"], make=Timed).with_widths("cv").fit(*problem, max_time=0.2)
     *folds, last = Timed.given
     assert len(folds) == 5  # those of the first width take all that there is for folds
     assert all(0.0 < given <= 0.1 / 5 for given in folds)
@@ -85,16 +87,16 @@ def test_a_time_limit_is_for_all_fits_together(problem, monkeypatch):
 
 
 def test_an_ample_time_limit_changes_nothing(problem):
-    method = METHODS["frvm"].with_widths("cv")
+    method = REGRESSORS["frvm"].with_widths("cv")
     limited, free = method.fit(*problem, max_time=3600.0), method.fit(*problem)
     assert limited.basis_.gamma_ == free.basis_.gamma_
     np.testing.assert_array_equal(limited.coef_, free.coef_)
 
 
-@pytest.mark.parametrize("name", own_names())
+@pytest.mark.parametrize("name", own_names(REGRESSION))
 def test_all_our_methods_follow_every_rule(name):
-    method = METHODS[name]
-    if method.widths is not None:
+    method = REGRESSORS[name]
+    if method.widths.rules:
         assert [method.with_widths(rule).width_rule for rule in WIDTH_RULES] == list(WIDTH_RULES)
 
 
@@ -108,27 +110,29 @@ def test_all_our_methods_follow_every_rule(name):
     ],
 )
 def test_rivals_follow_the_nearest_rule_they_can(name, followed):
-    assert [METHODS[name].with_widths(rule).width_rule for rule in WIDTH_RULES] == followed
+    assert [REGRESSORS[name].with_widths(rule).width_rule for rule in WIDTH_RULES] == followed
 
 
 def test_a_support_vector_machine_is_cross_validated(problem):
     X, y = problem
-    fitted = METHODS["svr"].with_widths("ard").fit(X, y)
+    fitted = REGRESSORS["svr"].with_widths("ard").fit(X, y)
     assert fitted.regressor_.gamma in scale_gamma(X, None) * FACTORS
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_gaussian_process_has_one_length_scale_or_one_per_input(problem):
-    scales = {rule: METHODS["gp"].with_widths(rule).fit(*problem).kernel_.k1.k2.length_scale for rule in ("scale", "ard")}
+    scales = {rule: REGRESSORS["gp"].with_widths(rule).fit(*problem).kernel_.k1.k2.length_scale for rule in ("scale", "ard")}
     assert np.ndim(scales["scale"]) == 0
     assert np.shape(scales["ard"]) == (6,)
 
 
-def test_a_method_by_itself_is_as_it_was_made(problem):
-    fitted = METHODS["frvm"].fit(*problem, max_active=3)
+def test_a_method_by_itself_uses_its_default_widths(problem):
+    assert REGRESSORS["frvm"].uses_default_widths
+    assert not REGRESSORS["frvm"].with_widths("scale").uses_default_widths
+    fitted = REGRESSORS["frvm"].fit(*problem, max_active=3)
     assert fitted.basis == "rbf"
     assert len(fitted.active_) <= 3
-    assert METHODS["frvm"].width_rule == "scale"
+    assert REGRESSORS["frvm"].width_rule == "scale"
 
 
 # The commands -------------------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_digits_that_are_nowhere_or_too_few_are_told(folder, monkeypatch):
     with pytest.raises(DataNotFoundError, match=r"has neither mnist_12k_2k.npz nor mnist.npz; set SKARCE_DATA"):
         mnist()
     write_images(folder / "mnist.npz", n_test=20)
-    with pytest.raises(DataNotFoundError, match=r"shapes \(20, 28, 28\) and \(20,\); expected were at least 2000"):
+    with pytest.raises(DataNotFoundError, match=r"shapes \(20, 28, 28\) and \(20,\); expected at least 2000 images"):
         mnist()
     write_images(folder / "mnist.npz", side=20)
     with pytest.raises(DataNotFoundError, match="of 28 x 28"):
@@ -154,7 +154,7 @@ def test_without_a_folder_the_error_says_so(monkeypatch):
 
 def test_a_table_that_openml_lacks_is_not_looked_for_there(folder, monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *a, **o: pytest.fail("asked OpenML"))
-    with pytest.raises(DataNotFoundError, match="OpenML does not have it"):
+    with pytest.raises(DataNotFoundError, match="it is not on OpenML"):
         load("kin8fm")
 
 
@@ -168,7 +168,7 @@ def test_a_folder_that_is_none_is_an_error_and_not_passed_over(monkeypatch, tmp_
     ("spoil", "says"),
     [
         (lambda frame: frame.rename(columns={"CRIM": "crime"}), "has columns crime"),
-        (lambda frame: frame.head(10), "has 10 rows; expected were 506"),
+        (lambda frame: frame.head(10), "has 10 rows; expected 506"),
         (lambda frame: frame.astype(object).assign(NOX="much"), "'NOX' of boston.csv must hold numbers"),
         (lambda frame: frame.assign(NOX="nan"), "'NOX' of boston.csv has missing"),
     ],

@@ -12,8 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import SVC
 
 from skarce import RelevanceVectorClassifier, datasets
-from skarce.comparison.cross_validation import Fold
-from skarce.comparison.registry import count_functions
+from skarce.comparison import Fold, count_functions
 from skarce.reproduce.decision_pictures import vectors_of
 from skarce.reproduce.findings import findings
 from skarce.reproduce.measures import Measure, error_rate

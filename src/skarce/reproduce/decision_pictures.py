@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.comparison.cross_validation import Fold
+from skarce.comparison import Fold
 from skarce.reproduce.findings import Finding, Summary
 
 METHODS = ("rvm", "frvm", "vbls-rvm", "svm")

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from skarce import datasets
 from skarce._typing import Floats
-from skarce.comparison.cross_validation import Fold
+from skarce.comparison import Fold
 from skarce.reproduce.measures import NMSE, Measure
 from skarce.reproduce.pair_tests import SIGNED_RANK, PairTest
 

@@ -15,8 +15,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import MinMaxScaler
 
 from skarce._parallel import one_thread
-from skarce.comparison.cross_validation import Fold
-from skarce.comparison.registry import count_functions
+from skarce.comparison import Fold, count_functions
 from skarce.reproduce.measures import NMSE, Measure
 from skarce.reproduce.paper import Choice, Contender, Span
 
