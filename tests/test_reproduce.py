@@ -18,19 +18,21 @@ from sklearn.model_selection import GridSearchCV, KFold
 from skarce._parallel import _here, n_cores
 from skarce.cli.reproducing import ProgressLines
 from skarce.datasets import DataNotFoundError, friedman2
-from skarce.reproduce import fgcv, pictures, report, tables
-from skarce.reproduce.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
-from skarce.reproduce.findings import findings, verdict_counts
-from skarce.reproduce.gaussian_process import LeanGaussianProcess
-from skarce.reproduce.measures import nmse
-from skarce.reproduce.pair_tests import signed_rank_test
-from skarce.reproduce.pairs import Comparison, Verdict, comparisons, verdict
-from skarce.reproduce.paper import Claim, Contender, Experiment, Paper, random_rows, scaled
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, _deaf_children, settings_digest
-from skarce.reproduce.summary_table import summary_table
-from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
+from skarce.reproduce.papers.fgcv import experiments as fgcv
+from skarce.reproduce.papers.gaussian_process import LeanGaussianProcess
+from skarce.reproduce.runner import page as tables
+from skarce.reproduce.runner import pictures, report
+from skarce.reproduce.runner.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
+from skarce.reproduce.runner.findings import findings, verdict_counts
+from skarce.reproduce.runner.measures import nmse
+from skarce.reproduce.runner.pair_tests import signed_rank_test
+from skarce.reproduce.runner.pairs import Comparison, Verdict, comparisons, verdict
+from skarce.reproduce.runner.paper import Claim, Contender, Experiment, Paper, random_rows, scaled
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run, _deaf_children, settings_digest
+from skarce.reproduce.runner.summary_table import summary_table
+from skarce.reproduce.runner.units import Maker, Record, Unit, Work, best_choice, run_unit
 from tests.test_cli import assert_one_line, run
 
 FIXED = ("experiment", "repeat", "method", "settings", "tuned", "choice", "error", "n_functions")
@@ -227,7 +229,9 @@ def test_processes_give_the_same_results_as_one(tmp_path):
 
 
 def test_widths_are_reused_as_the_median_of_those_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
+    monkeypatch.setattr(
+        "skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)}
+    )
     made = finished(tmp_path)
     ridge = {(r.experiment, r.repeat): r for r in made.records() if r.method == "ridge"}
     found = sorted(ridge["one", repeat].choice for repeat in range(3))
@@ -239,15 +243,17 @@ def test_widths_are_reused_as_the_median_of_those_found(tmp_path, monkeypatch):
 
 def test_a_larger_budget_tunes_what_had_been_reused(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
+        patched.setattr("skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
         assert sum(not r.tuned for r in finished(tmp_path).records()) == 2
     assert fixed(finished(tmp_path).records()) == fixed(finished(tmp_path, name="at once.jsonl").records())
 
 
 def test_a_smaller_budget_later_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
+    monkeypatch.setattr(
+        "skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)}
+    )
     before = finished(tmp_path).records()
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: dict.fromkeys(wanted, Share(1, 1)))
+    monkeypatch.setattr("skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: dict.fromkeys(wanted, Share(1, 1)))
     assert len(before) == 12
     assert finished(tmp_path).records() == before
 
@@ -605,7 +611,7 @@ def test_fresh_forgets_what_was_there(tiny):
 
 
 def test_without_matplotlib_the_command_says_how_to_get_pictures(tiny, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("skarce.reproduce.runner.pictures.find_spec", lambda name: None)
     result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
     assert result.exit_code == 0
     assert "install skarce[plot]" in result.stderr

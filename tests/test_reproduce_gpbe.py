@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from skarce.datasets import friedman1
-from skarce.reproduce.findings import findings
-from skarce.reproduce.gpbe import ERRORS, FUNCTIONS, paper
-from skarce.reproduce.gpbe_tables import METHODS, RUNTIMES, direction_table, overview, runtime_table, seconds_in_all
-from skarce.reproduce.paper import scaled
-from skarce.reproduce.report import _tried
-from skarce.reproduce.units import Record, Unit, Work, run_units
+from skarce.reproduce.papers.gpbe.experiments import ERRORS, FUNCTIONS, paper
+from skarce.reproduce.papers.gpbe.tables import METHODS, RUNTIMES, direction_table, overview, runtime_table, seconds_in_all
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.paper import scaled
+from skarce.reproduce.runner.report import _tried
+from skarce.reproduce.runner.units import Record, Unit, Work, run_units
 
 
 def record(method, repeat=0, experiment="friedman1", **fields):

@@ -8,15 +8,16 @@ import pytest
 
 from skarce import EvidenceRegressor, EvidenceSearchRegressor, KernelBasis
 from skarce.datasets.real import DataSet
-from skarce.reproduce import ssge, ssge_tables
-from skarce.reproduce.findings import findings
-from skarce.reproduce.pictures import draw_all
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.ssge_pictures import COLOURS, _lines
-from skarce.reproduce.ssge_tables import EVIDENCE, OPERATIONS, PROTOTASKS, REJECTED, SEARCHES, WORSE
-from skarce.reproduce.tables import markdown
-from skarce.reproduce.units import Record
+from skarce.reproduce.papers.ssge import experiments as ssge
+from skarce.reproduce.papers.ssge import tables as ssge_tables
+from skarce.reproduce.papers.ssge.pictures import COLOURS, _lines
+from skarce.reproduce.papers.ssge.tables import EVIDENCE, OPERATIONS, PROTOTASKS, REJECTED, SEARCHES, WORSE
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.page import markdown
+from skarce.reproduce.runner.pictures import draw_all
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
+from skarce.reproduce.runner.units import Record
 from tests.oracles import rbf
 
 METHODS = [contender.name for contender in ssge.paper().contenders]

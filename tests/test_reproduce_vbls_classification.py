@@ -14,15 +14,15 @@ from sklearn.svm import SVC
 from skarce import RelevanceVectorClassifier, datasets
 from skarce.comparison.cross_validation import Fold
 from skarce.comparison.registry import count_functions
-from skarce.reproduce.decision_pictures import vectors_of
-from skarce.reproduce.findings import findings
-from skarce.reproduce.measures import Measure, error_rate
-from skarce.reproduce.paper import Contender, Experiment, of_unit_length
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, settings_digest
-from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
-from skarce.reproduce.vbls_classification import ERROR, SMALL, TABLE_6, TABLE_7, paper, pima, ripley, zeros
-from skarce.reproduce.vbls_classification_tables import ON_FIRST, draw, overview, standard_error
+from skarce.reproduce.papers.vbls_classification.experiments import ERROR, SMALL, TABLE_6, TABLE_7, paper, pima, ripley, zeros
+from skarce.reproduce.papers.vbls_classification.pictures import vectors_of
+from skarce.reproduce.papers.vbls_classification.tables import ON_FIRST, draw, overview, standard_error
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.measures import Measure, error_rate
+from skarce.reproduce.runner.paper import Contender, Experiment, of_unit_length
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run, settings_digest
+from skarce.reproduce.runner.units import Maker, Record, Unit, Work, best_choice, run_unit
 
 LOGISTIC = Contender("logistic", "logistic regression", lambda cost: LogisticRegression(C=cost), (0.001, 0.1, 10.0))
 

@@ -12,13 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
-from skarce.reproduce import pictures, report, tables
-from skarce.reproduce.findings import Finding, findings
-from skarce.reproduce.paper import Paper
 from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.summary_table import summary_table
+from skarce.reproduce.runner import page as tables
+from skarce.reproduce.runner import pictures, report
+from skarce.reproduce.runner.findings import Finding, findings
+from skarce.reproduce.runner.paper import Paper
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
+from skarce.reproduce.runner.summary_table import summary_table
 
 RECORDS = "records.jsonl"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
