@@ -9,11 +9,11 @@ from scipy.stats import ttest_rel
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import MinMaxScaler
 
-from skarce.reproduce.runner import page as tables
 from skarce.reproduce.runner import pictures, report
 from skarce.reproduce.runner.budget import Share
 from skarce.reproduce.runner.findings import findings
 from skarce.reproduce.runner.measures import MSE, NMSE
+from skarce.reproduce.runner.page import general_notes
 from skarce.reproduce.runner.pair_tests import T_TEST, paired_t_test
 from skarce.reproduce.runner.pairs import Comparison, comparisons
 from skarce.reproduce.runner.paper import Contender, Experiment, Printed
@@ -165,7 +165,7 @@ def test_when_the_leader_fails_its_followers_say_so():
     units = [Unit("one", 0, "leader", ""), Unit("one", 0, "follower", "")]
     first, second = run_units(units, {"leader": broken, "follower": FOLLOWER}, Work(fold(), 7), {})
     assert "alpha" in first.failure
-    assert second.failure == "LookupError: leader has learned nothing that follower could start from"
+    assert second.failure == "LookupError: leader learned nothing that follower could start from"
 
 
 def test_another_leader_error_or_scaling_is_another_result():
@@ -243,7 +243,7 @@ def test_pictures_of_many_methods_are_wider(tmp_path):
 
 
 def test_notes_speak_of_what_the_paper_has():
-    notes = " ".join(tables.general_notes(replace(TINY, choice_heading="C, epsilon", average="mean")))
+    notes = " ".join(general_notes(replace(TINY, choice_heading="C, epsilon", average="mean")))
     assert "C, epsilon were chosen" in notes
     assert "are means over repeats" in notes
     assert "width" not in notes

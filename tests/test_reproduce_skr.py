@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from skarce.reproduce.papers import find_paper
-from skarce.reproduce.papers.skr.experiments import TubeSVR, simulated, true_mean, tube
+from skarce.reproduce.papers.skr.contenders import TubeSVR, tube
+from skarce.reproduce.papers.skr.data import simulated, true_mean
 from skarce.reproduce.runner.findings import findings
 from skarce.reproduce.runner.page import markdown
 from skarce.reproduce.runner.records import Store

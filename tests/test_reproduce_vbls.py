@@ -5,10 +5,12 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
+from skarce.reproduce.papers.vbls import paper
+from skarce.reproduce.papers.vbls.contenders import LINEAR, ON_KERNELS, n_beyond
 from skarce.reproduce.papers.vbls.data import mixed_inputs, neurons, ratings, sinc
-from skarce.reproduce.papers.vbls.experiments import LINEAR, ON_KERNELS, n_beyond, paper
 from skarce.reproduce.papers.vbls.model_search import ModelSearch, best_subset
-from skarce.reproduce.papers.vbls.tables import draw, overview
+from skarce.reproduce.papers.vbls.pictures import draw
+from skarce.reproduce.papers.vbls.tables import overview
 from skarce.reproduce.runner.findings import findings
 from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.run import Options, Run

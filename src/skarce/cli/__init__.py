@@ -17,7 +17,7 @@ from skarce.cli.whole_file import OutputError
 from skarce.comparison.registry import UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError
-from skarce.reproduce.papers import UnknownExperimentError
+from skarce.reproduce.runner.selection import UnknownExperimentError
 
 EXPLAINED = (TableError, UnknownMethodError, ModelFileError, OutputError, DataNotFoundError, UnknownExperimentError)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it

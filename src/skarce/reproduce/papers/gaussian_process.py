@@ -1,4 +1,4 @@
-"""A Gaussian process for tables of thousands of rows: its kernel is learned on some of them."""
+"""A Gaussian process for tables with thousands of rows. It learns its kernel on some of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from skarce._typing import Floats
 
 
 def noisy_rbf() -> Any:
-    """Signal and noise with variances of their own, one length scale; for inputs in [0, 1] and standardised targets."""
+    """One length scale, and separate variances of signal and noise, for inputs in [0, 1] and standardized targets."""
     return ConstantKernel(1.0, (1e-3, 1e4)) * RBF(1.0, (1e-2, 1e2)) + WhiteKernel(0.1, (1e-6, 1e1))
 
 
 class LeanGaussianProcess(RegressorMixin, BaseEstimator):
-    """Learns the kernel on `learn_on` random rows at most, from one start, and then conditions on all rows."""
+    """Learns the kernel on at most `learn_on` random rows, from one start, and then conditions on all rows."""
 
     def __init__(self, learn_on: int = 1000) -> None:
         self.learn_on = learn_on

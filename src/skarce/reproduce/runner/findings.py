@@ -1,4 +1,4 @@
-"""What the records say: what each method reached, which differences are significant, and which of the paper's claims hold."""
+"""What the records say: the results of each method, which differences are significant, and which of the paper's claims hold."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from skarce.reproduce.runner.pairs import LEVEL, Comparison, Verdict, comparisons, verdict
+from skarce.reproduce.runner.pairs import LEVEL, Comparison, Verdict, comparisons, errors_by_repeat, verdict
 from skarce.reproduce.runner.paper import Choice, Claim, Contender, Experiment, Pair, Paper, Printed
 from skarce.reproduce.runner.units import Record
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One method on one experiment, over the repeats that were run; medians or means as the paper has it."""
+    """One method on one experiment, over all repeats that were run. Averages are medians or means, as in the paper."""
 
     contender: Contender
     n_repeats: int
@@ -34,7 +34,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Finding:
-    """One experiment of a paper: its summaries, the comparison of every pair of methods, and the records behind them."""
+    """One experiment of a paper: a summary of each method, a comparison of each pair of methods, and the records behind them."""
 
     paper: Paper
     experiment: Experiment
@@ -46,19 +46,29 @@ class Finding:
     def claims(self) -> tuple[Claim, ...]:
         return self.paper.claims.get(self.experiment.name, ())
 
+    @property
+    def n_repeats(self) -> int:
+        """How many repeats were run."""
+        return max(summary.n_repeats for summary in self.summaries)
+
     def summary(self, method: str) -> Summary:
         return next(summary for summary in self.summaries if summary.contender.name == method)
 
     def comparison(self, pair: Pair) -> Comparison | None:
-        """The comparison of two methods, whichever is named first."""
+        """The comparison of two methods, in either order."""
         return self.comparisons.get(pair) or self.comparisons.get((pair[1], pair[0]))
 
     def verdict(self, claim: Claim) -> Verdict:
         return verdict(claim, self.comparison(claim.pair), self.paper.pair_test.least_pairs)
 
+    def standard_error(self, method: str) -> float | None:
+        """The standard error of the mean test error over repeats, or None if there are fewer than two."""
+        errors = list(errors_by_repeat(self.records, method).values())
+        return float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else None
+
 
 def findings(paper: Paper, records: Sequence[Record]) -> list[Finding]:
-    """What the records say of every experiment that has any."""
+    """The finding of every experiment that has records."""
     found = []
     for experiment in paper.experiments:
         own = tuple(record for record in records if record.experiment == experiment.name)
@@ -97,7 +107,7 @@ def _extras(average: Callable[[Any], Any], records: Sequence[Record]) -> dict[st
 
 
 def _typical_choice(choices: Sequence[Choice]) -> Choice | None:
-    """The median, in each part of its own where a choice has several."""
+    """The median. If choices are tuples, each part has its own median."""
     if not choices:
         return None
     middle = np.median(np.array(choices), axis=0)
@@ -117,7 +127,7 @@ def _statistic(statistic: Callable[[Any], Any], values: Sequence[float | None]) 
 
 
 def _time_ratio(records: Sequence[Record], baseline: Sequence[Record]) -> float | None:
-    """The median over the splits that both have done: what slows a machine down for a while slows both."""
+    """The median ratio over the splits that both have finished. If the machine is slow for a while, both are slow."""
     theirs = {record.repeat: record.fit_seconds for record in baseline if record.fit_seconds}
     ratios = [r.fit_seconds / theirs[r.repeat] for r in records if r.fit_seconds is not None and r.repeat in theirs]
     return float(np.median(ratios)) if ratios else None

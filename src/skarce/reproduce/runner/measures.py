@@ -1,4 +1,4 @@
-"""How far predictions are from the test targets: the error that a paper prints."""
+"""Errors that papers print: how far predictions are from the test targets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skarce._typing import Floats
 
 @dataclass(frozen=True)
 class Measure:
-    """An error by name; `note` explains it below the tables, `spec` is how its numbers are written.
+    """An error, its name, the `note` that explains it on the page, and the format `spec` of its numbers.
 
-    `scoring` is scikit-learn's name for what decides between choices; `others` are further numbers from the same test targets and
-    predictions that are recorded by name.
+    `scoring` is scikit-learn's name of the score that decides between choices. `others` computes more numbers from the test
+    targets and the predictions; they are recorded by name.
     """
 
     name: str
@@ -37,7 +37,7 @@ def nmse(targets: Floats, predicted: Floats) -> float:
 
 
 def error_rate(labels: Floats, predicted: Floats) -> float:
-    """The share of rows for which another class was predicted, in per cent."""
+    """The percentage of rows whose predicted class is wrong."""
     return 100.0 * float(np.mean(labels != predicted))
 
 

@@ -1,4 +1,4 @@
-"""Methods in pairs on the same splits, and whether a paper's claims hold."""
+"""Two methods on the same splits: which one is better, and whether the paper's claims hold."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from skarce.reproduce.runner.pair_tests import SIGNED_RANK, PairTest
 from skarce.reproduce.runner.paper import Claim, Pair
 from skarce.reproduce.runner.units import Record
 
-LEVEL = 0.05
+LEVEL = 0.05  # differences with a smaller p-value are called significant
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same splits: the two-sided p-value, the one with the smaller errors, and the number of pairs."""
+    """Two methods on the same splits: the two-sided p-value, the method with the smaller errors, and the number of splits."""
 
     pair: Pair
     p_value: float | None
@@ -31,12 +31,12 @@ class Comparison:
 
     @property
     def worse(self) -> str | None:
-        """The other one, where one is better."""
+        """The method with the larger errors, or None if neither is better."""
         return None if self.better is None else self.pair[self.better == self.pair[0]]
 
 
 class Verdict(Enum):
-    """Our comparison beside one that the paper found significant."""
+    """How our comparison relates to one that the paper found significant."""
 
     AGREES = "agrees"
     OPPOSITE = "opposite"
@@ -46,12 +46,12 @@ class Verdict(Enum):
 
 
 def errors_by_repeat(records: Iterable[Record], method: str) -> dict[int, float]:
-    """The test errors of a method on one experiment."""
+    """The test errors of one method on one experiment."""
     return {record.repeat: record.error for record in records if record.method == method and record.error is not None}
 
 
 def comparisons(records: Sequence[Record], methods: Sequence[str], test: PairTest = SIGNED_RANK) -> dict[Pair, Comparison]:
-    """Every pair of methods on the splits that both have done."""
+    """Compare every pair of methods on the splits that both have finished."""
     errors = {method: errors_by_repeat(records, method) for method in methods}
     return {pair: _compared(pair, errors, test) for pair in itertools.combinations(methods, 2)}
 
@@ -64,7 +64,7 @@ def _compared(pair: Pair, errors: Mapping[str, Mapping[int, float]], test: PairT
 
 
 def verdict(claim: Claim, ours: Comparison | None, least_pairs: int = SIGNED_RANK.least_pairs) -> Verdict:
-    """What we found on a claim that the paper found significant."""
+    """What our comparison says about a claim that the paper found significant."""
     if ours is None or ours.n_pairs < least_pairs:
         return Verdict.TOO_FEW
     if not ours.is_significant:

@@ -1,4 +1,4 @@
-"""What an experiment of a paper is: data that can be drawn again and again, methods in competition, and printed numbers."""
+"""What describes a paper: its experiments, the methods that it compares, and the numbers that it prints."""
 
 from __future__ import annotations
 
@@ -9,32 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.preprocessing import MinMaxScaler
 
-from skarce import datasets
-from skarce._typing import Floats
 from skarce.comparison.cross_validation import Fold
 from skarce.reproduce.runner.measures import NMSE, Measure
 from skarce.reproduce.runner.pair_tests import SIGNED_RANK, PairTest
+from skarce.reproduce.runner.splits import UNIT, Parts, Span, of_unit_length, scaled
 
 if TYPE_CHECKING:
     from skarce.reproduce.runner.findings import Finding
 
-Parts = tuple[Floats, Floats, Floats, Floats]
 Pair = tuple[str, str]
-Span = tuple[float, float]
 Choice = float | tuple[float, ...]
-UNIT: Span = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Data to be split `n_repeats` times. `draw` gives X, y for training and X, y for testing; `note` is for the tables.
+    """Data that are split `n_repeats` times. The page shows `note` above the table of the experiment.
 
-    `draw` is given random numbers of its own for every repeat. Repeats that must not share rows are `disjoint`: then it is given
-    the same random numbers for all of them, and the number of the repeat. `methods` names the contenders that take part, where
-    not all do. Inputs that are `commensurable` (all pixels of an image) are divided by one number, the root mean square length of
-    the training rows, where others are scaled one by one.
+    `draw(rng)` returns X and y for training, then X and y for testing. Every repeat gets its own random numbers. If the repeats
+    are `disjoint`, they must not share rows: then `draw(rng, repeat)` gets the same random numbers in every repeat, and the number
+    of the repeat. `methods` names the contenders that take part; None means all of them. Inputs are scaled one by one, unless they
+    are `commensurable` (the pixels of an image): then all are divided by the root mean square length of the training rows.
     """
 
     name: str
@@ -47,24 +42,25 @@ class Experiment:
     commensurable: bool = False
 
     def split(self, repeat: int, seed: int, input_range: Span = UNIT) -> Fold:
-        """The split of one repeat, inputs scaled by the training rows; the same whatever ran before."""
+        """The split of one repeat, inputs scaled by the training rows. It does not depend on what ran before."""
         parts = self.draw(self.rng(0, seed), repeat) if self.disjoint else self.draw(self.rng(repeat, seed))
         return of_unit_length(*parts) if self.commensurable else scaled(*parts, input_range=input_range)
 
     def rng(self, repeat: int, seed: int) -> np.random.Generator:
-        """Random numbers of one repeat of this experiment and of no other."""
+        """Random numbers for one repeat of this experiment. No other repeat or experiment shares them."""
         return np.random.default_rng([seed, zlib.crc32(self.name.encode()), repeat])
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method: `make(choice)` gives an estimator for one of its `choices`: kernel widths, or tuples of several parameters.
+    """A method in the comparison. `make(choice)` builds an estimator for one of its `choices`.
 
-    The choice is made by cross validation. Without `choices` the method finds all by itself, and `make` is given None.
+    A choice is a kernel width, or a tuple of several parameters. Cross validation picks the best one. A method without `choices`
+    needs no tuning; its `make` gets None.
 
-    What a method has learned may serve others in the same repeat: `learned(model)` gives the numbers, and a contender that
-    `follows` this one is made by `make(choice, numbers)`. `extras` are further numbers of a fitted model that are recorded by
-    name; `printed_as` is the paper's name for the method.
+    One method can pass on what it learned: `learned(model)` returns numbers, and each contender that `follows` this one is built
+    by `make(choice, numbers)` in the same repeat. `extras` computes more numbers from a fitted model; they are recorded by name.
+    `printed_as` is the paper's name for the method.
     """
 
     name: str
@@ -83,7 +79,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of a pair of methods on one data set: the p-value, and which is better where the text tells."""
+    """The paper's comparison of two methods on one data set: its p-value, and which method is better if the text says so."""
 
     pair: Pair
     p_value: float
@@ -92,7 +88,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Printed:
-    """The numbers that a paper prints for one method on one data set; `extras` by the names that the contender gives them."""
+    """The numbers that a paper prints for one method on one data set. `extras` has the same names as those of the contender."""
 
     error: float | None = None
     n_functions: float | None = None
@@ -102,21 +98,22 @@ class Printed:
 
 @dataclass(frozen=True)
 class Paper:
-    """Experiments and contenders of a paper, and what it printed.
+    """The experiments and contenders of a paper, the numbers that it prints, and what our page shows.
 
-    Inputs are scaled to `input_range` by the training rows, and so are targets where there is a `target_range`; predictions are
-    scaled back, and the error, by the `measure` of the paper, is one in the units of the targets.
+    Inputs are scaled to `input_range` by the training rows. Targets are scaled to `target_range` if there is one; predictions are
+    then scaled back, so that the error (the `measure` of the paper) is in the units of the targets.
 
-    `repeats` says how often to repeat an experiment where that is not as often as the paper did. `claims` holds the paper's
-    comparisons by experiment, `printed` its numbers by experiment and method, `time_ratios` the range it gives for the fit time
-    of a method over that of the `baseline`, and `more_functions` pairs of methods of which the first is said to need more
-    functions than the second. `average` says what the numbers of the tables are over repeats, ``"median"`` or ``"mean"``;
-    `choice_heading` is what the choices are called there. Choices are compared on `n_folds` folds of the training rows,
-    or of the first `tuning_rows` of them.
+    Each experiment runs as often as in the paper, unless `repeats` gives another number for it. Choices are compared on `n_folds`
+    folds of the training rows, or of the first `tuning_rows` of them.
 
-    `overview` makes parts of the page from what was found on all experiments, and `pictures` draw into a folder, from the same,
-    and give the names of their files. Where the experiments are not `in_detail`, they have no sections and pictures each, and what
-    an overview `tells_p_values` of is explained.
+    What the paper says: `claims` are its comparisons by experiment, `printed` its numbers by experiment and method, `time_ratios`
+    the range of the fit time of a method over that of the `baseline`, and `more_functions` the pairs of methods of which the
+    first needs more functions than the second.
+
+    What the page shows: `average` (``"median"`` or ``"mean"``) summarizes the repeats, `choice_heading` names the choices, and
+    `notes` end the page. `overview` writes parts of the page from the findings of all experiments. `pictures` draw files into a
+    folder, also from all findings, and return the file names. Each experiment has its own section and picture only if `in_detail`
+    is true. If it is false, p-values are explained only if the overview `shows_p_values`.
     """
 
     name: str
@@ -142,36 +139,12 @@ class Paper:
     overview: Callable[[Sequence[Finding]], list[str]] | None = None
     pictures: tuple[Callable[[Sequence[Finding], Path], list[str]], ...] = ()
     in_detail: bool = True
-    tells_p_values: bool = True
+    shows_p_values: bool = True
 
     def taking_part(self, experiment: Experiment) -> list[Contender]:
         """The contenders of one experiment."""
         return [c for c in self.contenders if experiment.methods is None or c.name in experiment.methods]
 
     def label(self, method: str) -> str:
-        """What a method is called in tables."""
+        """The name of a method in tables and pictures."""
         return next(contender.label for contender in self.contenders if contender.name == method)
-
-
-def scaled(X_train: Floats, y_train: Floats, X_test: Floats, y_test: Floats, input_range: Span = UNIT) -> Fold:
-    """Inputs scaled so that those of the training rows span a range; targets stay in their own units."""
-    scaler = MinMaxScaler(input_range).fit(X_train)
-    return Fold(scaler.transform(X_train), y_train, scaler.transform(X_test), y_test)
-
-
-def of_unit_length(X_train: Floats, y_train: Floats, X_test: Floats, y_test: Floats) -> Fold:
-    """All inputs divided by one number, so that the squares of a training row sum to one in the mean."""
-    length = np.sqrt(np.mean(np.einsum("ij,ij->i", X_train, X_train)))
-    return Fold(X_train / length, y_train, X_test / length, y_test)
-
-
-def random_rows(name: str, n_train: int) -> Callable[[np.random.Generator], Parts]:
-    """Draws `n_train` rows of a real table for training; the others are for testing."""
-
-    def draw(rng: np.random.Generator) -> Parts:
-        X, y, *_ = datasets.load(name)
-        order = rng.permutation(len(y))
-        train, test = order[:n_train], order[n_train:]
-        return X[train], y[train], X[test], y[test]
-
-    return draw

@@ -1,32 +1,27 @@
-"""Box plots of errors and numbers of functions, one file per experiment; matplotlib is imported only here, when drawing."""
+"""Box plots of errors and numbers of functions, one file for each experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skarce.reproduce.runner.figures import add_grid, hide_frame, new_figure, save
 from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.formatting import short
 from skarce.reproduce.runner.paper import Experiment, Paper
-from skarce.reproduce.runner.summary_table import short
 from skarce.reproduce.runner.units import Record
 
-WIDTH_PER_METHOD, LEAST_WIDTH, HEIGHT, DPI = 1.5, 8.0, 3.4, 100
-WIDE_SPAN = 8.0  # from this ratio of largest to least on, the axis is logarithmic
-NARROW_SPAN = 1.5  # up to this ratio, it does not start at zero
+WIDTH_PER_METHOD, LEAST_WIDTH, HEIGHT = 1.5, 8.0, 3.4
+WIDE_SPAN = 8.0  # if the largest value is more than this many times the smallest, the axis is logarithmic
+NARROW_SPAN = 1.5  # if it is less than this many times the smallest, the axis does not start at zero
 FILL, LINE, MEDIAN = "#cfe0ee", "#33566f", "#c8501e"
 
 
-def can_draw() -> bool:
-    """Whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
-
-
 def draw_all(paper: Paper, records: Sequence[Record], folder: Path) -> list[str]:
-    """Write the paper's own pictures, and ``<experiment>.png`` for every experiment with results; the names of the files."""
+    """Draw the paper's own pictures, and ``<experiment>.png`` for every experiment with results. Returns the file names."""
     names = [name for draw in paper.pictures for name in draw(findings(paper, records), folder)]
     for experiment in paper.experiments if paper.in_detail else ():
         own = [record for record in records if record.experiment == experiment.name and record.error is not None]
@@ -37,22 +32,17 @@ def draw_all(paper: Paper, records: Sequence[Record], folder: Path) -> list[str]
 
 
 def _draw(paper: Paper, experiment: Experiment, records: Sequence[Record], path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    width = max(LEAST_WIDTH, WIDTH_PER_METHOD * len(paper.contenders))
-    figure = Figure(figsize=(width, HEIGHT), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(max(LEAST_WIDTH, WIDTH_PER_METHOD * len(paper.contenders)), HEIGHT)
     left, right = figure.subplots(1, 2)
     _boxes(left, paper, records, "error", f"test {paper.measure.name}")
     _boxes(right, paper, records, "n_functions", "basis functions")
     n_repeats = len({record.repeat for record in records})
     figure.suptitle(f"{experiment.title}: {n_repeats} repeat{'s' if n_repeats > 1 else ''}", fontsize=12)
-    figure.savefig(path, pil_kwargs={"optimize": True})
+    save(figure, path)
 
 
 def _boxes(axes: Any, paper: Paper, records: Sequence[Record], name: str, title: str) -> None:
-    """One box per method that has results: quartiles, whiskers of 1.5 times their distance, dots beyond, the median below it."""
+    """One box for each method that has results. Whiskers are at most 1.5 times as long as the box; dots are further away."""
     values = {c.label: [getattr(r, name) for r in records if r.method == c.name] for c in paper.contenders}
     values = {label: own for label, own in values.items() if own}
     axes.boxplot(
@@ -68,13 +58,12 @@ def _boxes(axes: Any, paper: Paper, records: Sequence[Record], name: str, title:
     axes.set_xticks(range(1, len(values) + 1), [f"{label}\n{short(np.median(own))}" for label, own in values.items()])
     axes.set_title(f"{title} (median below each name)", fontsize=10)
     _choose_scale(axes, np.concatenate([np.asarray(own, dtype=float) for own in values.values()]))
-    axes.grid(axis="y", color="#dddddd", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    add_grid(axes, "y")
+    hide_frame(axes)
 
 
 def _choose_scale(axes: Any, values: Any) -> None:
-    """Logarithmic with plain numbers where the values span much; from zero where that does not squeeze the boxes."""
+    """A logarithmic axis for a wide span of values. Otherwise an axis from zero, if that does not squeeze the boxes."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     if values.min() > 0.0 and values.max() > WIDE_SPAN * values.min():

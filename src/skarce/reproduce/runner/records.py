@@ -1,4 +1,4 @@
-"""Records in a file of JSON lines: each is appended as it arrives, so that an interrupted run loses nothing it had."""
+"""Records in a file of JSON lines. Each record is appended as it arrives, so an interrupted run loses nothing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Key = tuple[str, int, str]
 
 @dataclass
 class Store:
-    """All records of a file by experiment, repeat, method and settings; of several for one unit the last counts."""
+    """All records of a file by experiment, repeat, method and settings. If a unit has several records, the last one counts."""
 
     path: Path
     records: dict[tuple[Key, str], Record] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """Read what is there; a last line that was cut short is taken away."""
+        """Read the records of a file. An incomplete last line is removed from it."""
         store = cls(path)
         if path.exists():
             whole = path.read_bytes()
@@ -34,7 +34,7 @@ class Store:
         return store
 
     def add(self, record: Record) -> None:
-        """Append a record: one write for the whole line."""
+        """Append a record, with a single write for the whole line."""
         line = json.dumps(asdict(record), allow_nan=False) + "\n"
         with self.path.open("ab", buffering=0) as file:
             file.write(line.encode("utf-8"))
@@ -44,9 +44,9 @@ class Store:
         return self.records.get(((unit.experiment, unit.repeat, unit.method), unit.settings))
 
     def answers(self, unit: Unit) -> bool:
-        """Whether there is a result for this unit: tuned on its own split, or with the very choice that the unit is to use."""
+        """Whether this unit has a result: one that was tuned on its own split, or one with the choice that the unit asks for."""
         record = self.find(unit)
-        if record is None or record.failure is not None:  # what failed is tried again
+        if record is None or record.failure is not None:  # a failed unit runs again
             return False
         return record.tuned or (unit.choice is not None and record.choice == unit.choice)
 
@@ -55,7 +55,7 @@ class Store:
 
 
 def _parsed(lines: Iterable[str]) -> Iterable[Record]:
-    """The records of all lines that hold one."""
+    """The records of all lines that contain one."""
     for line in lines:
         try:
             yield record_of(json.loads(line))
@@ -64,6 +64,6 @@ def _parsed(lines: Iterable[str]) -> Iterable[Record]:
 
 
 def record_of(content: Mapping[str, Any]) -> Record:
-    """A record from what JSON makes of it, lists for tuples."""
+    """A record from parsed JSON, in which lists become tuples again."""
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     return Record(**values)

@@ -1,4 +1,4 @@
-"""What is written beside the tables: all numbers, the settings they were computed with, and the machine."""
+"""What a run writes besides the tables: all numbers, the settings behind them, and the machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import sklearn
 from joblib import cpu_count
 
 from skarce import __version__
+from skarce.reproduce.runner.formatting import choice_text
 from skarce.reproduce.runner.paper import Choice, Paper
 from skarce.reproduce.runner.run import Run
-from skarce.reproduce.runner.summary_table import choice_text
 from skarce.reproduce.runner.units import Record
 
 
 def machine() -> dict[str, Any]:
-    """Facts on which times and last digits depend."""
+    """Facts that affect times and last digits."""
     return {
         "processor": platform.processor() or platform.machine(),
         "system": platform.system(),
@@ -36,7 +36,7 @@ def machine() -> dict[str, Any]:
 
 
 def settings(run: Run, quick: bool) -> dict[str, Any]:
-    """What was asked for, and what the budget allowed."""
+    """What the user asked for, and what the budget allowed."""
     return {
         "quick": quick,
         "seed": run.options.seed,
@@ -47,35 +47,35 @@ def settings(run: Run, quick: bool) -> dict[str, Any]:
 
 
 def facts(run: Run, quick: bool) -> dict[str, str]:
-    """The head of the page of tables."""
+    """The list at the top of the page."""
     here = machine()
     versions = ", ".join(f"{name} {here[name]}" for name in ("skarce", "python", "numpy", "scipy", "scikit-learn"))
-    cut = f"budget {run.options.budget_seconds / 60.0:g} minutes, seed {run.options.seed}"
+    limits = f"budget {run.options.budget_seconds / 60.0:g} minutes, seed {run.options.seed}"
     return {
-        "run": f"quick (few repeats, fewer widths), {cut}" if quick else cut,
+        "run": f"quick (few repeats, fewer widths), {limits}" if quick else limits,
         "machine": f"{here['processor']}, {here['cores']} cores, {here['system']}",
         "versions": versions,
-    } | _tried(run.paper, run.plan)
+    } | choices_tried(run.paper, run.plan)
 
 
-def _tried(paper: Paper, experiments: Collection[str]) -> dict[str, str]:
-    """What each of the methods that took part could choose from; of a grid, the values of each part."""
+def choices_tried(paper: Paper, experiments: Collection[str]) -> dict[str, str]:
+    """The choices of each method that took part. For a grid, the values of each part are listed."""
     part = {c.name: c for e in paper.experiments if e.name in experiments for c in paper.taking_part(e)}
     choosing: dict[tuple[Choice, ...], list[str]] = {}
     for contender in part.values():
         if contender.choices:
             choosing.setdefault(contender.choices, []).append(contender.label)
-    return {f"tried for {', '.join(labels)}": _listed(choices) for choices, labels in choosing.items()}
+    return {f"tried for {', '.join(labels)}": _choices_text(choices) for choices, labels in choosing.items()}
 
 
-def _listed(choices: tuple[Choice, ...]) -> str:
+def _choices_text(choices: tuple[Choice, ...]) -> str:
     parts = [tuple(dict.fromkeys(part)) for part in zip(*choices, strict=True)] if isinstance(choices[0], tuple) else []  # type: ignore[arg-type]
     is_grid = len(choices) > 1 and len(choices) == prod(map(len, parts)) and len(parts) > 1
     return " with ".join(", ".join(map(choice_text, part)) for part in (parts if is_grid else [choices]))
 
 
 def results_json(run: Run, records: Sequence[Record], quick: bool) -> str:
-    """Everything as JSON, one record per line."""
+    """Everything as JSON, with one record on each line."""
     paper = run.paper
     content = {
         "paper": paper.name,

@@ -1,4 +1,4 @@
-"""The least piece of work: one method on one repeat of one experiment, on one thread."""
+"""The smallest piece of work: one method on one repeat of one experiment, on one thread."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from skarce._parallel import one_thread
 from skarce.comparison.cross_validation import Fold
 from skarce.comparison.registry import count_functions
 from skarce.reproduce.runner.measures import NMSE, Measure
-from skarce.reproduce.runner.paper import Choice, Contender, Span
+from skarce.reproduce.runner.paper import Choice, Contender
+from skarce.reproduce.runner.splits import Span
 
-QUICK_FIT = 0.1  # seconds; a fit that takes less is timed as the best of several
+QUICK_FIT = 0.1  # seconds; a faster fit is timed several times, and the best time counts
 FITS_TIMED = 3
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One method on one repeat. `choice` is what to use of the contender's choices; None says that it looks for it."""
+    """One method on one repeat. `choice` is the one of the contender's choices to use; None means that it is tuned."""
 
     experiment: str
     repeat: int
     method: str
-    settings: str  # a digest: what was computed under other settings is another result
+    settings: str  # a digest; results under other settings do not count
     choice: Choice | None = None
 
 
 @dataclass(frozen=True)
 class Record:
-    """What came out. `error` is the test error, `failure` says why there is none; times but `seconds` are CPU time."""
+    """The result of a unit. `error` is the test error; `failure` says why there is none. Times are CPU times, except `seconds`."""
 
     experiment: str
     repeat: int
@@ -51,7 +52,7 @@ class Record:
     fit_seconds: float | None = None
     extras: Mapping[str, float] = field(default_factory=dict)
     learned: tuple[float, ...] | None = None
-    seconds: float = 0.0  # wall time of all of it
+    seconds: float = 0.0  # wall time of the whole unit
     warnings: tuple[str, ...] = ()
     failure: str | None = None
 
@@ -62,9 +63,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Work:
-    """One split, and how the methods on it are judged: what all units of one repeat share.
+    """What all units of one repeat share: the split, and how methods are tuned and judged on it.
 
-    `fold_seed` seeds the folds on which choices are compared; they are folds of the first `tuning_rows` training rows, or of all.
+    `fold_seed` seeds the folds on which choices are compared. The folds are made of the first `tuning_rows` training rows, or of
+    all training rows if it is None.
     """
 
     fold: Fold
@@ -78,7 +80,7 @@ class Work:
 def run_units(
     units: Sequence[Unit], contenders: Mapping[str, Contender], work: Work, learned: Mapping[str, tuple[float, ...]]
 ) -> list[Record]:
-    """Run units of one repeat in this order; `learned` is what earlier ones have learned, and later ones are given."""
+    """Run units of one repeat in this order. `learned` holds the numbers that methods pass on, and grows with every unit."""
     known, records = dict(learned), []
     for unit in units:
         record = run_unit(unit, contenders[unit.method], work, known.get(contenders[unit.method].follows or ""))
@@ -89,7 +91,7 @@ def run_units(
 
 
 def run_unit(unit: Unit, contender: Contender, work: Work, given: tuple[float, ...] | None = None) -> Record:
-    """Tune where no choice is given, fit, and judge on the test rows; an exception is part of the record."""
+    """Tune if no choice is given, fit, and compute the test error. An exception becomes part of the record."""
     started = time.perf_counter()
     record = Record(unit.experiment, unit.repeat, unit.method, unit.settings, tuned=unit.choice is None, choice=unit.choice)
     with one_thread(), warnings.catch_warnings(record=True) as caught:
@@ -99,13 +101,16 @@ def run_unit(unit: Unit, contender: Contender, work: Work, given: tuple[float, .
             record = _fitted(_tuned(record, maker, work), maker, work)
         except Exception as error:
             record = replace(record, failure=f"{type(error).__name__}: {error}")
-    said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return replace(record, warnings=said, seconds=time.perf_counter() - started)
+    messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    return replace(record, warnings=messages, seconds=time.perf_counter() - started)
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes the estimators of a contender on one split: with what it is given to start from, and for targets in user units."""
+    """Builds the estimators of a contender on one split. `given` are the numbers learned by the contender that this one follows.
+
+    If there is a `target_range`, the estimator scales its targets, so that it can be used with targets in their own units.
+    """
 
     contender: Contender
     target_range: Span | None = None
@@ -113,7 +118,7 @@ class Maker:
 
     def __post_init__(self) -> None:
         if self.contender.follows is not None and self.given is None:
-            raise LookupError(f"{self.contender.follows} has learned nothing that {self.contender.name} could start from")
+            raise LookupError(f"{self.contender.follows} learned nothing that {self.contender.name} could start from")
 
     def __call__(self, choice: Choice | None) -> Any:
         given = () if self.contender.follows is None else (self.given,)
@@ -124,7 +129,7 @@ class Maker:
 
 
 def best_choice(make: Maker, work: Work) -> Choice:
-    """The choice with the least error over folds of the training rows, the same folds for every method and choice."""
+    """The choice with the best mean score over folds of the training rows. All methods and choices use the same folds."""
     X, y = work.fold.X_train[: work.tuning_rows], work.fold.y_train[: work.tuning_rows]
     folds = KFold(work.n_folds, shuffle=True, random_state=work.fold_seed)
     choices = make.contender.choices
@@ -160,7 +165,7 @@ def _fitted(record: Record, make: Maker, work: Work) -> Record:
 
 
 def _timed_fit(make: Maker, choice: Choice | None, fold: Fold) -> tuple[Any, float]:
-    """The model and its CPU time; quick fits are made several times, so that the first does not pay for warming up."""
+    """The model and the CPU time of its fit. A quick fit is repeated, so that warming up is not part of the time."""
     times: list[float] = []
     while not times or (times[0] < QUICK_FIT and len(times) < FITS_TIMED):
         with _cpu_time() as spent:
@@ -171,7 +176,7 @@ def _timed_fit(make: Maker, choice: Choice | None, fold: Fold) -> tuple[Any, flo
 
 @contextmanager
 def _cpu_time() -> Iterator[list[float]]:
-    """A list that holds the CPU seconds of the body when it has ended."""
+    """A list that will contain the CPU seconds of the body, once it has ended."""
     spent: list[float] = []
     started = time.process_time()
     yield spent

@@ -1,4 +1,4 @@
-"""Lines over the number of training rows, a panel for each prototask: errors beside all functions, and sizes."""
+"""Errors relative to the model with all functions, and sizes, over the number of training rows. One panel for each prototask."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from skarce.reproduce.papers.ssge.tables import PROTOTASKS, prototask_of, size_of
+from skarce.reproduce.papers.ssge.data import PROTOTASKS, prototask_of, size_of
+from skarce.reproduce.runner.figures import add_grid, hide_frame, new_figure, save
 from skarce.reproduce.runner.findings import Finding
 
-SIZE, DPI = (12.0, 5.6), 100
-COLOURS = {
+WIDTH, HEIGHT = 12.0, 5.6
+LEAST_SIZE = 0.5  # where a model without functions is drawn on the logarithmic axis
+COLORS = {
     "pta10": "#1f77b4",
     "pta21": "#17becf",
     "sffs": "#d62728",
@@ -21,7 +23,7 @@ COLOURS = {
     "ols": "#8c8c8c",
 }
 COMMON: dict[str, Any] = {"linestyle": "-", "linewidth": 1.3, "marker": "."}
-# The sizes of Oscillating(5) are those of PTA(1,0): thin dashes on a broad line, a dot in a ring, so that both are seen.
+# Oscillating(5) and PTA(1,0) have the same sizes. Thin dashes on a broad line, and a dot in a ring, keep both visible.
 OWN_STYLE: dict[str, dict[str, Any]] = {
     "pta10": {"linewidth": 4.0, "marker": "o", "markersize": 9.0, "markerfacecolor": "white", "alpha": 0.6},
     "oscillating5": {"linestyle": (0, (4, 3)), "linewidth": 1.5, "marker": ".", "zorder": 3.0},
@@ -30,7 +32,7 @@ Number = Callable[[Finding, str], float | None]
 
 
 def draw_lines(found: Sequence[Finding], folder: Path) -> list[str]:
-    """Write both pictures; the names of their files."""
+    """Draw ``errors.png`` and ``functions.png``."""
     _draw(found, folder / "errors.png", _relative_error, "mean test error over that of ABF", is_log=False)
     _draw(found, folder / "functions.png", _n_functions, "mean number of functions", is_log=True)
     return ["errors.png", "functions.png"]
@@ -43,15 +45,11 @@ def _relative_error(finding: Finding, method: str) -> float | None:
 
 def _n_functions(finding: Finding, method: str) -> float | None:
     number = finding.summary(method).n_functions
-    return None if number is None else max(number, 0.5)  # a model without functions has a place on a logarithmic axis
+    return None if number is None else max(number, LEAST_SIZE)
 
 
 def _draw(found: Sequence[Finding], path: Path, number: Number, title: str, *, is_log: bool) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=SIZE, dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH, HEIGHT)
     panels = figure.subplots(2, 4, sharex=True, sharey=True)
     for axes, prototask in zip(panels.flat, PROTOTASKS, strict=True):
         own = [finding for finding in found if prototask_of(finding) == prototask]
@@ -61,15 +59,15 @@ def _draw(found: Sequence[Finding], path: Path, number: Number, title: str, *, i
     figure.legend(handles, labels, loc="outside right center", frameon=False)
     figure.supxlabel("training rows", fontsize=10)
     figure.suptitle(title, fontsize=12)
-    figure.savefig(path, pil_kwargs={"optimize": True})
+    save(figure, path)
 
 
 def _lines(axes: Any, own: Sequence[Finding], number: Number) -> None:
-    for method, colour in COLOURS.items():
+    for method, color in COLORS.items():
         points = [(size_of(finding), value) for finding in own if (value := number(finding, method)) is not None]
         label = own[0].paper.label(method) if own else method
         x, y = zip(*points, strict=True) if points else ((), ())
-        axes.plot(x, y, color=colour, label=label, **(COMMON | OWN_STYLE.get(method, {})))
+        axes.plot(x, y, color=color, label=label, **(COMMON | OWN_STYLE.get(method, {})))
 
 
 def _decorate(axes: Any, title: str, sizes: Sequence[int], *, is_log: bool) -> None:
@@ -81,6 +79,5 @@ def _decorate(axes: Any, title: str, sizes: Sequence[int], *, is_log: bool) -> N
     if is_log:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.grid(color="#dddddd", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    add_grid(axes)
+    hide_frame(axes)

@@ -1,4 +1,4 @@
-"""The data of the paper on variational least squares: what it generated, and stand-ins for what is not public."""
+"""The data of the paper on variational least squares: its generated data, and stand-ins for what is not public."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skarce.reproduce.runner.paper import Parts
+from skarce._typing import Floats
+from skarce.reproduce.runner.splits import Parts
 
 N_RELEVANT = 10
 N_ITEMS, N_USERS, N_RATINGS, N_TRAIN = 355, 1412, 7249, 6524
 N_NEURONS, N_MUSCLES = 71, 11
 
+MIXTURES = ((0, 90), (30, 60), (60, 30), (90, 0))  # numbers of redundant and of irrelevant inputs
+NOISES = (0.9, 0.8)  # r2, the share of the variance that the signal explains
+NEURON_NOISES = (0.3, 0.6, 0.9)
+
+
+def synthetic_name(n_redundant: int, n_irrelevant: int, r2: float) -> str:
+    return f"mixed-{n_redundant}-{n_irrelevant}-{r2:g}"
+
+
+def neurons_name(r2: float) -> str:
+    return f"neurons-{r2:g}"
+
 
 def mixed_inputs(n_redundant: int, n_irrelevant: int, r2: float) -> Callable[[np.random.Generator], Parts]:
-    """Section 6.1: ten relevant inputs first, then convex combinations of them, then noise; test targets are exact."""
+    """Section 6.1: ten relevant inputs, then convex combinations of them, then noise. Test targets are exact."""
 
     def draw(rng: np.random.Generator) -> Parts:
         n_train, n_test = 1000, 2000
@@ -30,25 +43,26 @@ def mixed_inputs(n_redundant: int, n_irrelevant: int, r2: float) -> Callable[[np
 
 
 def sinc(rng: np.random.Generator) -> Parts:
-    """100 equidistant points with uniform noise; exact test targets at 1000 others."""
+    """100 equidistant points with uniform noise for training, exact targets at 1000 others for testing."""
     X, X_test = np.linspace(-10.0, 10.0, 100)[:, None], rng.uniform(-10.0, 10.0, (1000, 1))
-    return X, _sinc(X) + rng.uniform(-0.2, 0.2, 100), X_test, _sinc(X_test)
+    return X, exact_sinc(X) + rng.uniform(-0.2, 0.2, 100), X_test, exact_sinc(X_test)
 
 
-def _sinc(X: np.ndarray) -> np.ndarray:
+def exact_sinc(X: Floats) -> Floats:
+    """sin(x) / x."""
     return np.sinc(X[:, 0] / np.pi)
 
 
 def ratings(rng: np.random.Generator) -> Parts:
-    """A stand-in for the sample of ratings: low-rank preferences, 1 to 5 stars, about 7200 of all pairs.
+    """A stand-in for the sample of ratings: low-rank preferences, 1 to 5 stars, known for about 7200 pairs of user and item.
 
-    The inputs of a rating are all other ratings of the same item by 1412 users and all others by the same user of 355 items, 0
-    where there is none: 1767 numbers, nearly all of them zero.
+    The inputs of a rating are all other ratings of the same item (by 1412 users) and all other ratings by the same user (of 355
+    items). An unknown rating is 0. So there are 1767 inputs, and nearly all of them are zero.
     """
     taste, style = rng.normal(size=(N_USERS, 4)), rng.normal(size=(N_ITEMS, 4))
     opinion = 3.5 + 0.5 * rng.normal(size=(N_USERS, 1)) + 0.6 * rng.normal(size=(1, N_ITEMS)) + 0.35 * taste @ style.T
     stars = np.clip(np.rint(opinion + 0.7 * rng.normal(size=opinion.shape)), 1.0, 5.0)
-    # Some users and items are in far more ratings than others.
+    # Some users and items have far more ratings than others.
     chances = np.multiply.outer(rng.gamma(0.5, size=N_USERS), rng.gamma(0.7, size=N_ITEMS)).ravel()
     pairs = rng.choice(chances.size, N_RATINGS, replace=False, p=chances / chances.sum())
     users, items = np.unravel_index(pairs, stars.shape)
@@ -56,19 +70,19 @@ def ratings(rng: np.random.Generator) -> Parts:
     known[users, items] = stars[users, items]
     X, y = np.hstack([known[:, items].T, known[users]]), stars[users, items]
     rows = np.arange(N_RATINGS)
-    X[rows, users] = X[rows, N_USERS + items] = 0.0  # the rating that is asked for
+    X[rows, users] = X[rows, N_USERS + items] = 0.0  # the rating to predict
     return X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:]
 
 
 def neurons(r2: float) -> Callable[[np.random.Generator, int], Parts]:
-    """A stand-in for the recordings: 71 correlated firing rates, and a muscle that ten of them (the first ones) drive."""
+    """A stand-in for the recordings: 71 correlated firing rates, and a muscle that is driven by the first ten of them."""
 
     def draw(rng: np.random.Generator, muscle: int) -> Parts:
         n_train, n_test = 1160, 1160
         direction = rng.uniform(0.0, 2.0 * np.pi, n_train + n_test)
         speed = rng.gamma(4.0, 0.25, n_train + n_test)
         drive = np.column_stack([np.cos(direction) * speed, np.sin(direction) * speed, speed, np.ones_like(speed)])
-        own = np.random.default_rng([muscle, N_MUSCLES])  # another set of neurons drives each muscle
+        own = np.random.default_rng([muscle, N_MUSCLES])  # each muscle has its own neurons
         rates = drive @ own.normal(size=(4, N_NEURONS)) + rng.normal(size=(len(drive), N_NEURONS))
         X = np.maximum(rates + 1.0, 0.0)
         signal = X[:, :N_RELEVANT] @ own.normal(0.0, 1.0, N_RELEVANT)
