@@ -18,19 +18,23 @@ from sklearn.model_selection import GridSearchCV, KFold
 from skarce._parallel import _here, n_cores
 from skarce.cli.reproducing import ProgressLines
 from skarce.datasets import DataNotFoundError, friedman2
-from skarce.reproduce import fgcv, pictures, report, tables
-from skarce.reproduce.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
-from skarce.reproduce.findings import findings, verdict_counts
-from skarce.reproduce.gaussian_process import LeanGaussianProcess
-from skarce.reproduce.measures import nmse
-from skarce.reproduce.pair_tests import signed_rank_test
-from skarce.reproduce.pairs import Comparison, Verdict, comparisons, verdict
-from skarce.reproduce.paper import Claim, Contender, Experiment, Paper, random_rows, scaled
-from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, _deaf_children, settings_digest
-from skarce.reproduce.summary_table import summary_table
-from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
+from skarce.reproduce.papers import PAPERS, find_paper
+from skarce.reproduce.papers.fgcv import experiments as fgcv
+from skarce.reproduce.papers.gaussian_process import LeanGaussianProcess
+from skarce.reproduce.runner import pictures, report
+from skarce.reproduce.runner.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
+from skarce.reproduce.runner.findings import findings, verdict_counts
+from skarce.reproduce.runner.measures import nmse
+from skarce.reproduce.runner.page import markdown
+from skarce.reproduce.runner.pair_tests import signed_rank_test
+from skarce.reproduce.runner.pairs import Comparison, Verdict, comparisons, verdict
+from skarce.reproduce.runner.paper import Claim, Contender, Experiment, Paper
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run, _ignore_sigint_in_children, settings_digest
+from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
+from skarce.reproduce.runner.splits import random_rows, scaled
+from skarce.reproduce.runner.summary_table import summary_table
+from skarce.reproduce.runner.units import Maker, Record, Unit, Work, best_choice, run_unit
 from tests.cli.test_cli import assert_one_line, run
 
 FIXED = ("experiment", "repeat", "method", "settings", "tuned", "choice", "error", "n_functions")
@@ -227,7 +231,9 @@ def test_processes_give_the_same_results_as_one(tmp_path):
 
 
 def test_widths_are_reused_as_the_median_of_those_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
+    monkeypatch.setattr(
+        "skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)}
+    )
     made = finished(tmp_path)
     ridge = {(r.experiment, r.repeat): r for r in made.records() if r.method == "ridge"}
     found = sorted(ridge["one", repeat].choice for repeat in range(3))
@@ -239,15 +245,17 @@ def test_widths_are_reused_as_the_median_of_those_found(tmp_path, monkeypatch):
 
 def test_a_larger_budget_tunes_what_had_been_reused(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
+        patched.setattr("skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
         assert sum(not r.tuned for r in finished(tmp_path).records()) == 2
     assert fixed(finished(tmp_path).records()) == fixed(finished(tmp_path, name="at once.jsonl").records())
 
 
 def test_a_smaller_budget_later_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)})
+    monkeypatch.setattr(
+        "skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {"one": Share(4, 3), "two": Share(2, 1)}
+    )
     before = finished(tmp_path).records()
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: dict.fromkeys(wanted, Share(1, 1)))
+    monkeypatch.setattr("skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: dict.fromkeys(wanted, Share(1, 1)))
     assert len(before) == 12
     assert finished(tmp_path).records() == before
 
@@ -429,7 +437,7 @@ def test_a_method_without_results_has_a_row_that_says_so(ten):
 
 
 def test_tables_line_up(ten):
-    page = tables.markdown(TINY, findings(TINY, ten), {"seed": "0"}, ["one.png"])
+    page = markdown(TINY, findings(TINY, ten), {"seed": "0"}, ["one.png"])
     blocks = [block.splitlines() for block in page.split("\n\n") if block.startswith("|")]
     assert len(blocks) == 3
     for block in blocks:
@@ -440,20 +448,20 @@ def test_tables_line_up(ten):
 def test_p_values_are_said_to_be_the_papers_only_where_they_are(ten):
     without = replace(TINY, claims={})
     for paper, caption in ((TINY, "p-values, ours and the paper's; each cell"), (without, "Our p-values; each cell")):
-        page = tables.markdown(paper, findings(paper, ten), {"seed": "0"}, [])
+        page = markdown(paper, findings(paper, ten), {"seed": "0"}, [])
         assert ("(paper" in page) == (paper is TINY)
         assert caption in page
 
 
 def test_the_page_says_what_was_run_and_which_claims_hold(ten):
-    page = tables.markdown(TINY, findings(TINY, ten), {"seed": "0"}, ["one.png"])
+    page = markdown(TINY, findings(TINY, ten), {"seed": "0"}, ["one.png"])
     for expected in (
         "Repeats: 10 of the paper's 4 were run, 4 of them tuned.",
         "![First](one.png)",
         "0.002 RIDGE (paper 0.01)",
         "Of 1 differences that the paper found significant: agrees 1.",
-        "the paper has more in RIDGE than in PLAIN; ours 3 and 9 (does not agree)",
-        "fit time of RIDGE over PLAIN: the paper has 1 to 2; ours 2.00 (agrees)",
+        "RIDGE needs more than PLAIN in the paper; here 3 and 9 (does not agree)",
+        "fit time of RIDGE over PLAIN: 1 to 2 in the paper; here 2.00 (agrees)",
     ):
         assert expected in page
     assert "## Second" not in page
@@ -605,7 +613,7 @@ def test_fresh_forgets_what_was_there(tiny):
 
 
 def test_without_matplotlib_the_command_says_how_to_get_pictures(tiny, monkeypatch):
-    monkeypatch.setattr("skarce.reproduce.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("skarce.reproduce.runner.figures.find_spec", lambda name: None)
     result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
     assert result.exit_code == 0
     assert "install skarce[plot]" in result.stderr
@@ -627,10 +635,18 @@ def test_an_interrupt_says_how_to_go_on_and_keeps_what_there_is(tiny, monkeypatc
     assert sorted(os.listdir("out")) == ["records.jsonl", "results.json", "tables.md"]
 
 
-def test_processes_of_a_run_do_not_hear_an_interrupt():
+@pytest.fixture
+def default_sigint():
+    """The handler that Python installs, even if pytest was started with SIGINT ignored (in the background, by nohup)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_processes_of_a_run_ignore_an_interrupt(default_sigint):
     before = signal.getsignal(signal.SIGINT)
     ask = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"]
-    with _deaf_children():
+    with _ignore_sigint_in_children():
         assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "True\n"
     assert signal.getsignal(signal.SIGINT) is before
     assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "False\n"

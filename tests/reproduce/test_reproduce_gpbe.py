@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from skarce.datasets import friedman1
-from skarce.reproduce.findings import findings
-from skarce.reproduce.gpbe import ERRORS, FUNCTIONS, paper
-from skarce.reproduce.gpbe_tables import METHODS, RUNTIMES, direction_table, overview, runtime_table, seconds_in_all
-from skarce.reproduce.paper import scaled
-from skarce.reproduce.report import _tried
-from skarce.reproduce.units import Record, Unit, Work, run_units
+from skarce.reproduce.papers.gpbe import paper
+from skarce.reproduce.papers.gpbe.printed import ERRORS, FUNCTIONS, RUNTIMES
+from skarce.reproduce.papers.gpbe.tables import METHODS, direction_table, overview, runtime_table, seconds_in_all
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.report import choices_tried
+from skarce.reproduce.runner.splits import scaled
+from skarce.reproduce.runner.units import Record, Unit, Work, run_units
 
 
 def record(method, repeat=0, experiment="friedman1", **fields):
@@ -63,9 +64,9 @@ def test_printed_numbers_are_there_for_all_methods_and_data():
 
 
 def test_a_grid_of_choices_is_told_by_its_parts():
-    told = _tried(paper(quick=True), ["boston"])
+    told = choices_tried(paper(quick=True), ["boston"])
     assert told == {"tried for RVM, AS": "0.05, 0.2, 1", "tried for SVM": "0.05, 0.2, 1 with 1, 10 with 0.03, 0.1"}
-    assert _tried(paper(quick=True), []) == {}
+    assert choices_tried(paper(quick=True), []) == {}
 
 
 def test_elimination_follows_the_full_model_and_learns_nothing_again():

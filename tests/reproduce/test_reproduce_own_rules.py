@@ -9,17 +9,18 @@ from scipy.stats import ttest_rel
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import MinMaxScaler
 
-from skarce.reproduce import pictures, report, tables
-from skarce.reproduce.budget import Share
-from skarce.reproduce.findings import findings
-from skarce.reproduce.measures import MSE, NMSE
-from skarce.reproduce.pair_tests import T_TEST, paired_t_test
-from skarce.reproduce.pairs import Comparison, comparisons
-from skarce.reproduce.paper import Contender, Experiment, Printed
-from skarce.reproduce.records import Store, record_of
-from skarce.reproduce.runner import Options, Run, median_choice, settings_digest
-from skarce.reproduce.summary_table import summary_table
-from skarce.reproduce.units import Unit, Work, run_unit, run_units
+from skarce.reproduce.runner import pictures, report
+from skarce.reproduce.runner.budget import Share
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.measures import MSE, NMSE
+from skarce.reproduce.runner.page import general_notes
+from skarce.reproduce.runner.pair_tests import T_TEST, paired_t_test
+from skarce.reproduce.runner.pairs import Comparison, comparisons
+from skarce.reproduce.runner.paper import Contender, Experiment, Printed
+from skarce.reproduce.runner.records import Store, record_of
+from skarce.reproduce.runner.run import Options, Run, median_choice, settings_digest
+from skarce.reproduce.runner.summary_table import summary_table
+from skarce.reproduce.runner.units import Unit, Work, run_unit, run_units
 from tests.cli.test_cli import run
 from tests.reproduce.test_reproduce import PLAIN, RIDGE, TINY, finished, fixed, in_process, record
 
@@ -117,7 +118,7 @@ def test_choices_of_several_parts_are_tuned_stored_and_reused(tmp_path, monkeypa
     pairs = ((0.1, 1.0), (10.0, 0.0))
     both = replace(RIDGE, make=lambda choice: Ridge(alpha=choice[0], fit_intercept=bool(choice[1])), choices=pairs)
     paper = replace(TINY, contenders=(both, PLAIN), choice_heading="alpha, intercept")
-    monkeypatch.setattr("skarce.reproduce.runner.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
+    monkeypatch.setattr("skarce.reproduce.runner.run.affordable_plan", lambda wanted, *rest: {name: Share(2, 1) for name in wanted})
     made = finished(tmp_path, paper)
     assert [r.tuned for r in made.records() if r.method == "ridge"] == [True, False] * 2
     assert {r.choice for r in made.records() if r.method == "ridge"} <= set(pairs)
@@ -164,7 +165,7 @@ def test_when_the_leader_fails_its_followers_say_so():
     units = [Unit("one", 0, "leader", ""), Unit("one", 0, "follower", "")]
     first, second = run_units(units, {"leader": broken, "follower": FOLLOWER}, Work(fold(), 7), {})
     assert "alpha" in first.failure
-    assert second.failure == "LookupError: leader has learned nothing that follower could start from"
+    assert second.failure == "LookupError: leader learned nothing that follower could start from"
 
 
 def test_another_leader_error_or_scaling_is_another_result():
@@ -242,7 +243,7 @@ def test_pictures_of_many_methods_are_wider(tmp_path):
 
 
 def test_notes_speak_of_what_the_paper_has():
-    notes = " ".join(tables.general_notes(replace(TINY, choice_heading="C, epsilon", average="mean")))
+    notes = " ".join(general_notes(replace(TINY, choice_heading="C, epsilon", average="mean")))
     assert "C, epsilon were chosen" in notes
     assert "are means over repeats" in notes
     assert "width" not in notes

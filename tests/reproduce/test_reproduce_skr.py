@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skarce.reproduce.findings import findings
 from skarce.reproduce.papers import find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.skr import TubeSVR, simulated, true_mean, tube
-from skarce.reproduce.tables import markdown
+from skarce.reproduce.papers.skr.contenders import TubeSVR, tube
+from skarce.reproduce.papers.skr.data import simulated, true_mean
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.page import markdown
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
 from tests.oracles import l1_violation, rbf
 
 

@@ -8,15 +8,27 @@ import pytest
 
 from skarce import EvidenceRegressor, EvidenceSearchRegressor, KernelBasis
 from skarce.datasets.real import DataSet
-from skarce.reproduce import ssge, ssge_tables
-from skarce.reproduce.findings import findings
-from skarce.reproduce.pictures import draw_all
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.ssge_pictures import COLOURS, _lines
-from skarce.reproduce.ssge_tables import EVIDENCE, OPERATIONS, PROTOTASKS, REJECTED, SEARCHES, WORSE
-from skarce.reproduce.tables import markdown
-from skarce.reproduce.units import Record
+from skarce.reproduce.papers import ssge
+from skarce.reproduce.papers.ssge import tables as ssge_tables
+from skarce.reproduce.papers.ssge.contenders import (
+    EVIDENCE,
+    OPERATIONS,
+    QUICK_SVM_CHOICES,
+    REJECTED,
+    SEARCHES,
+    GaussianKernel,
+    n_operations,
+    n_taken_back,
+)
+from skarce.reproduce.papers.ssge.data import PROTOTASKS, delve_task
+from skarce.reproduce.papers.ssge.pictures import COLORS, _lines
+from skarce.reproduce.papers.ssge.printed import ADDED_AND_REMOVED, FUNCTIONS, WORSE
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.page import markdown
+from skarce.reproduce.runner.pictures import draw_all
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
+from skarce.reproduce.runner.units import Record
 from tests.oracles import rbf
 
 METHODS = [contender.name for contender in ssge.paper().contenders]
@@ -52,7 +64,7 @@ def test_the_paper_has_forty_tasks_and_eight_methods():
 
 @pytest.mark.parametrize("size", [64, 512, 1024])
 def test_instances_share_no_rows(robots, size):
-    task = ssge.delve_task("kin8nm", size)
+    task = delve_task("kin8nm", size)
     splits = [task.split(instance, 0, (-1.0, 1.0)) for instance in range(task.n_repeats)]
     parts = [part for split in splits for part in (split.y_train, split.y_test)]
     assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
@@ -63,12 +75,12 @@ def test_instances_share_no_rows(robots, size):
 
 def test_there_is_no_ninth_instance(robots):
     with pytest.raises(ValueError, match="no rows left for instance 8"):
-        ssge.delve_task("kin8nm", 512).split(8, 0)
+        delve_task("kin8nm", 512).split(8, 0)
 
 
 def test_the_real_tables_can_be_cut(data_folder):
     for prototask in PROTOTASKS:
-        split = ssge.delve_task(prototask, 1024).split(3, 0)
+        split = delve_task(prototask, 1024).split(3, 0)
         assert (split.X_train.shape, split.X_test.shape) == ((1024, 8), (1024, 8))
 
 
@@ -85,8 +97,8 @@ def fitted():
 
 def test_forward_selection_makes_as_many_steps_as_the_stopping_rule_says(fitted):
     n_best = len(fitted["forward"].active_)
-    assert ssge.n_operations(fitted["forward"]) == n_best + round(max(15, 0.3 * n_best)) + 1
-    assert ssge.n_taken_back(fitted["forward"]) == 0
+    assert n_operations(fitted["forward"]) == n_best + round(max(15, 0.3 * n_best)) + 1
+    assert n_taken_back(fitted["forward"]) == 0
 
 
 def test_rejected_removals_are_counted_apart(fitted):
@@ -101,7 +113,7 @@ def test_rejected_removals_are_counted_apart(fitted):
         else:
             size += 1 if step["action"] == "add" else -1
         assert size == step["n_active"]
-    assert ssge.n_taken_back(model) == rejected > 0
+    assert n_taken_back(model) == rejected > 0
     sffs = next(contender for contender in ssge.paper().contenders if contender.name == "sffs")
     kept = [step for step in model.trace_ if step["action"] != "undo"]
     assert sffs.extras[OPERATIONS](model) + sffs.extras[REJECTED](model) == len(kept)
@@ -109,12 +121,12 @@ def test_rejected_removals_are_counted_apart(fitted):
 
 def test_the_kernel_of_the_support_vector_machine_is_that_of_the_others(rng):
     X, C, gamma = rng.normal(size=(7, 2)), rng.normal(size=(5, 2)), (0.3, 1.7)
-    np.testing.assert_allclose(ssge.GaussianKernel(gamma)(X, C), rbf(X * np.sqrt(gamma), C * np.sqrt(gamma), 1.0))
-    np.testing.assert_allclose(ssge.GaussianKernel(gamma)(X, C), KernelBasis(gamma=np.array(gamma), centers=C).fit_transform(X))
+    np.testing.assert_allclose(GaussianKernel(gamma)(X, C), rbf(X * np.sqrt(gamma), C * np.sqrt(gamma), 1.0))
+    np.testing.assert_allclose(GaussianKernel(gamma)(X, C), KernelBasis(gamma=np.array(gamma), centers=C).fit_transform(X))
 
 
 def test_one_instance_runs_through_with_the_widths_of_all_functions(robots, tmp_path):
-    paper = replace(ssge.paper(quick=True), experiments=(ssge.delve_task("puma8nh", 64),), repeats={"puma8nh-64": 1})
+    paper = replace(ssge.paper(quick=True), experiments=(delve_task("puma8nh", 64),), repeats={"puma8nh-64": 1})
     made = Run(paper, Store.open(tmp_path / "records.jsonl"), Options(n_jobs=1))
     made.run()
     records = {r.method: r for r in made.records()}
@@ -128,7 +140,7 @@ def test_one_instance_runs_through_with_the_widths_of_all_functions(robots, tmp_
     forward = EvidenceSearchRegressor(KernelBasis(gamma=dense.basis_.gamma_), fit_intercept=False).fit(split.X_train, y)
     np.testing.assert_allclose(records["pta10"].extras[EVIDENCE], forward.criterion_, rtol=1e-6)
     assert records["pta10"].n_functions == len(forward.active_)
-    assert records["svm"].choice in ssge.QUICK_SVM_CHOICES
+    assert records["svm"].choice in QUICK_SVM_CHOICES
     assert records["oscillating5"].extras[EVIDENCE] >= records["pta10"].extras[EVIDENCE]
 
 
@@ -172,7 +184,7 @@ def test_the_printed_tables_stand_beside_ours(page):
 def test_every_printed_number_has_its_place():
     assert all(set(row) == set(METHODS) - {name} for name, row in WORSE.items())
     assert set(WORSE) == set(METHODS)
-    assert all(len(row) == len(PROTOTASKS) for row in (*ssge.FUNCTIONS.values(), *ssge.ADDED_AND_REMOVED.values()))
+    assert all(len(row) == len(PROTOTASKS) for row in (*FUNCTIONS.values(), *ADDED_AND_REMOVED.values()))
     last = ssge.paper().printed["kin8nm-1024"]["sffs"]
     assert (last.n_functions, last.extras[OPERATIONS]) == (159, 5892)
 
@@ -210,7 +222,7 @@ def test_equal_sizes_hide_no_line(page):
     _lines(axes, own, lambda finding, method: 10.0 if method in ("pta10", "oscillating5") else None)
     axes.axis("off")
     seen = {}
-    for method, line in zip(COLOURS, axes.lines, strict=True):
+    for method, line in zip(COLORS, axes.lines, strict=True):
         canvas.draw()
         both = np.asarray(canvas.buffer_rgba()).copy()
         line.set_visible(False)
@@ -222,4 +234,4 @@ def test_equal_sizes_hide_no_line(page):
 
 def test_a_small_run_says_that_its_tables_are_of_another_size(page):
     small = [finding for finding in page if finding.experiment.name == "kin8nm-64"]
-    assert "64 training rows (the paper has 1024, and is not shown)" in "\n".join(ssge_tables.overview(small))
+    assert "64 training rows (the paper has 1024; its numbers are not shown)" in "\n".join(ssge_tables.overview(small))

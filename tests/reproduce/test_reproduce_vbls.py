@@ -5,13 +5,15 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from skarce.reproduce.findings import findings
-from skarce.reproduce.model_search import ModelSearch, best_subset
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.vbls import LINEAR, ON_KERNELS, n_beyond, paper
-from skarce.reproduce.vbls_data import mixed_inputs, neurons, ratings, sinc
-from skarce.reproduce.vbls_tables import draw, overview
+from skarce.reproduce.papers.vbls import paper
+from skarce.reproduce.papers.vbls.contenders import LINEAR, ON_KERNELS, n_beyond
+from skarce.reproduce.papers.vbls.data import mixed_inputs, neurons, ratings, sinc
+from skarce.reproduce.papers.vbls.model_search import ModelSearch, best_subset
+from skarce.reproduce.papers.vbls.pictures import draw
+from skarce.reproduce.papers.vbls.tables import overview
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
 
 
 def test_mixed_inputs_are_relevant_redundant_and_irrelevant_in_this_order(rng):

@@ -13,15 +13,19 @@ from sklearn.svm import SVC
 
 from skarce import RelevanceVectorClassifier, datasets
 from skarce.comparison import Fold, count_functions
-from skarce.reproduce.decision_pictures import vectors_of
-from skarce.reproduce.findings import findings
-from skarce.reproduce.measures import Measure, error_rate
-from skarce.reproduce.paper import Contender, Experiment, of_unit_length
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run, settings_digest
-from skarce.reproduce.units import Maker, Record, Unit, Work, best_choice, run_unit
-from skarce.reproduce.vbls_classification import ERROR, SMALL, TABLE_6, TABLE_7, paper, pima, ripley, zeros
-from skarce.reproduce.vbls_classification_tables import ON_FIRST, draw, overview, standard_error
+from skarce.reproduce.papers.vbls_classification.contenders import SMALL
+from skarce.reproduce.papers.vbls_classification.data import pima, ripley, zeros
+from skarce.reproduce.papers.vbls_classification.experiments import ERROR, paper
+from skarce.reproduce.papers.vbls_classification.pictures import draw, vectors_of
+from skarce.reproduce.papers.vbls_classification.printed import ON_FIRST, TABLE_6, TABLE_7
+from skarce.reproduce.papers.vbls_classification.tables import overview
+from skarce.reproduce.runner.findings import findings
+from skarce.reproduce.runner.measures import Measure, error_rate
+from skarce.reproduce.runner.paper import Contender, Experiment
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run, settings_digest
+from skarce.reproduce.runner.splits import of_unit_length
+from skarce.reproduce.runner.units import Maker, Record, Unit, Work, best_choice, run_unit
 
 LOGISTIC = Contender("logistic", "logistic regression", lambda cost: LogisticRegression(C=cost), (0.001, 0.1, 10.0))
 
@@ -129,8 +133,8 @@ def test_tables_have_ours_beside_theirs():
     assert "1.5 s (165 s)" in page
     assert "never zero" in page
     assert "Banana" not in page
-    assert standard_error(found[0], found[0].summary("rvm")) == pytest.approx(1.0)
-    assert standard_error(found[0], found[0].summary("svm")) is None
+    assert found[0].standard_error("rvm") == pytest.approx(1.0)
+    assert found[0].standard_error("svm") is None
 
 
 def test_ripley_is_run_told_and_drawn(tmp_path, data_folder):

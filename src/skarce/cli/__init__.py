@@ -17,7 +17,7 @@ from skarce.cli.whole_file import OutputError
 from skarce.comparison import TooFewRowsError, UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError
-from skarce.reproduce.papers import UnknownExperimentError
+from skarce.reproduce.runner.selection import UnknownExperimentError
 
 EXPLAINED = (
     TableError,

@@ -12,13 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
-from skarce.reproduce import pictures, report, tables
-from skarce.reproduce.findings import Finding, findings
-from skarce.reproduce.paper import Paper
-from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.summary_table import summary_table
+from skarce.reproduce.papers import PAPERS, find_paper
+from skarce.reproduce.runner import page, pictures, report
+from skarce.reproduce.runner.claims import verdict_line
+from skarce.reproduce.runner.figures import can_draw
+from skarce.reproduce.runner.findings import Finding, findings
+from skarce.reproduce.runner.paper import Paper
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
+from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
+from skarce.reproduce.runner.summary_table import summary_table
 
 RECORDS = "records.jsonl"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
@@ -120,14 +123,14 @@ def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
     found = findings(run.paper, records)
     drawn = _draw(run, folder) if draw else []
     _write_text(folder / "results.json", report.results_json(run, records, quick))
-    _write_text(folder / "tables.md", tables.markdown(run.paper, found, report.facts(run, quick), drawn))
+    _write_text(folder / "tables.md", page.markdown(run.paper, found, report.facts(run, quick), drawn))
     if draw:
         _show(run.paper, found)
         messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
 
 
 def _draw(run: Run, folder: Path) -> list[str]:
-    if not pictures.can_draw():
+    if not can_draw():
         messages().print("Pictures were left out because matplotlib is not installed; install skarce[plot].")
         return []
     return pictures.draw_all(run.paper, run.records(), folder)
@@ -142,9 +145,9 @@ def _show(paper: Paper, found: Sequence[Finding]) -> None:
     for part in paper.overview(found) if paper.overview else ():
         show(part, "")
     for finding in found if paper.in_detail else ():
-        title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
+        title = f"{finding.experiment.title}: {page.repeats_line(finding)}"
         show(text_table(title, *summary_table(finding, on_screen=True)))
-    counts = tables.verdict_line(found)
+    counts = verdict_line(found)
     if counts:
         show(counts)
 
