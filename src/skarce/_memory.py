@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from sklearn import get_config
 
+MEBIBYTE = 2**20
+
 
 def memory_budget() -> float:
-    """Bytes that one array may take: a quarter of scikit-learn's ``working_memory`` setting."""
-    return float(get_config()["working_memory"]) * 2**20 / 4.0
+    """Return the bytes that one array may take: a quarter of scikit-learn's ``working_memory`` setting."""
+    return float(get_config()["working_memory"]) * MEBIBYTE / 4.0
 
 
 def fits(n_rows: int, n_columns: int) -> bool:
-    """Whether an array of doubles of this shape stays within the budget."""
+    """Tell whether an array of doubles of this shape stays within the budget."""
     return 8.0 * n_rows * n_columns <= memory_budget()
+
+
+def require(n_rows: int, n_columns: int, what: str, remedy: str) -> None:
+    """Raise a ValueError that says what needs too much memory and what would help, unless the array fits the budget.
+
+    >>> require(10, 10, "the Gram matrix of all 10 candidates", "Use fewer candidates")
+    """
+    if fits(n_rows, n_columns):
+        return
+    needed, budget = 8.0 * n_rows * n_columns / MEBIBYTE, memory_budget() / MEBIBYTE
+    raise ValueError(
+        f"{what} needs an array of {n_rows} x {n_columns} ({needed:.0f} MiB), above the memory budget of {budget:.0f} MiB. "
+        f"{remedy}, or raise the budget with sklearn.set_config(working_memory=...)."
+    )
