@@ -128,7 +128,10 @@ def latent_mode(phi, t, weights, precisions, kind="bernoulli", level=0.0):
         return (phi * (weights * (g * (1.0 - g) if kind == "bernoulli" else g))[:, None]).T @ phi + np.diag(precisions)
 
     best = minimize(loss, np.zeros(phi.shape[1]), jac=slope, hess=hessian, method="trust-exact", options={"gtol": 1e-11})
-    return best.x, -best.fun, hessian(best.x)
+    mode = best.x
+    for _ in range(3):  # the last digits, which the optimizer leaves if it sees no more change
+        mode = mode - np.linalg.solve(hessian(mode), slope(mode))
+    return mode, -loss(mode), hessian(mode)
 
 
 def laplace_log_evidence(phi, t, weights, precisions, *, intercept=False, kind="bernoulli"):

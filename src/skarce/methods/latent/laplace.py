@@ -58,9 +58,8 @@ class Laplace:
     ) -> None:
         self.observations, self.functions, self.precisions, self.indices = observations, functions, precisions, indices
         self.n_fixed = self.columns.shape[1] - len(indices)
-        self.weights = start
-        self.latent = self.columns @ start
-        self._find_mode()
+        if not self._found_mode(start):  # so far away that rounding hides the way
+            self._found_mode(np.zeros(len(start)))
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
         self.score = self.evidence - float(self.penalties.sum())
 
@@ -174,8 +173,9 @@ class Laplace:
 
     # The mode -------------------------------------------------------------------------------------------------------------
 
-    def _find_mode(self) -> None:
-        """Newton's method with step halving; H is left at the mode."""
+    def _found_mode(self, start: Floats) -> bool:
+        """Go to the mode by Newton's method with step halving, which leaves H there; False if it is not reached."""
+        self.weights, self.latent = start, self.columns @ start
         self._objective = self._log_posterior(self.weights, self.latent)
         before = np.inf
         for _ in range(NEWTON_STEPS):
@@ -187,11 +187,12 @@ class Laplace:
             hidden = NEAR_MODE * (1.0 + abs(self._objective))
             is_near = promised <= hidden
             if promised <= MODE or (is_near and promised > 0.25 * before):
-                return
+                return True
             step = solve_lower(self.factor, explained, transposed=True)
             if not self._stepped(step, hidden if is_near else 0.0):
-                return
+                return is_near
             before = promised
+        return False
 
     def _stepped(self, step: Floats, allowed_loss: float) -> bool:
         """Go along `step`, halved until the log posterior rises or loses less than is allowed; False if it does not."""
