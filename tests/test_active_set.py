@@ -5,7 +5,8 @@ import pytest
 
 from skarce.moments import ColumnGram, Moments, WholeGram
 from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import RESOLUTION, ActiveSet
+from skarce.states.active_set import ActiveSet
+from skarce.states.state import RESOLUTION
 from tests.oracles import annihilator, random_problem
 
 

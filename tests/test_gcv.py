@@ -6,7 +6,8 @@ import pytest
 from skarce.criteria import GCV
 from skarce.searches import BestAction
 from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import ActiveSet, resolved_energy
+from skarce.states.active_set import ActiveSet
+from skarce.states.state import resolved_energy
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import gcv, random_problem

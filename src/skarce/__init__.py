@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from skarce.basis import KernelBasis, ProcessBasis
+from skarce.basis.learners import register_width_learner
 from skarce.estimators import (
     BackwardEliminationRegressor,
     CriterionSearch,
@@ -21,8 +22,10 @@ from skarce.estimators import (
     VBLSClassifier,
     VBLSRegressor,
 )
+from skarce.model_selection import learn_widths
 from skarce.states.outcome import Outcome
 
+register_width_learner(learn_widths)
 __version__ = version("skarce")
 __all__ = [
     "BackwardEliminationRegressor",

@@ -62,6 +62,20 @@ def check_weight_variance(variance: Any) -> float | None:
     return float(variance)
 
 
+def check_significance(significance: Any, solver: str, prior: Any) -> None:
+    """Raise for a rule that is none, or that has nothing to choose from."""
+    if significance is None:
+        return
+    is_level = isinstance(significance, Real) and 0.0 < float(significance) < 1.0
+    if not (is_level or (isinstance(significance, str) and significance == "bound")):
+        raise ValueError(f'significance must be None, a level between 0 and 1, or "bound"; got {significance!r}.')
+    if solver != "direct" or (isinstance(prior, str) and prior != "ard"):
+        raise ValueError(
+            'significance takes candidates out of a model with solver="direct" and prior="ard" or group labels; got '
+            f"solver={solver!r}, prior={prior!r}."
+        )
+
+
 def _is_plain(values: Any, n_dimensions: int) -> bool:
     """A C-ordered array of finite doubles. A finite sum proves that all are; an infinite one that some may not be."""
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != n_dimensions:

@@ -24,7 +24,7 @@ class Evaluation(Protocol):
     n_candidates: int
     dtype: np.dtype[Any]
     cost: float  # floating-point operations for one element of Phi, for the cost model
-    is_symmetric: bool  # rows are the centres, and k(x, c) = k(c, x)
+    is_symmetric: bool  # rows are the centers, and k(x, c) = k(c, x)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         """out = Phi[rows, columns]."""
@@ -43,7 +43,7 @@ class Evaluation(Protocol):
 
 
 class KernelEvaluation:
-    """Kernels between rows and centres, on all cores."""
+    """Kernels between rows and centers, on all cores."""
 
     def __init__(self, kernel: Kernel, X: Floats, centers: Floats, *, symmetric: bool = False) -> None:
         self._kernel = kernel

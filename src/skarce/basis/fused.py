@@ -15,12 +15,12 @@ STRIP = 256  # rows of a call, at most _rbf.TILE
 
 
 def suits(rows: Floats, centers: Floats) -> bool:
-    """Whether these prepared rows and centres are such as the compiled code takes."""
+    """Whether these prepared rows and centers are such as the compiled code takes."""
     return bool(_rbf.TILE and rows.dtype == centers.dtype == np.float64 and rows.shape[1] <= MAX_TERMS)
 
 
 def fill(rows: Floats, centers: Floats, out: Floats) -> None:
-    """out[i, j] = exp(-|u_i - v_j|^2) of prepared rows and centres."""
+    """out[i, j] = exp(-|u_i - v_j|^2) of prepared rows and centers."""
     if out.shape[1] > 1 and out.strides[1] != out.itemsize:  # neighbours stand below each other
         rows, centers, out = _with_swapped_squares(centers), _with_swapped_squares(rows), out.T
     _rbf.fill(np.ascontiguousarray(rows), np.ascontiguousarray(centers), out)
@@ -47,5 +47,5 @@ def project(rows: Floats, centers: Floats, right: Floats, row_weights: Floats | 
 
 
 def _with_swapped_squares(prepared: Floats) -> Floats:
-    """A centre prepared as a row, or a row as a centre: the last two terms change places."""
+    """A center prepared as a row, or a row as a center: the last two terms change places."""
     return prepared[:, [*range(prepared.shape[1] - 2), -1, -2]]

@@ -1,4 +1,4 @@
-"""Kernels at centres: the basis of the relevance vector machine and its kin."""
+"""Kernels at centers: the basis of the relevance vector machine and its kin."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
 from skarce._typing import Floats, Indices
+from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
@@ -24,7 +25,7 @@ WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callba
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
-    """Kernel functions at centres, as a transformer.
+    """Kernel functions at centers, as a transformer.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ default="rbf"
     gamma_ : float or array of shape (n_features,)
         The width in use.
     center_indices_ : array of shape (n_centers,) or None
-        The training rows the centres came from, where they came from there.
+        The training rows the centers came from, where they came from there.
     origin_ : array of shape (n_features,)
-        The middle of all centres; distances are computed from there, so that inputs far from zero keep their digits.
+        The middle of all centers; distances are computed from there, so that inputs far from zero keep their digits.
 
     Examples
     --------
@@ -92,7 +93,7 @@ default="rbf"
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelBasis:
-        """Choose the centres and the width; `y` is needed where the width is learned."""
+        """Choose the centers and the width; `y` is needed where the width is learned."""
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         return self.fit_checked(X, weights, y)
@@ -119,14 +120,14 @@ default="rbf"
         return self
 
     def transform(self, X: Any) -> Floats:
-        """The kernels between rows of X and the centres, shape (n_samples, n_centers)."""
+        """The kernels between rows of X and the centers, shape (n_samples, n_centers)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         evaluation = self.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 
     def select(self, indices: Any) -> KernelBasis:
-        """The same basis with only these centres, in this order."""
+        """The same basis with only these centers, in this order."""
         check_is_fitted(self)
         indices = np.asarray(indices, dtype=np.intp)
         chosen = copy(self)
@@ -136,7 +137,7 @@ default="rbf"
         return chosen
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names like ``rbf7``: the kernel and the number of its centre among the candidates."""
+        """Names like ``rbf7``: the kernel and the number of its center among the candidates."""
         check_is_fitted(self)
         name = self.kernel if isinstance(self.kernel, str) else "kernel"
         return np.array([f"{name}{i}" for i in self.candidate_numbers_], dtype=object)
@@ -169,9 +170,6 @@ default="rbf"
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
-        # Learning widths stands above the basis it serves.
-        from skarce.model_selection import learn_widths
-
         if y is None:
             raise ValueError(
                 f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
@@ -180,10 +178,10 @@ default="rbf"
         chosen = dict(self.width_params or {})
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
-        of_process = chosen.get("covariance") == "kernel"  # which has neither centres nor weights
+        of_process = chosen.get("covariance") == "kernel"  # which has neither centers nor weights
         if of_process:
             learning = {name: value for name, value in learning.items() if name != "weight_variance"}
-        learned = learn_widths(
+        learned = learners.learn_widths(
             X,
             y,
             gamma=self.gamma,

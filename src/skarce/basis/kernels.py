@@ -1,6 +1,6 @@
 r"""Kernels, evaluated in place on blocks.
 
-A kernel prepares rows and centres once (scaling, squared lengths) and then fills blocks of any size into memory that is
+A kernel prepares rows and centers once (scaling, squared lengths) and then fills blocks of any size into memory that is
 already there: no temporary larger than one block exists, and single precision stays single.
 
 ==============  ==========================================================
@@ -39,7 +39,7 @@ class Kernel(Protocol):
     def prepare_centers(self, centers: Floats) -> Floats: ...
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
-        """out[i, j] = k(rows[i], centers[j]), of prepared rows and centres."""
+        """out[i, j] = k(rows[i], centers[j]), of prepared rows and centers."""
         ...
 
     def diagonal(self, X: Floats) -> Floats:
@@ -51,7 +51,7 @@ class Kernel(Protocol):
 class _Distance:
     """Shared by kernels of squared distances: -|u - v|^2 of scaled inputs comes from one matrix product.
 
-    Rows carry [sqrt(2) u, -|u|^2, 1] and centres [sqrt(2) v, 1, -|v|^2], so that their product is the negative squared distance.
+    Rows carry [sqrt(2) u, -|u|^2, 1] and centers [sqrt(2) v, 1, -|v|^2], so that their product is the negative squared distance.
     Inputs are shifted by `origin` first: distances do not change, rounding errors shrink.
     """
 
@@ -124,7 +124,7 @@ class Matern52(_Matern):
 
 @dataclass(frozen=True)
 class Laplacian:
-    """Differences are taken one input at a time, so that no (rows, centres, inputs) array exists."""
+    """Differences are taken one input at a time, so that no (rows, centers, inputs) array exists."""
 
     scale: Floats  # gamma, one number or one per input
 
@@ -223,7 +223,7 @@ class UserKernel:
         values = np.asarray(self.function(rows, centers, **self.params))
         if values.shape != out.shape:
             raise ValueError(
-                f"the kernel function must return shape {out.shape} for {len(rows)} rows and {len(centers)} centres, "
+                f"the kernel function must return shape {out.shape} for {len(rows)} rows and {len(centers)} centers, "
                 f"got {values.shape}."
             )
         out[...] = values

@@ -1,8 +1,8 @@
 r"""Functions whose weights, all of one variance, make a Gaussian process with the kernel as its covariance.
 
-With :math:`K = LL^T` the kernel between the centres, :math:`\varphi(x) = L^{-1}k(C, x)` and :math:`w\sim N(0, sI)` give
-:math:`f = \varphi(x)^Tw` the covariance :math:`s\,k(x, C)K^{-1}k(C, x')`, which is :math:`s\,k(x, x')` where x or x' is a centre.
-Kernels at the centres themselves would have the covariance :math:`s\,k(x, C)k(C, x')`.
+With :math:`K = LL^T` the kernel between the centers, :math:`\varphi(x) = L^{-1}k(C, x)` and :math:`w\sim N(0, sI)` give
+:math:`f = \varphi(x)^Tw` the covariance :math:`s\,k(x, C)K^{-1}k(C, x')`, which is :math:`s\,k(x, x')` where x or x' is a center.
+Kernels at the centers themselves would have the covariance :math:`s\,k(x, C)k(C, x')`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skarce._typing import Floats
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
-RESOLVED = 1e-10  # of the variance of the process: centres that the others explain but for this much are left out
+RESOLVED = 1e-10  # of the variance of the process: centers that the others explain but for this much are left out
 
 
 class ProcessBasis(TransformerMixin, BaseEstimator):
@@ -26,7 +26,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
 
     ``EvidenceRegressor(ProcessBasis(gamma="ard"))`` is a Gaussian process regression whose widths, variance and noise are
     learned by evidence. Each function is a mixture of kernels, orthogonal to the others in the space of the kernel; as many
-    centres are kept as are needed to explain the others, so wide kernels give few functions.
+    centers are kept as are needed to explain the others, so wide kernels give few functions.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProcessBasis:
-        """Choose the centres and the width; `y` is needed where the width is learned."""
+        """Choose the centers and the width; `y` is needed where the width is learned."""
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
         X = validate_data(self, X, dtype=np.float64)

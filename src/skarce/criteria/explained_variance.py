@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.criterion import Members
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
-from skarce.states.active_set import ActiveSet
+from skarce.states.members import Members
+from skarce.states.state import State
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15
@@ -46,28 +46,22 @@ class ExplainedVariance(PublishedGCV):
     stop: str = "gcv"
     unexplained: float = 0.01
 
-    needs_squares = False
-
     def __post_init__(self) -> None:
         if self.stop not in STOPS:
             raise ValueError(f"stop must be one of {list(STOPS)}, got {self.stop!r}.")
         if not 0.0 < self.unexplained < 1.0:
             raise ValueError(f"unexplained must be a share of the variance between 0 and 1, got {self.unexplained!r}.")
 
-    def scaled(self, factor: float) -> ExplainedVariance:
-        """Shares do not depend on the units of the target."""
-        return self
-
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """As many as are independent and leave freedom, those first of which most is left; without ridges."""
-        lengths = moments.gram.diagonal[members]
-        gram = moments.gram.block(members, members) / np.sqrt(np.multiply.outer(lengths, lengths))
+        squared_norms = moments.gram.diagonal[members]
+        gram = moments.gram.block(members, members) / np.sqrt(np.multiply.outer(squared_norms, squared_norms))
         _, order, rank, _ = lapack.dpstrf(gram, tol=SCARCELY_LEFT, lower=1)
         room = max(int(moments.n_samples - LEAST_FREEDOM), 0)
         kept = members[np.sort(order[: min(rank, room)] - 1)]
         return kept, np.zeros(len(kept))
 
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """kappa v^2 / (2v - 1), above 1 exactly where adding reduces GCV."""
         freedom = state.moments.n_samples - len(state)
         if freedom - 1.0 < LEAST_FREEDOM:
@@ -82,7 +76,7 @@ class ExplainedVariance(PublishedGCV):
         ratio[state.active] = 0.0
         return ratio
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         n = state.moments.n_samples
         share = float(state.alignment[candidate]) ** 2 / (float(state.leftover[candidate]) * state.energy)
         return 0.0, n * float(np.log1p(-1.0 / (n - len(state))) - 0.5 * np.log1p(-min(share, ALL_EXPLAINED)))
@@ -90,7 +84,7 @@ class ExplainedVariance(PublishedGCV):
     def score(self, members: Members, n_samples: float) -> float:
         return n_samples * float(np.log(n_samples - len(members.ridges)) - 0.5 * np.log(members.energy))
 
-    def worth(self, state: ActiveSet) -> float:
+    def worth(self, state: State) -> float:
         """What `Forward` wants large; infinite once it is enough."""
         n, size = state.moments.n_samples, len(state)
         if self.stop == "gcv":

@@ -18,16 +18,16 @@ which falls from x = 0 (the function is left out) exactly where :math:`\delta b 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.criterion import Changes, Members, Steps
+from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
-from skarce.searches.compiled import take_steps
-from skarce.states.active_set import RIDGE_RANGE, ActiveSet
+from skarce.states.members import Members
+from skarce.states.state import RIDGE_RANGE, State
 
 NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
 
@@ -62,7 +62,7 @@ class Coordinate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GCV:
+class GCV(Criterion):
     """Generalized cross validation with one ridge per weight: smaller is better.
 
     Parameters
@@ -73,22 +73,15 @@ class GCV:
 
     lowest_ridge: float = 0.0
 
-    needs_squares = True
+    sense: ClassVar[int] = -1
+    needs_squares: ClassVar[bool] = True
+    has_own_ridges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):
             raise ValueError(f"lowest_ridge must be zero or more, and finite; got {self.lowest_ridge!r}.")
 
-    @property
-    def sense(self) -> int:
-        """Smaller is better."""
-        return -1
-
-    def scaled(self, factor: float) -> GCV:
-        """Ridges do not depend on the units of the target."""
-        return self
-
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """The ratio r xi / (u noise), above 1 exactly where adding helps (FGCV errata 2.2); there, 1 + the gain."""
         usable = state.remainder > state.dependent * state.moments.gram.diagonal
         ratio = state.alignment * state.overlap
@@ -102,7 +95,7 @@ class GCV:
             ratio[helpful] = 1.0 + some.gain(x, state.moments.n_samples)
         return ratio
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         one, diagonal = _inactive(state, candidate), float(state.moments.gram.diagonal[candidate])
         x = float(one.best(self._lowest(diagonal)))
         if not x > 0.0:
@@ -112,7 +105,7 @@ class GCV:
 
     def changes(self, members: Members, n_samples: float) -> Changes:
         each, now = _active(members, n_samples), members.spread()
-        lowest = self._lowest(members.scale)
+        lowest = self._lowest(members.squared_norms)
         x = each.best(lowest)
         with np.errstate(divide="ignore"):
             ridges = np.where(x > 0.0, np.maximum(1.0 / x - each.psi, lowest), np.inf)
@@ -120,13 +113,12 @@ class GCV:
         ridges[too_large], x[too_large] = np.inf, 0.0
         return Changes(ridges, each.gain(x, n_samples) - each.gain(now, n_samples))
 
-    def settle(self, state: ActiveSet) -> None:
+    def settle(self, state: State) -> None:
         """Let the ridges follow an addition or a removal."""
         settle_ridges(self, state)
 
-    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
-        """Best single actions in compiled code."""
-        return take_steps(state, tol, max_steps, room, max_changes, lowest_ridge=self.lowest_ridge)
+    def compiled_rule(self) -> CompiledRule:
+        return CompiledRule(lowest_ridge=self.lowest_ridge)
 
     def score(self, members: Members, n_samples: float) -> float:
         residual, freedom = _fit(members, n_samples)
@@ -162,11 +154,11 @@ class GCV:
         scale = np.maximum(0.5 * np.abs(fit_first) + freedom_first, 1e-300)
         return n_samples * gradient, n_samples * curvature, n_samples * scale
 
-    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+    def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
         """V in the units of the squared target."""
         if n_samples <= 0.0:
             return np.full_like(score, np.nan)  # one row, and that spent on the intercept: no degree of freedom to divide by
-        return n_total * np.exp(-2.0 * score / n_samples) / factor**2
+        return n_total * np.exp(-2.0 * score / n_samples) / target_scale**2
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """q / v (FGCV, eq. 8)."""
@@ -209,7 +201,7 @@ def coordinate_inside(
     )
 
 
-def _inactive(state: ActiveSet, where: Any) -> Coordinate:
+def _inactive(state: State, where: Any) -> Coordinate:
     return coordinate_outside(
         state.residual, state.freedom, state.alignment[where], state.overlap[where], state.remainder[where], state.leftover[where]
     )

@@ -17,23 +17,23 @@ if :math:`N\kappa>1`, else the function is better left out: the q^2 > s of Tippi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.criterion import Changes, Members, Steps
+from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
-from skarce.searches.compiled import take_steps
-from skarce.states.active_set import RIDGE_RANGE, ActiveSet
+from skarce.states.members import Members
+from skarce.states.state import RIDGE_RANGE, State
 
 ALL_EXPLAINED = 1.0 - 1e-15
 
 
 @dataclass(frozen=True)
-class IndividualEvidence:
+class IndividualEvidence(Criterion):
     """Log evidence with one precision per weight (Tipping 2001; Tipping and Faul 2003).
 
     Parameters
@@ -44,22 +44,16 @@ class IndividualEvidence:
 
     noise_variance: float | None = None
 
-    needs_squares = False
+    has_own_ridges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.noise_variance is not None and not (np.isfinite(self.noise_variance) and self.noise_variance > 0.0):
             raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {self.noise_variance!r}.")
 
-    @property
-    def sense(self) -> int:
-        """Larger is better."""
-        return 1
+    def scaled(self, target_scale: float) -> Self:
+        return self if self.noise_variance is None else replace(self, noise_variance=self.noise_variance * target_scale**2)
 
-    def scaled(self, factor: float) -> IndividualEvidence:
-        """The same criterion for a target multiplied by `factor`."""
-        return self if self.noise_variance is None else IndividualEvidence(self.noise_variance * factor**2)
-
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         alignment, noise = state.alignment, self._noise(state.energy, state.moments.n_samples)
         # What is left of active and of dependent candidates is not worth a thought: they rank zero.
         usable = state.leftover > state.dependent * state.moments.gram.diagonal
@@ -68,7 +62,7 @@ class IndividualEvidence:
         ratio[state.active] = 0.0
         return ratio
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         leftover, alignment = float(state.leftover[candidate]), float(state.alignment[candidate])
         n = state.moments.n_samples
         lowest, highest = (bound * state.moments.gram.diagonal[candidate] for bound in RIDGE_RANGE)
@@ -96,13 +90,12 @@ class IndividualEvidence:
         present = self._gain(leftover, alignment, energy, ridges, n_samples)
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
-    def settle(self, state: ActiveSet) -> None:
+    def settle(self, state: State) -> None:
         """Let the ridges follow an addition or a removal."""
         settle_ridges(self, state)
 
-    def climb(self, state: ActiveSet, tol: float, max_steps: int, room: int, max_changes: int) -> Steps:
-        """Best single actions in compiled code."""
-        return take_steps(state, tol, max_steps, room, max_changes, noise_variance=self.noise_variance)
+    def compiled_rule(self) -> CompiledRule:
+        return CompiledRule(noise_variance=self.noise_variance)
 
     def score(self, members: Members, n_samples: float) -> float:
         if self.noise_variance is not None:
@@ -143,15 +136,15 @@ class IndividualEvidence:
         curvature.flat[:: len(scale) + 1] += 0.5 * scale
         return 0.5 - 0.5 * scale, curvature, scale
 
-    def value(self, score: Floats | float, n_samples: float, n_total: float, factor: float) -> Any:
-        """The log density of the targets, with all constants, from scores of `factor` times the targets."""
+    def value(self, score: Floats | float, n_samples: float, n_total: float, target_scale: float) -> Any:
+        """The log density of the targets, with all constants, from scores of `target_scale` times the targets."""
         if n_samples <= 0.0:
             return score  # one row, and that spent on the intercept: nothing is left to have a density
         if self.noise_variance is not None:
             constant = -0.5 * n_samples * np.log(2.0 * np.pi * self.noise_variance)
         else:
             constant = -0.5 * n_samples * (np.log(2.0 * np.pi / n_samples) + 1.0)
-        return score + constant + n_samples * np.log(factor)
+        return score + constant + n_samples * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """The fixed noise variance, or t'P t / N."""

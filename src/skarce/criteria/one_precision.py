@@ -1,6 +1,6 @@
 r"""One ridge for all functions by evidence: one-dimensional and smooth, as in `one_ridge`.
 
-With squared lengths :math:`p_j` and projections :math:`o_j` of the target, and :math:`s_j = \rho/(p_j+\rho)` for the ridge
+With squared norms :math:`p_j` and projections :math:`o_j` of the target, and :math:`s_j = \rho/(p_j+\rho)` for the ridge
 :math:`\rho` (the precision of the weights relative to that of the noise),
 
 .. math:: a(\rho) = t^TPt = q_0 + \sum_j \frac{o_j^2}{p_j}s_j, \qquad \log|I + \Phi\Phi^T/\rho| = -\sum_j\log s_j .
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import OneRidge
 from skarce.moments import Moments
 from skarce.moments.directions import Directions, directions_of
-from skarce.states.active_set import resolved_energy
+from skarce.states.state import resolved_energy
 
 MAX_REESTIMATIONS = 200
 
@@ -54,7 +54,7 @@ class EvidenceFit(OneRidge):
 
     def log_determinant(self, ridge: float) -> float:
         """log|I + Phi Phi'/rho|."""
-        return float(np.log1p(self.lengths / ridge).sum())
+        return float(np.log1p(self.squared_norms / ridge).sum())
 
     def score(self, ridge: float) -> float:
         """The log evidence up to a constant."""
@@ -65,8 +65,8 @@ class EvidenceFit(OneRidge):
         lowest, highest = self.bounds
         ridge = min(max(ridge, lowest), highest)
         for _ in range(MAX_REESTIMATIONS):
-            shrunk = 1.0 / (self.lengths + ridge)
-            determined = float((self.lengths * shrunk).sum())
+            shrunk = 1.0 / (self.squared_norms + ridge)
+            determined = float((self.squared_norms * shrunk).sum())
             length = float(((self.projections * shrunk) ** 2).sum())
             left = max(self.n_samples - determined, 1e-8 * self.n_samples)
             new_noise = self.residual(ridge) / left
@@ -79,9 +79,9 @@ class EvidenceFit(OneRidge):
 
     def _scan(self, ridges: Floats) -> Floats:
         """Twice the negative log evidence, up to a constant."""
-        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
+        shrinkage = ridges[:, None] / (self.squared_norms + ridges[:, None])
         left = self.unexplained + shrinkage @ self.energies
-        log_determinants = np.log1p(self.lengths / ridges[:, None]).sum(axis=1)
+        log_determinants = np.log1p(self.squared_norms / ridges[:, None]).sum(axis=1)
         if self.weight_variance is None:
             return self.n_samples * np.log(left) + log_determinants
         noise = ridges * self.weight_variance
@@ -105,11 +105,12 @@ class EvidenceFit(OneRidge):
 def fit_of_all(moments: Moments, weight_variance: float | None = None) -> tuple[Indices, Directions, EvidenceFit]:
     """All candidates that are not constant or zero, their directions, and the fit to one target."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f"the model has all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use fewer candidates "
-            "(KernelBasis(centers=500)), a sparse method, or sklearn.set_config(working_memory=...)."
-        )
+    require(
+        len(usable),
+        len(usable),
+        f"the model with all {len(usable)} candidates",
+        "Use fewer candidates (KernelBasis(centers=500)), or a sparse method",
+    )
     directions = directions_of(moments.gram, usable)
     projected = directions.project(moments.projections[usable])
     return (

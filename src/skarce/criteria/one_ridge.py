@@ -1,6 +1,6 @@
 r"""One ridge for all functions: one-dimensional and smooth.
 
-In coordinates in which the functions are orthogonal, with squared lengths :math:`p_j` and projections :math:`o_j` of the target
+In coordinates in which the functions are orthogonal, with squared norms :math:`p_j` and projections :math:`o_j` of the target
 (eigenvectors of the active block, or Gram-Schmidt), and :math:`s_j = \lambda/(p_j+\lambda)`,
 
 .. math:: q(\lambda) = q_0 + \sum_j \frac{o_j^2}{p_j}s_j^2, \qquad v(\lambda) = n - \sum_j(1 - s_j),
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.states.active_set import RESOLUTION, ROUNDING
+from skarce.states.state import RESOLUTION, ROUNDING
 
 SEARCHED = (1e-12, 1e2)  # multiples of the longest p: below, a ridge acts as none; above, next to nothing is fitted
 PER_DECADE = 4
@@ -34,13 +34,13 @@ class OneRidge(ABC):
 
     Parameters
     ----------
-    lengths : squared lengths p
+    squared_norms : squared norms p
     projections : o, the projections of the target on them
     unexplained : q0, what is left of the target's energy without a ridge
     n_samples : n
     """
 
-    lengths: Floats
+    squared_norms: Floats
     projections: Floats
     unexplained: float
     n_samples: float
@@ -48,27 +48,27 @@ class OneRidge(ABC):
     searched: ClassVar[tuple[float, float]] = SEARCHED
 
     @classmethod
-    def of(cls, lengths: Floats, projections: Floats, target_energy: float, n_samples: float, *others: Any) -> Self:
+    def of(cls, squared_norms: Floats, projections: Floats, target_energy: float, n_samples: float, *others: Any) -> Self:
         """What is unexplained from the energy of the target, of which sums of squares do not resolve less than a share."""
-        unexplained = target_energy - float((projections**2 / lengths).sum())
-        return cls(lengths, projections, max(unexplained, RESOLUTION * target_energy), n_samples, *others)
+        unexplained = target_energy - float((projections**2 / squared_norms).sum())
+        return cls(squared_norms, projections, max(unexplained, RESOLUTION * target_energy), n_samples, *others)
 
     @classmethod
     def of_block(cls, gram: Floats, projections: Floats, target_energy: float, n_samples: float) -> Self:
         """By the eigenvectors of an active block; directions whose length is rounding are left out."""
-        lengths, vectors = np.linalg.eigh(gram)
-        kept = lengths > ROUNDING * len(lengths) * lengths[-1]
-        return cls.of(lengths[kept], projections @ vectors[:, kept], target_energy, n_samples)
+        squared_norms, vectors = np.linalg.eigh(gram)
+        kept = squared_norms > ROUNDING * len(squared_norms) * squared_norms[-1]
+        return cls.of(squared_norms[kept], projections @ vectors[:, kept], target_energy, n_samples)
 
     @cached_property
     def energies(self) -> Floats:
         """o^2 / p: what each function explains without a ridge."""
-        return self.projections**2 / self.lengths
+        return self.projections**2 / self.squared_norms
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The ridges that are looked at."""
-        longest = float(self.lengths.max())
+        longest = float(self.squared_norms.max())
         return self.searched[0] * longest, self.searched[1] * longest
 
     def residual(self, ridge: float) -> float:
@@ -98,7 +98,7 @@ class OneRidge(ABC):
         """The first and the second, in the logarithm of the ridge."""
 
     def _shrinkage(self, ridge: float) -> Floats:
-        return ridge / (self.lengths + ridge)
+        return ridge / (self.squared_norms + ridge)
 
     def _stationary(self, left: float, at: float, right: float, tol: float, is_enough: Callable[[float], bool]) -> float:
         """Where the slope vanishes between `left` and `right`: Newton's method from `at`, halving where it would leave them."""
@@ -119,7 +119,7 @@ class OrthogonalFit(OneRidge):
 
     def freedom(self, ridge: float) -> float:
         """v."""
-        return max(self.n_samples - float((self.lengths / (self.lengths + ridge)).sum()), NO_FREEDOM * self.n_samples)
+        return max(self.n_samples - float((self.squared_norms / (self.squared_norms + ridge)).sum()), NO_FREEDOM * self.n_samples)
 
     def score(self, ridge: float) -> float:
         """-n/2 log(q / v^2)."""
@@ -127,7 +127,7 @@ class OrthogonalFit(OneRidge):
 
     def _scan(self, ridges: Floats) -> Floats:
         """log q - 2 log v."""
-        shrinkage = ridges[:, None] / (self.lengths + ridges[:, None])
+        shrinkage = ridges[:, None] / (self.squared_norms + ridges[:, None])
         freedom = np.maximum(self.n_samples - (1.0 - shrinkage).sum(axis=1), NO_FREEDOM * self.n_samples)
         return np.log(self.unexplained + shrinkage**2 @ self.energies) - 2.0 * np.log(freedom)
 

@@ -13,18 +13,18 @@ The functions stay orthogonal whatever the ridge, so the state has no ridges at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skarce._linalg import solve_lower
 from skarce._typing import Floats, Indices
-from skarce.criteria.criterion import Members
 from skarce.criteria.explained_variance import SCARCELY_LEFT
 from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.criteria.shared_gcv import check_ridge, first_ranking, first_ridge, gain_of, quotient
-from skarce.states.active_set import ActiveSet, left_of, resolved_energy
+from skarce.states.members import Members
+from skarce.states.state import State, left_of, resolved_energy
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,13 @@ class OrthogonalGCV(PublishedGCV):
 
     ridge: float | str = "gcv"
 
-    needs_squares = False
+    allows_removal: ClassVar[bool] = False
+    has_final_penalty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_ridge(self.ridge)
 
-    def scaled(self, factor: float) -> OrthogonalGCV:
-        """Ridges do not depend on the units of the target."""
-        return self
-
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """V without a candidate over V with it at the ridge of the set, above 1 exactly where adding it helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
@@ -60,17 +57,15 @@ class OrthogonalGCV(PublishedGCV):
         ranking[state.active] = 0.0
         return ranking
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         """No ridge enters the state; the gain is that at the ridge of the set."""
         fit = _fit(state, len(state))
         ridge = self._ridge_of(fit) if len(state) or self.ridge != "gcv" else first_ridge(state, candidate)
         return 0.0, gain_of(_improvement(state, candidate, fit, ridge), state.moments.n_samples)
 
-    def score(self, members: Members, n_samples: float) -> float:
-        """Of a search's state, whose ridges are none; or of members that are orthogonalised already."""
-        if not isinstance(members, ActiveSet):
-            return super().score(members, n_samples)
-        fit = _fit(members, len(members))
+    def state_score(self, state: State) -> float:
+        """The ridges of a state are none: the score is that at the best ridge."""
+        fit = _fit(state, len(state))
         return fit.score(self._ridge_of(fit))
 
     def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
@@ -78,7 +73,7 @@ class OrthogonalGCV(PublishedGCV):
             "the penalty on orthogonalised weights depends on the order of entry, so functions cannot leave: use Forward."
         )
 
-    def penalty(self, state: ActiveSet, size: int) -> tuple[Floats, Floats]:
+    def penalty(self, state: State, size: int) -> tuple[Floats, Floats]:
         """The ridges of the first `size` functions, and the matrix U that takes their weights to the orthogonalised ones."""
         lower = state.factor.lower[:size, :size]
         return np.full(size, self._ridge_of(_fit(state, size))), (lower / lower.diagonal()).T
@@ -86,10 +81,10 @@ class OrthogonalGCV(PublishedGCV):
     def _ridge_of(self, fit: OrthogonalFit) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
-        return fit.best_ridge() if len(fit.lengths) else np.inf
+        return fit.best_ridge() if len(fit.squared_norms) else np.inf
 
 
-def _fit(state: ActiveSet, size: int) -> OrthogonalFit:
+def _fit(state: State, size: int) -> OrthogonalFit:
     """The first `size` functions: p is the squared diagonal of the Cholesky factor, o / sqrt(p) what they explain."""
     lower = state.factor.lower[:size, :size]
     explained = solve_lower(lower, state.moments.projections[state.active[:size]])
@@ -98,7 +93,7 @@ def _fit(state: ActiveSet, size: int) -> OrthogonalFit:
     return OrthogonalFit(roots**2, explained * roots, unexplained, state.moments.n_samples)
 
 
-def _improvement(state: ActiveSet, where: Any, fit: OrthogonalFit, ridge: float) -> Any:
+def _improvement(state: State, where: Any, fit: OrthogonalFit, ridge: float) -> Any:
     """V over V with one more candidate, which has p = gamma and o = r."""
     length, projection = state.leftover[where], state.alignment[where]
     total = length + ridge

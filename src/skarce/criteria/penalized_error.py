@@ -9,23 +9,23 @@ a set is enough when its f is within a share `tol` of that of all candidates, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.all_or_nothing import AllOrNothing
-from skarce.criteria.criterion import Members
+from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import fit_of_all
 from skarce.moments import Moments
-from skarce.states.active_set import ActiveSet
+from skarce.states.members import Members
+from skarce.states.state import State
 
 ALL_EXPLAINED = 1.0 - 1e-15
 
 
 @dataclass(frozen=True)
-class PenalizedError(AllOrNothing):
+class PenalizedError(Criterion):
     """The squared error plus rho times the squared weights; smaller is better.
 
     Parameters
@@ -42,7 +42,7 @@ class PenalizedError(AllOrNothing):
     ridge: float | str = "evidence"
     tol: float = 0.05
 
-    needs_squares = False
+    sense: ClassVar[int] = -1
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.ridge, (int, float, np.number)) and not isinstance(self.ridge, bool)
@@ -51,31 +51,25 @@ class PenalizedError(AllOrNothing):
         if not self.tol >= 0.0:
             raise ValueError(f"tol must be at least 0, got {self.tol!r}.")
 
-    @property
-    def sense(self) -> int:
-        """Smaller is better."""
-        return -1
+    def prepared(self, moments: Moments) -> PenalizedError:
+        """Find the model with all candidates once: its ridge and its penalized error."""
+        return _WithFullModel(self.ridge, self.tol, *self._full_model(moments))
 
-    def scaled(self, factor: float) -> PenalizedError:
-        """Ridges and shares do not depend on the units of the target."""
-        return self
-
-    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> ActiveSet:
-        """A state that knows the model with all candidates."""
-        return MeasuredSet(moments, active, ridges, given=None if isinstance(self.ridge, str) else float(self.ridge))
+    def with_tol(self, tol: float) -> PenalizedError:
+        return replace(self, tol=tol)
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Any functions can be in together."""
-        return members, np.full(len(members), _full(moments, None if isinstance(self.ridge, str) else float(self.ridge))[0])
+        return members, np.full(len(members), self._full_model(moments)[0])
 
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """1 + r^2 / ((gamma + rho) f): above 1 for all that lower f at all."""
         ranking = 1.0 + self._shares(state, slice(None))
         ranking[state.moments.gram.diagonal <= 0.0] = 0.0
         ranking[state.active] = 0.0
         return ranking
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         share = float(self._shares(state, candidate))
         return self._ridge(state), -0.5 * state.moments.n_samples * float(np.log1p(-min(share, ALL_EXPLAINED)))
 
@@ -87,10 +81,10 @@ class PenalizedError(AllOrNothing):
         """-n/2 log f."""
         return -0.5 * n_samples * float(np.log(members.energy))
 
-    def worth(self, state: ActiveSet) -> float:
+    def worth(self, state: State) -> float:
         """First of all whether it is enough, then by size; if not, by f. Beside n for each function no gain in f counts."""
         n, size = state.moments.n_samples, len(state)
-        full = state.full_energy if isinstance(state, MeasuredSet) else _full(state.moments, self._ridge(state))[1]
+        full = self._full_model(state.moments)[1]
         if state.energy <= (1.0 + self.tol) * full:
             return -n * size
         return -n * (state.moments.n_candidates + 1) - 0.5 * n * float(np.log(state.energy / full))
@@ -106,43 +100,45 @@ class PenalizedError(AllOrNothing):
         log_ratios = -2.0 * (worths / n_samples + n_candidates + 1)
         return np.where(log_ratios <= np.log1p(tol), -n_samples * sizes, worths)
 
-    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+    def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
         """f in the units of the squared target."""
-        return np.exp(-2.0 * score / n_samples) / factor**2 if n_samples > 0.0 else score
+        return np.exp(-2.0 * score / n_samples) / target_scale**2 if n_samples > 0.0 else score
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """f / n: where the evidence is largest with rho held."""
         return members.energy / n_samples
 
-    def _shares(self, state: ActiveSet, where: Any) -> Any:
+    def _shares(self, state: State, where: Any) -> Any:
         total = np.maximum(state.leftover[where], 0.0) + self._ridge(state)
         return state.alignment[where] ** 2 / (total * state.energy)
 
-    def _ridge(self, state: ActiveSet) -> float:
+    def _ridge(self, state: State) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         if len(state):
             return float(state.ridges[0])
-        return state.full_ridge if isinstance(state, MeasuredSet) else _full(state.moments, None)[0]
+        return self._full_model(state.moments)[0]
 
-
-class MeasuredSet(ActiveSet):
-    """A set beside the model with all candidates: its ridge and its penalised error."""
-
-    def __init__(
-        self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, given: float | None = None
-    ) -> None:
-        super().__init__(moments, active, ridges)
-        self.full_ridge, self.full_energy = _full(moments, given)
-
-
-def _full(moments: Moments, ridge: float | None) -> tuple[float, float]:
-    """Ridge and penalised error of the model with all candidates; of none where noise alone is as likely."""
-    _, _, fit = fit_of_all(moments)
-    if not len(fit.lengths):
-        return 1.0, moments.target_energy
-    if ridge is None:
+    def _full_model(self, moments: Moments) -> tuple[float, float]:
+        """Return ridge and penalized error of the model with all candidates; of none if noise alone is as likely."""
+        _, _, fit = fit_of_all(moments)
+        if not len(fit.squared_norms):
+            return 1.0, moments.target_energy
+        if not isinstance(self.ridge, str):
+            return float(self.ridge), fit.energy(float(self.ridge))
         ridge = fit.best_ridge()
-        if ridge >= fit.bounds[1]:
-            return ridge, moments.target_energy
-    return ridge, fit.energy(ridge)
+        return ridge, moments.target_energy if ridge >= fit.bounds[1] else fit.energy(ridge)
+
+
+@dataclass(frozen=True)
+class _WithFullModel(PenalizedError):  # noqa: N818
+    """The criterion during a search, which knows the model with all candidates."""
+
+    full_ridge: float = 1.0
+    full_energy: float = 1.0
+
+    def prepared(self, moments: Moments) -> PenalizedError:
+        return self
+
+    def _full_model(self, moments: Moments) -> tuple[float, float]:
+        return self.full_ridge, self.full_energy

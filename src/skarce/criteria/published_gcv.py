@@ -5,23 +5,21 @@ r"""What criteria have in common that publish the generalized cross validation o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.all_or_nothing import AllOrNothing
-from skarce.criteria.criterion import Members
+from skarce.criteria.criterion import Criterion
 from skarce.criteria.gcv import GCV
+from skarce.states.members import Members
 
 _GCV = GCV()
 
 
-class PublishedGCV(AllOrNothing):
+class PublishedGCV(Criterion):
     """Score, published value and noise by generalized cross validation; active functions may only be removed."""
 
-    @property
-    def sense(self) -> int:
-        """Smaller is better."""
-        return -1
+    sense: ClassVar[int] = -1
+    kind: ClassVar[str] = GCV.kind
 
     def score(self, members: Members, n_samples: float) -> float:
         return _GCV.score(members, n_samples)
@@ -29,9 +27,9 @@ class PublishedGCV(AllOrNothing):
     def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
         return _GCV.removal_gains(members, positions, n_samples)
 
-    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+    def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
         """V in the units of the squared target."""
-        return _GCV.value(score, n_samples, n_total, factor)
+        return _GCV.value(score, n_samples, n_total, target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """q / v."""

@@ -23,18 +23,18 @@ with :math:`\gamma_k, r_k, u_k, h_i` as in `skarce.states.active_set` and :math:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.criteria.all_or_nothing import AllOrNothing
-from skarce.criteria.criterion import Members
+from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.shared_gcv import first_ranking, first_ridge
 from skarce.moments import Moments
-from skarce.states.active_set import ActiveSet, resolved_energy
 from skarce.states.eigen_set import EigenSet
+from skarce.states.members import Members
+from skarce.states.state import State
 
 REESTIMATES = ("tight", "paper")
 # The first values of the paper for a target of unit variance: alpha = 1e-3, beta = 10.
@@ -42,7 +42,7 @@ FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 
 
 @dataclass(frozen=True)
-class SharedEvidence(AllOrNothing):
+class SharedEvidence(Criterion):
     """Log evidence with one precision for all weights; larger is better.
 
     Parameters
@@ -57,8 +57,9 @@ class SharedEvidence(AllOrNothing):
     reestimate: str = "tight"
     eps: float = 0.1
 
-    needs_squares = True
-    remark = "eq. (4) of Barrio et al., two terms more than that of other methods"
+    needs_squares: ClassVar[bool] = True
+    shares_ridge: ClassVar[bool] = True
+    remark: ClassVar[str] = "eq. (4) of Barrio et al., two terms more than that of other methods"
 
     def __post_init__(self) -> None:
         if self.reestimate not in REESTIMATES:
@@ -66,16 +67,7 @@ class SharedEvidence(AllOrNothing):
         if not self.eps > 0.0:
             raise ValueError(f"eps must be positive, got {self.eps!r}.")
 
-    @property
-    def sense(self) -> int:
-        """Larger is better."""
-        return 1
-
-    def scaled(self, factor: float) -> SharedEvidence:
-        """Nothing here has the units of the target."""
-        return self
-
-    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> ActiveSet:
+    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
         """The state that suits it: in eigenvectors, where the ridge moves for nothing."""
         return EigenSet(moments, active, ridges)
 
@@ -83,7 +75,7 @@ class SharedEvidence(AllOrNothing):
         """Any functions can be in together; the ridge is then re-estimated."""
         return members, np.full(len(members), FIRST_RIDGE)
 
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """1 + gain, or 1 / (1 - gain) where that is negative; while nothing is in, by what each explains alone (errata 3.8)."""
         if not len(state):
             return first_ranking(state)
@@ -94,7 +86,7 @@ class SharedEvidence(AllOrNothing):
         ranking[state.active] = 0.0
         return ranking
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         if len(state):
             return float(state.ridges[0]), float(self._addition_gains(state, candidate))
         n, energy = state.moments.n_samples, state.energy
@@ -105,17 +97,17 @@ class SharedEvidence(AllOrNothing):
 
     def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
         ridges, weights, spread = (each[positions] for each in (members.ridges, members.weights, members.spread()))
-        squared = members.squared_spread() if isinstance(members, EigenSet) else (members.inverse**2).sum(axis=0)
+        squared = members.squared_spread()
         fit = -(weights**2) / (spread * self.noise_at(members, n_samples)) - np.log(ridges * spread)
-        return 0.5 * (fit + _widths(_well_determined(members), ridges * squared[positions] / spread - 1.0, n_samples))
+        return 0.5 * (fit + _widths(members.well_determined(), ridges * squared[positions] / spread - 1.0, n_samples))
 
-    def settle(self, state: ActiveSet) -> None:
+    def settle(self, state: State) -> None:
         """Re-estimate the two precisions of the set, held in the state as ridge and noise."""
         size = len(state)
         if not size:
             state.noise = None
             return
-        fit = _fit(state)
+        fit = EvidenceFit(*state.directions(), state.moments.n_samples)
         if self.reestimate == "tight":
             ridge, noise = fit.best_ridge(), None
         else:
@@ -132,37 +124,23 @@ class SharedEvidence(AllOrNothing):
             return 0.0
         noise = self.noise_at(members, n_samples)
         likelihood = n_samples * np.log(2.0 * np.pi * noise) + members.log_determinant + members.energy / noise
-        determined = _well_determined(members)
+        determined = members.well_determined()
         return -0.5 * float(likelihood + np.log(0.5 * max(determined, 1.0)) + np.log(0.5 * max(n_samples - determined, 1.0)))
 
-    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
+    def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
         """Eq. (4) of the targets in user units."""
-        return score + max(n_samples, 0.0) * np.log(factor)
+        return score + max(n_samples, 0.0) * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """1 / beta: held in the state, or t'P t / n."""
         return members.energy / n_samples if members.noise is None else members.noise
 
-    def _addition_gains(self, state: ActiveSet, where: Any) -> Any:
+    def _addition_gains(self, state: State, where: Any) -> Any:
         n, ridge = state.moments.n_samples, float(state.ridges[0])
         leftover = state.leftover[where]
         total = leftover + ridge
         fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
         return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
-
-
-def _fit(state: ActiveSet) -> EvidenceFit:
-    n = state.moments.n_samples
-    if isinstance(state, EigenSet):
-        return EvidenceFit(state.basis.lengths, state.basis.projections, state.basis.unexplained, n)
-    return EvidenceFit.of_block(state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), n)
-
-
-def _well_determined(members: Members) -> float:
-    """gamma."""
-    if isinstance(members, EigenSet):
-        return members.moments.n_samples - members.freedom
-    return float((1.0 - members.ridges * members.spread()).sum())
 
 
 def _widths(determined: float, more: Any, n_samples: float) -> Any:

@@ -10,7 +10,7 @@ After an addition the ridge moves to the minimum of V for the set, which is one-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
-from skarce.states.active_set import DEPENDENT, ActiveSet, resolved_energy
+from skarce.states.state import DEPENDENT, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays where it is
 PER_DOUBLING = 128  # the ridge is looked at again after every addition, or so often while the number of functions doubles
@@ -32,7 +32,7 @@ def check_ridge(ridge: Any) -> None:
         raise ValueError(f'ridge must be "gcv", or a finite number that is not negative (in units of phi\'phi); got {ridge!r}.')
 
 
-def first_ranking(state: ActiveSet) -> Floats:
+def first_ranking(state: State) -> Floats:
     """n kappa with kappa = o^2 / (t't p): while nothing is in, each candidate is judged at its own best ridge (FGCV errata 2.4)."""
     usable = state.leftover > 0.0
     ratio = state.alignment**2 * (state.moments.n_samples / state.energy)
@@ -40,7 +40,7 @@ def first_ranking(state: ActiveSet) -> Floats:
     return ratio
 
 
-def first_ridge(state: ActiveSet, candidate: int) -> float:
+def first_ridge(state: State, candidate: int) -> float:
     """The ridge with the least V of one candidate alone, p (t't p - o^2) / (n o^2 - t't p), within the range that is searched."""
     length, projected = float(state.leftover[candidate]), float(state.alignment[candidate]) ** 2
     lowest, highest = (bound * length for bound in SEARCHED)
@@ -68,14 +68,12 @@ class SharedGCV(PublishedGCV):
 
     ridge: float | str = "gcv"
 
-    needs_squares = True
+    needs_squares: ClassVar[bool] = True
+    shares_ridge: ClassVar[bool] = True
+    has_final_penalty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_ridge(self.ridge)
-
-    def scaled(self, factor: float) -> SharedGCV:
-        """Ridges do not depend on the units of the target."""
-        return self
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Any functions can be in together, under the ridge with the least V of them."""
@@ -85,7 +83,7 @@ class SharedGCV(PublishedGCV):
             ridge = OrthogonalFit.of_block(gram, projections, resolved_energy(moments), moments.n_samples).best_ridge()
         return members, np.full(len(members), float(ridge))
 
-    def ranking(self, state: ActiveSet) -> Floats:
+    def ranking(self, state: State) -> Floats:
         """V without a candidate over V with it, above 1 exactly where adding it helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
@@ -95,11 +93,11 @@ class SharedGCV(PublishedGCV):
         ranking[state.active] = 0.0
         return ranking
 
-    def addition(self, state: ActiveSet, candidate: int) -> tuple[float, float]:
+    def addition(self, state: State, candidate: int) -> tuple[float, float]:
         ridge = self._ridge_of(state, candidate)
         return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
 
-    def settle(self, state: ActiveSet) -> None:
+    def settle(self, state: State) -> None:
         """Move the ridge to the least V of the set, and the state with it: after every addition while functions are few."""
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
@@ -108,26 +106,26 @@ class SharedGCV(PublishedGCV):
         if abs(ridge - state.ridges[0]) > STILL * ridge:
             state.settle(np.arange(size), np.full(size, ridge))
 
-    def penalty(self, state: ActiveSet, size: int) -> tuple[Floats, None]:
+    def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """The ridges of the first `size` functions, the best for just these; they penalise the weights themselves."""
         if isinstance(self.ridge, str):
             return np.full(size, _best_ridge(state, size) if size else 0.0), None
         return np.full(size, float(self.ridge)), None
 
-    def _ridge_of(self, state: ActiveSet, candidate: int) -> float:
+    def _ridge_of(self, state: State, candidate: int) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         return float(state.ridges[0]) if len(state) else first_ridge(state, candidate)
 
 
-def _best_ridge(state: ActiveSet, size: int) -> float:
+def _best_ridge(state: State, size: int) -> float:
     """The ridge with the least V of the first `size` functions."""
     moments, active = state.moments, state.active[:size]
     gram = state.gram_rows[:size, active]
     return OrthogonalFit.of_block(gram, moments.projections[active], resolved_energy(moments), moments.n_samples).best_ridge()
 
 
-def _improvement(state: ActiveSet, where: Any, ridge: float) -> Any:
+def _improvement(state: State, where: Any, ridge: float) -> Any:
     """V over V with one more candidate at x = 1/(gamma + lambda) (FGCV errata 2.3)."""
     x = 1.0 / (state.leftover[where] + ridge)
     explained = state.alignment[where] * x

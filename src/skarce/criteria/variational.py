@@ -20,12 +20,13 @@ Candidates of a group g share :math:`u_g`, which is one precision for their weig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.criteria.criterion import Members
+from skarce.states.judge import Judge
+from skarce.states.members import Members
 
 SETTLED = 1e-13  # the last relative change of Gamma
 
@@ -67,23 +68,16 @@ def bound(n_samples: float, energy: float, noise: float, ridges: Floats, sizes: 
 
 
 @dataclass(frozen=True)
-class VariationalBound:
+class VariationalBound(Judge):
     """The lower bound of Ting et al. on the log density of the targets."""
-
-    sense = 1
-    needs_squares = False
-
-    def scaled(self, factor: float) -> VariationalBound:
-        """There is nothing in it that has units."""
-        return self
 
     def score(self, members: Members, n_samples: float) -> float:
         """L without its constant."""
-        return bound(n_samples, members.energy, self.noise_at(members, n_samples), members.ridges / members.scale)
+        return bound(n_samples, members.energy, self.noise_at(members, n_samples), members.ridges / members.squared_norms)
 
-    def value(self, score: Any, n_samples: float, n_total: float, factor: float) -> Any:
-        """The bound of the log density of the targets, from scores of `factor` times the targets."""
-        return score if n_samples <= 0.0 else score + n_samples * (np.log(factor) - 0.5 * np.log(2.0 * np.pi))
+    def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
+        """The bound of the log density of the targets, from scores of `target_scale` times the targets."""
+        return score if n_samples <= 0.0 else score + n_samples * (np.log(target_scale) - 0.5 * np.log(2.0 * np.pi))
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """(|t - Phi w|^2 + w'Lambda w) / N where it was not learned otherwise."""
@@ -93,6 +87,8 @@ class VariationalBound:
 @dataclass(frozen=True)
 class LikelihoodWithoutPrior(VariationalBound):
     """The log likelihood of least squares: what the bound is where the weights are parameters."""
+
+    kind: ClassVar[str] = "LikelihoodWithoutPrior"
 
     def score(self, members: Members, n_samples: float) -> float:
         return -0.5 * n_samples * (float(np.log(members.energy / n_samples)) + 1.0)

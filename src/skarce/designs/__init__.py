@@ -1,7 +1,33 @@
 """Where the rows live: in memory, in blocks that are read one at a time, or nowhere any more."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.in_memory import InMemoryDesign
+from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
 
-__all__ = ["InMemoryDesign", "RowBlocks", "RowBlocksDesign", "StreamDesign"]
+# The first that takes X makes the design: a new kind of data is one line here.
+DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, InMemoryDesign)
+
+
+def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
+    """Make the design that suits X: check the data, fit the basis, and put both together."""
+    return next(kind for kind in DESIGNS if kind.takes(X)).of(X, y, sample_weight, recipe)
+
+
+__all__ = [
+    "DESIGNS",
+    "Design",
+    "InMemoryDesign",
+    "Problem",
+    "Recipe",
+    "RowBlocks",
+    "RowBlocksDesign",
+    "Rows",
+    "StreamDesign",
+    "as_design",
+]

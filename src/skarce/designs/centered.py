@@ -11,7 +11,7 @@ from skarce.moments import CONSTANT
 ROUNDING = 1e-14  # the share of phi'phi about the mean that cannot be told from none
 
 
-class CentredEvaluation:
+class CenteredEvaluation:
     """An evaluation less the weighted mean of each candidate; candidates that do not vary are zero.
 
     Attributes
@@ -42,34 +42,34 @@ class CentredEvaluation:
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
         if row_weights is None:
             product, squares = self._evaluation.project(right)
-            return self._centred(product, right.sum(axis=0)), squares
+            return self._centered(product, right.sum(axis=0)), squares
         weights = row_weights.reshape(self.n_rows, -1)
         both, squares = self._evaluation.project(np.concatenate([right, weights], axis=1), row_weights)
         product, weighted = both[:, : right.shape[1]], both[:, right.shape[1] :].reshape(squares.shape)
         means, totals = self.means.reshape(-1, *[1] * (squares.ndim - 1)), row_weights.sum(axis=0)
         squares = np.maximum(squares - means * (2.0 * weighted - means * totals), 0.0)
         squares[~self._varies] = 0.0
-        return self._centred(product, right.sum(axis=0)), squares
+        return self._centered(product, right.sum(axis=0)), squares
 
-    def _centred(self, product: Floats, totals: Floats) -> Floats:
+    def _centered(self, product: Floats, totals: Floats) -> Floats:
         product = product - np.multiply.outer(self.means, totals)
         product[~self._varies] = 0.0
         return product
 
 
-def centred(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
+def centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
     """The candidates about their weighted means, and the means."""
     if isinstance(evaluation, ColumnsEvaluation):
-        return _centred_columns(evaluation.columns(np.arange(evaluation.n_candidates)), weights)
-    about_mean = CentredEvaluation(evaluation, weights)
+        return _centered_columns(evaluation.columns(np.arange(evaluation.n_candidates)), weights)
+    about_mean = CenteredEvaluation(evaluation, weights)
     return about_mean, about_mean.means
 
 
-def _centred_columns(values: Floats, weights: Floats) -> tuple[Evaluation, Floats]:
-    """Columns that are at hand are centred once, with all their digits."""
+def _centered_columns(values: Floats, weights: Floats) -> tuple[Evaluation, Floats]:
+    """Columns that are at hand are centered once, with all their digits."""
     shares = weights / weights.sum()
     means = shares @ values
-    centred_values = values - means
-    constant = shares @ centred_values**2 <= CONSTANT * (shares @ values**2)
-    centred_values[:, constant] = 0.0
-    return ColumnsEvaluation(centred_values), means
+    centered_values = values - means
+    constant = shares @ centered_values**2 <= CONSTANT * (shares @ values**2)
+    centered_values[:, constant] = 0.0
+    return ColumnsEvaluation(centered_values), means

@@ -6,12 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._memory import fits, memory_budget
+from skarce._memory import fits, require
 
-NOTHING = 1.5e8  # operations not worth saving: a few milliseconds
+NEGLIGIBLE_FLOPS = 1.5e8  # operations not worth saving: a few milliseconds
 # The price of one column by itself, in columns of the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
 KINDS = ("auto", "whole", "columns")
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a method asks for columns of the Gram matrix.
+
+    Parameters
+    ----------
+    one_by_one : whether columns are asked for one at a time; if not, in batches
+    n_columns : how many will be asked for, infinity for all of them; None if that is not known
+    """
+
+    one_by_one: bool = False
+    n_columns: float | None = None
+
+
+IN_BATCHES, ONE_BY_ONE, ALL_ONE_BY_ONE = Access(), Access(one_by_one=True), Access(one_by_one=True, n_columns=np.inf)
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,7 @@ class Costs:
     n_rows: float
     n_candidates: float
     element: float  # work for one element of Phi
-    one_by_one: float | None = None  # so many columns are asked for one at a time (infinite: unknown how many); None: in batches
+    access: Access = IN_BATCHES
     is_symmetric: bool = False  # half of Phi is read for a column, where columns come one by one
 
     @property
@@ -35,11 +52,11 @@ class Costs:
     @property
     def columns(self) -> float:
         entering = 4.0 * np.sqrt(min(self.n_rows, self.n_candidates))
-        if self.one_by_one is not None and np.isfinite(self.one_by_one):
-            entering = self.one_by_one
+        if self.access.one_by_one and self.access.n_columns is not None:
+            entering = self.access.n_columns
         entering = min(self.n_candidates, entering)
         stored = fits(int(self.n_rows), int(self.n_candidates))
-        if self.one_by_one is None:
+        if not self.access.one_by_one:
             passes, column = 1.0 if stored else 6.0, 4.0
         else:
             passes, column = 1.0 if stored else 1.0 + entering, SINGLE_SYMMETRIC if self.is_symmetric and stored else SINGLE
@@ -53,12 +70,8 @@ def choose_kind(kind: str, costs: Costs) -> str:
     m = int(costs.n_candidates)
     if kind == "auto":
         # Batches of columns serve searches that take compiled steps on a whole Gram; one by one, the cheaper is the better.
-        is_cheap = costs.whole <= max(costs.columns, NOTHING if costs.one_by_one is None else 0.0)
+        is_cheap = costs.whole <= max(costs.columns, 0.0 if costs.access.one_by_one else NEGLIGIBLE_FLOPS)
         return "whole" if is_cheap and fits(m, m) else "columns"
-    if kind == "whole" and not fits(m, m):
-        needed, budget = 8.0 * m * m / 2**20, memory_budget() / 2**20
-        raise ValueError(
-            f'moments="whole" keeps a {m} x {m} array of {needed:.0f} MiB, above the budget of {budget:.0f} MiB. '
-            "Use fewer candidates (centers=500), moments='columns', or sklearn.set_config(working_memory=...)."
-        )
+    if kind == "whole":
+        require(m, m, 'moments="whole"', "Use fewer candidates (centers=500), or moments='columns'")
     return kind

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.basis import Evaluation
+from skarce.basis import Evaluation, KernelBasis, fit_basis
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.problem import Problem
 from skarce.likelihoods import Likelihood
@@ -44,6 +45,34 @@ class Rows(NamedTuple):
         return np.ones(len(self.targets)) if self.weights is None else self.weights
 
 
+class Recipe(NamedTuple):
+    """How an estimator wants its design made.
+
+    Attributes
+    ----------
+    check : (X, y, sample_weight) -> Rows, the checks of the estimator
+    basis : the transformer, not yet fitted; None for the inputs themselves
+    fit_intercept : whether a constant is integrated out
+    seed : for samples of rows
+    width_options : rows -> options for learning kernel widths
+    """
+
+    check: Callable[[Any, Any, Any], Rows]
+    basis: Any
+    fit_intercept: bool = True
+    seed: int = 0
+    width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
+
+    def candidates(self, rows: Rows) -> Any:
+        """Fit the basis. Kernels learn their widths from numbers, and foreign transformers get the labels if there are any."""
+        y = rows.y if rows.labels is None or isinstance(self.basis, KernelBasis) else rows.labels
+        return fit_basis(self.basis, rows.X, y, rows.weights, **self.width_options(rows))
+
+    def takes_every_row(self) -> bool:
+        """Whether every distinct row would become a candidate."""
+        return isinstance(self.basis, KernelBasis) and self.basis.centers is None
+
+
 class Design(ABC):
     """Candidates at the rows of a data set, wherever those are.
 
@@ -60,6 +89,16 @@ class Design(ABC):
     fit_intercept: bool
     n_samples: float
     _center: Center
+
+    @classmethod
+    def takes(cls, X: Any) -> bool:
+        """Tell whether `fit` makes this kind of design of X. Default: no."""
+        return False
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
+        """Check the data, fit the basis, and put both together. Default: this kind of design is made in another way."""
+        raise TypeError(f"{cls.__name__} is not made from X and y.")
 
     @abstractmethod
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:

@@ -13,71 +13,76 @@ from scipy.linalg import blas
 from skarce._memory import fits
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._typing import Floats, Indices
+from skarce.basis import Evaluation
 from skarce.basis.tiles import fill_symmetric_blocks
-from skarce.designs.choice import Costs, choose_kind
+from skarce.designs.centered import centered
+from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind
+from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments
-from skarce.moments.passes import Block, Centre, Centred, RowsOfBlocks, streamed_moments, whole_moments
+from skarce.moments.passes import Block, Center, RowsOfBlocks, streamed_moments, whole_moments
 
 NEARLY_CONSTANT = 1e-4  # the share of phi'phi about the mean below which products with raw columns would lose digits
-PANEL_BYTES = 2**21  # columns are centred and weighted in panels of about this size, while they are in cache
+PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, while they are in cache
 
 
-class InMemoryDesign(Centred):
+class InMemoryDesign(Design):
     """Candidates at rows that are all there.
 
     Parameters
     ----------
     candidates : fitted basis with `on(X)` and `n_candidates`
-    X : array of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-    sample_weight : array of shape (n_rows,) or None
-        Counts: weight 2 equals the row twice.
+    rows : Rows
+        Inputs, targets of shape (n_rows, n_outputs) and weights, which count: weight 2 equals the row twice.
     fit_intercept : bool
         Integrate out a constant under a flat prior: moments are about the mean, and N becomes N - 1.
     """
 
-    def __init__(
-        self, candidates: Any, X: Any, targets: Floats, sample_weight: Floats | None = None, *, fit_intercept: bool = True
-    ) -> None:
-        self._block = Block(candidates.on(X), targets, sample_weight)
-        self._fit_intercept = fit_intercept
-        self.n_samples = float(len(targets)) if sample_weight is None else float(sample_weight.sum())
+    def __init__(self, candidates: Any, rows: Rows, *, fit_intercept: bool = True) -> None:
+        self.candidates, self.rows, self.fit_intercept = candidates, rows, fit_intercept
+        self._block = Block(candidates.on(rows.X), rows.targets, rows.weights)
+        self.n_samples = float(len(rows.targets)) if rows.weights is None else float(rows.weights.sum())
 
-    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
-        """One `Moments` for each output, all on one Gram.
+    @classmethod
+    def takes(cls, X: Any) -> bool:
+        """Take whatever no other design does."""
+        return True
 
-        `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget. `one_by_one` is how
-        many columns will be asked for one at a time (infinite: unknown), None where they are asked for in batches.
-        """
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> InMemoryDesign:
+        rows = recipe.check(X, y, sample_weight)
+        return cls(recipe.candidates(rows), rows, fit_intercept=recipe.fit_intercept)
+
+    def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         evaluation = self._block.evaluation
         shape, symmetric = (evaluation.n_rows, evaluation.n_candidates), evaluation.is_symmetric
-        kind = choose_kind(kind, Costs(*shape, evaluation.cost, one_by_one, symmetric))
+        kind = choose_kind(kind, Costs(*shape, evaluation.cost, access, symmetric))
         if kind == "whole":
-            moments, self._centre = whole_moments(self._read, fit_intercept=self._fit_intercept)
+            moments, self._center = whole_moments(self._read, fit_intercept=self.fit_intercept)
         elif fits(evaluation.n_rows, evaluation.n_candidates):
-            moments, self._centre = self._stored_moments(keeps_symmetry=symmetric and one_by_one is not None)
+            moments, self._center = self._stored_moments(keeps_symmetry=symmetric and access.one_by_one)
         else:
-            moments, self._centre = streamed_moments(self._read, fit_intercept=self._fit_intercept)
+            moments, self._center = streamed_moments(self._read, fit_intercept=self.fit_intercept)
         return moments
 
-    def reweighted(self, output: int, factors: Floats, kind: str = "auto") -> tuple[InMemoryDesign, Moments]:
-        """One output with each row's weight times its factor, which says how precise it is: the number of observations stays."""
+    def evaluation(self) -> tuple[Evaluation, Floats]:
+        evaluation = self._block.evaluation
+        return (
+            centered(evaluation, self.rows.row_weights) if self.fit_intercept else (evaluation, np.zeros(evaluation.n_candidates))
+        )
+
+    def reweighted(self, output: int, factors: Floats) -> tuple[InMemoryDesign, Moments]:
+        """The factors say how precise each row is: the number of observations stays."""
         other = copy(self)
         weights = factors if self._block.weights is None else factors * self._block.weights
-        other._block = Block(self._block.evaluation, self._block.targets[:, [output]], weights)
+        other.rows = Rows(self.rows.X, self.rows.targets[:, [output]], weights)
+        other._block = Block(self._block.evaluation, other.rows.targets, weights)
         other.n_samples = float(weights.sum())
-        (moments,) = other.moments(kind)
+        (moments,) = other.moments()
         other.n_samples = self.n_samples
-        return other, replace(moments, n_samples=self.n_samples - self._fit_intercept)
+        return other, replace(moments, n_samples=self.n_samples - self.fit_intercept)
 
     def rows_of(self, indices: Indices) -> tuple[Floats, Floats]:
-        """Phi_A and the targets about the centre, without weights."""
         return self._block.evaluation.columns(indices) - self.means(indices), self._block.targets - self.target_means
-
-    @property
-    def counts(self) -> Floats:
-        """The sample weight of each row."""
-        return self._block.row_weights
 
     def _read(self) -> tuple[Block]:
         return (self._block,)
@@ -86,11 +91,11 @@ class InMemoryDesign(Centred):
         weights = self._block.weights
         return values.mean(axis=0) if weights is None else (weights / self.n_samples) @ values
 
-    def _stored_moments(self, *, keeps_symmetry: bool) -> tuple[list[Moments], Centre]:
-        """Phi once, each panel of columns centred and weighted in place while it is in cache; or a symmetric Phi as it is."""
+    def _stored_moments(self, *, keeps_symmetry: bool) -> tuple[list[Moments], Center]:
+        """Phi once, each panel of columns centered and weighted in place while it is in cache; or a symmetric Phi as it is."""
         evaluation, root = self._block.evaluation, self._root_weights()
         n, m = evaluation.n_rows, evaluation.n_candidates
-        target_means = self._mean(self._block.targets) * self._fit_intercept
+        target_means = self._mean(self._block.targets) * self.fit_intercept
         targets = (self._block.targets - target_means) * root
         phi = np.empty((n, m), order="F")
         diagonal, projections, means = np.empty(m), np.empty((m, targets.shape[1])), np.zeros(m)
@@ -105,7 +110,7 @@ class InMemoryDesign(Centred):
             else:
                 evaluation.fill(slice(0, n), columns, panel)
             raws[columns] = raw = np.einsum("ij,ij->j", panel, panel)
-            if self._fit_intercept:
+            if self.fit_intercept:
                 means[columns] = self._mean(panel)
                 panel -= means[columns]
             if self._block.weights is not None:
@@ -126,12 +131,12 @@ class InMemoryDesign(Centred):
                 phi[:, diagonal == 0.0] = 0.0
             gram = ColumnGram(diagonal, *products_of(phi))
         energies = np.einsum("ij,ij->j", targets, targets)
-        centre, n_left = Centre(means, target_means), self.n_samples - self._fit_intercept
+        center, n_left = Center(means, target_means), self.n_samples - self.fit_intercept
         moments = [
-            Moments(gram, np.ascontiguousarray(b), float(tt), n_left, RowsOfBlocks(self._read, centre, output))
+            Moments(gram, np.ascontiguousarray(b), float(tt), n_left, RowsOfBlocks(self._read, center, output))
             for output, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
         ]
-        return moments, centre
+        return moments, center
 
     def _root_weights(self) -> Floats:
         weights = self._block.weights
@@ -162,16 +167,16 @@ def products_of(phi: Floats) -> Products:
 def symmetric_products_of(phi: Floats, means: Floats, weights: Floats) -> Products:
     """The same of a symmetric phi that is kept as it is: (phi - mean)'v = phi v for v without a mean, and reads half of phi."""
 
-    def centred(indices: Indices) -> Floats:
+    def centered(indices: Indices) -> Floats:
         return phi[:, indices] - means[indices]
 
     def columns(indices: Indices) -> Floats:
-        right = weights * centred(indices)
+        right = weights * centered(indices)
         if len(indices) == 1:
             return blas.dsymv(1.0, phi, right[:, 0], lower=1)[None]
         return product(right.T, phi)
 
     def block(rows: Indices, columns: Indices) -> Floats:
-        return centred(rows).T @ (weights * centred(columns))
+        return centered(rows).T @ (weights * centered(columns))
 
     return columns, block, None

@@ -10,11 +10,11 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._typing import Floats
 from skarce.basis.kernel_basis import distinct_rows
-from skarce.designs import RowBlocks
-from skarce.estimators.streaming import Training
+from skarce.designs.design import Rows
+from skarce.designs.row_blocks import RowBlocks
 
 
-def times_counted(rows: Training) -> float:
+def times_counted(rows: Rows) -> float:
     """The sum of the weights over the number of rows of positive weight that differ in inputs or targets; not below one.
 
     Of a stream only the last batch has its targets at hand: that stands for all.
@@ -35,7 +35,7 @@ def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
     weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     is_usable = _num_samples(X) == len(targets) and (weights is None or (weights.shape == (len(targets),) and weights.sum() > 0.0))
-    return times_counted(Training(X, targets, weights)) if is_usable else 1.0  # what is wrong, fit will say
+    return times_counted(Rows(X, targets, weights)) if is_usable else 1.0  # what is wrong, fit will say
 
 
 def _as_numbers(X: Any) -> Floats:

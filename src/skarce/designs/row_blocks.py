@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_random_state
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce.designs.choice import Costs, choose_kind
+from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind
+from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import Moments
-from skarce.moments.passes import Block, Centred, streamed_moments, whole_moments
+from skarce.moments.passes import Block, streamed_moments, whole_moments
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
-
-
-class Rows(NamedTuple):
-    """A checked block: inputs, targets of shape (n_rows, n_outputs), weights or None."""
-
-    X: Floats
-    targets: Floats
-    weights: Floats | None
 
 
 class RowBlocks:
@@ -104,27 +97,44 @@ class RowBlocks:
         return kept[0], n_seen <= n_rows, n_seen
 
 
-class RowBlocksDesign(Centred):
+class RowBlocksDesign(Design):
     """Candidates at rows that are read block by block."""
 
-    def __init__(self, candidates: Any, blocks: RowBlocks, n_rows: int, *, fit_intercept: bool = True) -> None:
-        self._candidates, self._blocks = candidates, blocks
-        self._n_rows = n_rows
-        self._fit_intercept = fit_intercept
+    def __init__(self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True) -> None:
+        self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
+        self._blocks, self._n_rows = blocks, n_rows
 
-    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
-        """One `Moments` for each output, all on one Gram; ``"auto"`` is whole while it fits the memory budget."""
-        m = self._candidates.n_candidates
+    @classmethod
+    def takes(cls, X: Any) -> bool:
+        return isinstance(X, RowBlocks)
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
+        """Fit the basis on a sample of the rows."""
+        if y is not None or sample_weight is not None:
+            raise ValueError("with RowBlocks, y and sample_weight come from the blocks: leave them out of fit.")
+        sample, is_all, n_rows = X.sample(recipe.seed)
+        if not is_all and recipe.takes_every_row():
+            raise ValueError(
+                f"centers=None would make each of the {n_rows} rows a candidate, and RowBlocks are not held in memory. Give "
+                "KernelBasis(centers=500), or an array of centers."
+            )
+        rows = recipe.check(sample.X, sample.y, sample.weights)
+        return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept)
+
+    def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
+        """``"auto"`` is whole while it fits the memory budget."""
+        m = self.candidates.n_candidates
         # Every pass reads all rows again, so the whole product is worth its price unless it does not fit.
-        kind = choose_kind(kind, Costs(self._n_rows, m, element=m, one_by_one=one_by_one))
+        kind = choose_kind(kind, Costs(self._n_rows, m, element=m, access=access))
         collect = whole_moments if kind == "whole" else streamed_moments
-        moments, self._centre = collect(self._read, fit_intercept=self._fit_intercept)
-        self.n_samples = moments[0].n_samples + self._fit_intercept
+        moments, self._center = collect(self._read, fit_intercept=self.fit_intercept)
+        self.n_samples = moments[0].n_samples + self.fit_intercept
         return moments
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:
-            yield Block(self._candidates.on(rows.X), rows.targets, rows.weights)
+            yield Block(self.candidates.on(rows.X), rows.targets, rows.weights)
 
 
 def _checked(number: int, parts: Any) -> Rows:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from skarce._typing import Floats
 from skarce._validation import check_budget, check_weight_variance
-from skarce.criteria import Criterion, IndividualEvidence
+from skarce.designs import Rows
 from skarce.estimators.nested import NestedRegressor
-from skarce.estimators.streaming import Training
-from skarce.methods.all_candidates import GivenWeightVariance, full_model
-from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule, run_penalized_path
-from skarce.moments import Moments
+from skarce.methods.elimination.method import Elimination
+from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule
+from skarce.methods.method import Method
 from skarce.posteriors.nested import NestedPath
-from skarce.states.budget import Budget
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
-from skarce.states.outcome import Outcome
-
-PRECISION_TOL, PRECISION_STEPS = 1e-9, 100  # of the search for the precision of the full model
 
 
 class BackwardEliminationRegressor(NestedRegressor):
@@ -108,8 +97,6 @@ class BackwardEliminationRegressor(NestedRegressor):
     7 functions, 0.99
     """
 
-    _trace_fields = ("increment", "objective")
-
     def __init__(
         self,
         basis: Any = "rbf",
@@ -150,38 +137,12 @@ class BackwardEliminationRegressor(NestedRegressor):
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
         check_budget(self.n_basis, self.max_active)
 
-    def _criterion(self) -> Criterion:
-        """With a given weight variance, that of targets that span [-1, 1]: `_criterion_of` knows them."""
-        given = check_weight_variance(self.weight_variance)
-        return IndividualEvidence() if given is None else GivenWeightVariance(weight_variance=given)
+    def _method(self) -> Elimination:
+        return Elimination(self._rule(self.tol), check_weight_variance(self.weight_variance), self.n_basis, self.keep_path)
 
-    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
-        variances = self._given_variances(rows)
-        return criterion if variances is None else GivenWeightVariance(weight_variance=float(variances[output]))
-
-    def _learning(self, rows: Training) -> dict[str, Any]:
-        """Widths go with the prior of the weights, and have all of the time."""
-        return {**super()._learning(rows), "max_time": self.max_time, "weight_variance": self._given_variances(rows)}
-
-    def _given_variances(self, rows: Training) -> Floats | None:
-        """The prior variance of the weights of each output in user units, or None where it is learned."""
-        given = check_weight_variance(self.weight_variance)
-        if given is None:
-            return None
-        targets = rows.targets if rows.weights is None else rows.targets[rows.weights > 0.0]
-        half = 0.5 * np.ptp(targets, axis=0)
-        return given * np.where(half > 0.0, half, 1.0) ** 2
-
-    def _journal(self, limits: Budget) -> Journal:
-        """All that follows the learning of widths costs less than one step of it: it is not cut short."""
-        return super()._journal(replace(limits, deadline=None))
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None
-        full = full_model(moments, Journal(Budget(PRECISION_TOL, PRECISION_STEPS)), given)
-        if full is None:
-            return Fit(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
-        return run_penalized_path(criterion, moments, journal, full, self._rule(self.tol), self.n_basis, self.keep_path)
+    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
+        """Widths have all of the time."""
+        return {**super()._width_options(rows, method), "max_time": self.max_time}
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._rule(tol).size(-path.worths, path.least)

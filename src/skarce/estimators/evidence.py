@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from skarce._validation import check_weight_variance
-from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import MomentRegressor
-from skarce.estimators.streaming import Training
-from skarce.methods.all_candidates import GivenWeightVariance, run_all_candidates
-from skarce.moments import Moments
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.estimators.regressor import SparseRegressorBase
+from skarce.methods.all_candidates import AllCandidates
 
 
-class EvidenceRegressor(MomentRegressor):
+class EvidenceRegressor(SparseRegressorBase):
     """All candidates, with one precision for their weights and the noise at the maximum of the evidence.
 
     The dense model beside which sparse ones are judged: a Bayesian ridge regression on the kernels, or a Gaussian process with
@@ -107,14 +102,5 @@ class EvidenceRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Criterion:
-        given = check_weight_variance(self.weight_variance)
-        return IndividualEvidence() if given is None else GivenWeightVariance(weight_variance=given)
-
-    def _learning(self, rows: Training) -> dict[str, Any]:
-        """Widths go with the prior of the weights."""
-        return {**super()._learning(rows), "weight_variance": check_weight_variance(self.weight_variance)}
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        given = criterion.weight_variance if isinstance(criterion, GivenWeightVariance) else None
-        return run_all_candidates(moments, journal, given)
+    def _method(self) -> AllCandidates:
+        return AllCandidates(check_weight_variance(self.weight_variance))

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
 from skarce._validation import check_budget
-from skarce.criteria import Criterion, SharedEvidence
+from skarce.criteria import SharedEvidence
 from skarce.estimators.nested import NestedRegressor
-from skarce.moments import Moments
+from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
-from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway
-from skarce.searches.one_by_one import OneByOne
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway, Search
 
 SEARCHES: dict[str, Callable[[], Any]] = {
     "forward": lambda: Forward(16, 0.0, share=0.3),  # the paper's rule, as in the others
@@ -87,7 +82,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         alpha, the same for all; infinite where an output does not use a function.
     noise_variance_ : float or array of shape (n_outputs,)
     relevance_vectors_ : array of shape (n_active, n_features)
-        The centres of the active functions (kernel bases only).
+        The centers of the active functions (kernel bases only).
     relevance_ : array of shape (n_candidates,)
         1 - alpha Sigma_ii: how well the data determine each weight, 0 for functions left out.
     basis_ : transformer
@@ -161,34 +156,23 @@ class EvidenceSearchRegressor(NestedRegressor):
     def _check_limits(self) -> None:
         super()._check_limits()
         search = self._strategy()
-        check_budget(getattr(search, "n_basis", None), self.max_active)
+        check_budget(search.n_basis, self.max_active)
 
-    def _criterion(self) -> Criterion:
-        return SharedEvidence(self.reestimate)
-
-    def _columns_one_by_one(self) -> float:
-        """All of them where the search comes down from all candidates."""
-        search = self._strategy()
-        if isinstance(search, OneByOne) and search.goes_down and search.initial is None:
-            return float(np.finfo(float).max)
-        n_basis = getattr(search, "n_basis", None)
-        return np.inf if n_basis is None or not isinstance(search, Forward) else n_basis
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        return self._strategy().run(criterion, moments, journal)
+    def _method(self) -> Selection:
+        return Selection(SharedEvidence(self.reestimate), self._strategy(), keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._strategy().replay(path.worths, path.least, path.n_samples, tol)
 
-    def _strategy(self) -> Any:
+    def _strategy(self) -> Search:
         """The search with the parameters that are given here."""
         search = SEARCHES[self.search]() if isinstance(self.search, str) and self.search in SEARCHES else self.search
-        if isinstance(search, type) and hasattr(search, "run"):
+        if isinstance(search, type) and issubclass(search, Search):
             raise ValueError(f"search must be an object, and {search.__name__} is a class: write {search.__name__}().")
-        if not hasattr(search, "run"):
+        if not isinstance(search, Search):
             raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
-        if given and not isinstance(search, OneByOne):
+        if not given.keys() <= {field.name for field in fields(search)}:
             raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}: use another search.")
         twice = [name for name in given if getattr(search, name) is not None]
         if twice:

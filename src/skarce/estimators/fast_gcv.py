@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from skarce.criteria import GCV, Criterion
-from skarce.estimators.base import MomentRegressor
-from skarce.methods.held_precision import run_held_precision
-from skarce.methods.local_ridge import run_local_ridge
-from skarce.moments import Moments
+from skarce.criteria import GCV
+from skarce.estimators.regressor import SparseRegressorBase
+from skarce.methods.held_precision import HeldPrecision
+from skarce.methods.local_ridge import LocalRidge
+from skarce.methods.method import MomentMethod
+from skarce.methods.selection import Selection
 from skarce.searches import BestAction, GreedyBatches, Pools
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 
 SOLVERS = ("fast", "sequential")
 NOISE_UPDATES = ("held", "paper")
 
 
-class FastGCVRegressor(MomentRegressor):
+class FastGCVRegressor(SparseRegressorBase):
     """A few kernel functions, each with a ridge of its own, chosen by generalized cross validation.
 
     Functions are added, their ridges re-estimated, and superfluous ones deleted, wherever that lowers the GCV error
@@ -106,21 +105,17 @@ class FastGCVRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Criterion:
+    def _method(self) -> MomentMethod:
         for name, known in (("solver", SOLVERS), ("noise_update", NOISE_UPDATES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
-        return GCV()
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
         if self.noise_update == "paper":
-            assert isinstance(criterion, GCV)
-            return run_held_precision(criterion, moments, journal)
+            return HeldPrecision()
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return search.run(criterion, moments, journal, self._start(moments))
+        return Selection(GCV(), search, self._spanning_start())
 
 
-class LocalRidgeRegressor(MomentRegressor):
+class LocalRidgeRegressor(SparseRegressorBase):
     """Orr's local smoothing: from the full model, every ridge in turn to the least GCV error, until a cycle changes nothing.
 
     All candidates are in at the start; most ridges go to infinity, and what is left is the model. A cycle costs
@@ -202,12 +197,9 @@ class LocalRidgeRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Criterion:
+    def _method(self) -> LocalRidge:
         given = self.initial_ridge
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if given is not None and not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
-        return GCV()
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)
+        return LocalRidge(None if given is None else float(given), self.readmit)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from abc import abstractmethod
 
 from skarce._validation import check_budget, is_count
 from skarce.criteria import Criterion
 from skarce.estimators.nested import NestedRegressor
-from skarce.moments import Moments
+from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
 from skarce.searches import Forward
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 
 
 class ForwardRegressor(NestedRegressor):
@@ -20,17 +18,18 @@ class ForwardRegressor(NestedRegressor):
     patience: int
     n_basis: int | None
 
+    @abstractmethod
+    def _criterion(self) -> Criterion:
+        """What makes a set good."""
+
+    def _method(self) -> Selection:
+        return Selection(self._criterion(), Forward(self.patience, self.tol, self.n_basis), keep_path=self.keep_path)
+
     def _check_limits(self) -> None:
         super()._check_limits()
         if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
         check_budget(self.n_basis, self.max_active)
-
-    def _columns_one_by_one(self) -> float:
-        return np.inf if self.n_basis is None else self.n_basis
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        return Forward(self.patience, self.tol, self.n_basis).run(criterion, moments, journal)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return Forward(self.patience, tol).replay(path.worths, path.least, path.n_samples, tol)

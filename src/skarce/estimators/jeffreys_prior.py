@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skarce.criteria import GCV, Criterion
-from skarce.estimators.base import MomentRegressor
-from skarce.methods.jeffreys import run_jeffreys
-from skarce.moments import Moments
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.estimators.regressor import SparseRegressorBase
+from skarce.methods.jeffreys import Jeffreys
 
 
-class JeffreysPriorRegressor(MomentRegressor):
+class JeffreysPriorRegressor(SparseRegressorBase):
     """A few functions by a Jeffreys prior on the variance of every weight: nothing to tune but the kernel (adaptive sparseness).
 
     Expectation maximisation from a ridge estimate with all candidates: each weight is penalised by the inverse of its own square,
@@ -104,15 +100,9 @@ class JeffreysPriorRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _columns_one_by_one(self) -> float | None:
-        return float(np.finfo(float).max)  # all of them
-
-    def _criterion(self) -> Criterion:
+    def _method(self) -> Jeffreys:
         given = self.initial_ridge
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, got {given!r}.")
-        return GCV()
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        return run_jeffreys(moments, journal, float(self.initial_ridge))
+        return Jeffreys(float(given))

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from skarce.criteria import Criterion
-from skarce.designs.repeats import times_counted
-from skarce.estimators.base import MomentRegressor
-from skarce.estimators.streaming import Training
-from skarce.methods.l1.path import TRACE_FIELDS, LaplaceGCV, run_laplace
-from skarce.moments import Moments
+from skarce.designs import Design
+from skarce.estimators.regressor import SparseRegressorBase
+from skarce.methods.l1.path import L1Path
 from skarce.posteriors.posterior import Posterior
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 DEGREES_OF_FREEDOM = ("hat", "active")
 
 
-class LaplacePriorRegressor(MomentRegressor):
+class LaplacePriorRegressor(SparseRegressorBase):
     """A few functions with an L1 penalty on their weights, the penalty chosen by generalized cross validation (SKR).
 
     Minimises 1/2 |t - Phi a|^2 + mu |a|_1, the lasso on kernels (Park, Sparse kernel regression using IRWLS procedure). All
@@ -106,8 +98,6 @@ class LaplacePriorRegressor(MomentRegressor):
     7 functions, 1.01 +- 0.11, penalty 0.002
     """
 
-    _trace_fields = TRACE_FIELDS
-
     def __init__(
         self,
         basis: Any = "rbf",
@@ -137,45 +127,35 @@ class LaplacePriorRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _columns_one_by_one(self) -> float | None:
-        return np.inf if self.finish else float(np.finfo(float).max)  # unknown how many, a few at a time; or all of them
-
-    def _criterion(self) -> Criterion:
+    def _method(self) -> L1Path:
         if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
             raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
         if not isinstance(self.finish, (bool, np.bool_)):
             raise ValueError(f"finish must be True or False, got {self.finish!r}.")
-        return LaplaceGCV(penalties=_checked(self.penalty), counts_active=self.degrees_of_freedom == "active")
+        return L1Path(_checked(self.penalty), self.degrees_of_freedom == "active", bool(self.finish))
 
-    def _criterion_of(self, output: int, criterion: Criterion, rows: Training) -> Criterion:
-        assert isinstance(criterion, LaplaceGCV)
-        return replace(criterion, times_counted=times_counted(rows)) if criterion.penalties is None else criterion
+    def _keep(self, posteriors: list[Posterior], design: Design) -> None:
+        super()._keep(posteriors, design)
+        chosen = _penalties(posteriors)
+        self.penalty_ = np.array(chosen) if isinstance(self.posterior_, list) else chosen[0]
 
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
-        assert isinstance(criterion, LaplaceGCV)
-        return run_laplace(criterion, moments, journal, self.finish)
-
-    def _keep(self, posteriors: list[Posterior], candidates: Any, one_output: bool) -> None:
-        super()._keep(posteriors, candidates, one_output)
-        # The last row is of the model that was chosen; a target that does not vary has none.
-        chosen = [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
-        self.penalty_ = chosen[0] if one_output else np.array(chosen)
-        if np.ndim(self.penalty) == 0 and self.penalty != "gcv":
-            self._warn_of_another_penalty([p for posterior, p in zip(posteriors, chosen, strict=True) if _is_capped(posterior)])
-
-    def _warn_of_another_penalty(self, reached: list[float]) -> None:
-        if self.finish and reached:
-            warnings.warn(
-                f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
-                f"{max(reached):.6g}, the least one on the way that has no more functions. Raise max_active for the penalty that "
-                "was asked for.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+    def _warnings(self, posteriors: list[Posterior]) -> list[str]:
+        is_one_penalty = np.ndim(self.penalty) == 0 and self.penalty != "gcv"
+        pairs = zip(posteriors, _penalties(posteriors), strict=True)
+        reached = [penalty for posterior, penalty in pairs if posterior.outcome is Outcome.SIZE_LIMIT]
+        if not (is_one_penalty and self.finish and reached):
+            return super()._warnings(posteriors)
+        return [
+            *super()._warnings(posteriors),
+            f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
+            f"{max(reached):.6g}, the smallest one on the way that has no more functions. Raise max_active for the penalty that "
+            "was asked for.",
+        ]
 
 
-def _is_capped(posterior: Posterior) -> bool:
-    return posterior.outcome is Outcome.SIZE_LIMIT
+def _penalties(posteriors: list[Posterior]) -> list[float]:
+    """The last row of a trace is of the model that was chosen; a target that does not vary has none."""
+    return [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
 
 
 def _checked(penalty: Any) -> tuple[float, ...] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,20 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._parallel import blas_threads
 from skarce._typing import Indices
-from skarce.criteria import Criterion
-from skarce.estimators.base import MomentRegressor
-from skarce.moments import Moments
+from skarce.designs import Design
+from skarce.estimators.regressor import SparseRegressorBase
 from skarce.posteriors.nested import NestedPath
-from skarce.posteriors.of_fit import Design
 from skarce.posteriors.posterior import Posterior
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 LIMITS = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time", Outcome.SIZE_LIMIT: "max_active"}
 
 
-class NestedRegressor(MomentRegressor):
+class NestedRegressor(SparseRegressorBase):
     """Base of the regressors that add or take away one function after the other: `with_n_basis` and `with_tol`."""
 
     keep_path: bool
@@ -106,8 +101,7 @@ class NestedRegressor(MomentRegressor):
 
     def _with_sizes(self, size_of: Callable[[NestedPath], int]) -> Any:
         check_is_fitted(self, "posterior_")
-        one_output = isinstance(self.posterior_, Posterior)
-        posteriors: Any = [self.posterior_] if one_output else self.posterior_
+        posteriors = self._posteriors()
         if all(p.path is None for p in posteriors):
             if not len(self.active_):
                 raise ValueError(f"this fit has no model with functions. {self.outcome_.value}")
@@ -118,7 +112,7 @@ class NestedRegressor(MomentRegressor):
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
             model = self._twin()
-            model._keep(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)), one_output)
+            model._keep_chosen(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)))
         return model
 
     def _twin(self) -> Any:
@@ -150,20 +144,19 @@ class NestedRegressor(MomentRegressor):
             return "The search saw no others: it ended by its own rule, or by n_basis."
         return f"{limit} ended the search there: raise it and fit again."
 
-    def _posterior(
-        self, criterion: Criterion, moments: Moments, design: Design, output: int, found: Fit, journal: Journal, factor: float
-    ) -> Posterior:
-        posterior = super()._posterior(criterion, moments, design, output, found, journal, factor)
-        if found.nested is None:
-            return posterior
-        most = len(found.nested.order) if self.keep_path else len(found.active)
-        return replace(posterior, path=NestedPath.of(found.nested, most, criterion, moments, design, output, factor))
-
-    def _keep_path(self, posteriors: list[Posterior], candidates: Any) -> None:
+    def _keep(self, posteriors: list[Posterior], design: Design) -> None:
+        super()._keep(posteriors, design)
         members = [posterior.active if posterior.path is None else posterior.path.members for posterior in posteriors]
         self._path_members = np.unique(np.concatenate(members))
         is_more = len(self._path_members) > len(self.active_)
-        self._path_basis = candidates.select(self._path_members) if is_more else self.basis_
+        self._path_basis = design.candidates.select(self._path_members) if is_more else self.basis_
+
+    def _keep_chosen(self, posteriors: list[Posterior], candidates: Any) -> None:
+        """Set the attributes of other models on the path."""
+        is_one = not isinstance(self.posterior_, list)
+        self._keep_models(posteriors, candidates, is_one=is_one)
+        noises = [p.noise_variance for p in posteriors]
+        self.noise_variance_ = noises[0] if is_one else np.array(noises)
 
 
 class _Members(NamedTuple):

@@ -59,7 +59,7 @@ class OnBasis:
         if not isinstance(self.verbose, (int, np.integer)):
             raise ValueError(f"verbose must be a whole number, got {self.verbose!r}.")
 
-    def _keep_models(self, posteriors: list[Any], candidates: Any, is_one: bool, sense: int) -> None:
+    def _keep_models(self, posteriors: list[Any], candidates: Any, *, is_one: bool) -> None:
         """What was found, of one target or class alone (`is_one`) or of several on the functions that any of them has."""
         active = np.unique(np.concatenate([p.active for p in posteriors]))
         places = [np.searchsorted(active, p.active) for p in posteriors]
@@ -82,7 +82,6 @@ class OnBasis:
         self.n_iter_ = sum(p.n_iter for p in posteriors)
         self.trace_ = posteriors[0].trace if is_one else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
-        self.criterion_sense_ = sense
         self._places = places
         if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
             self.relevance_vectors_ = basis.centers_
@@ -94,6 +93,15 @@ class OnBasis:
         basis = check_basis(self.basis)
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
+
+    def _posteriors(self) -> list[Any]:
+        """One for each target or class."""
+        return self.posterior_ if isinstance(self.posterior_, list) else [self.posterior_]
+
+    def _has_wide_kernels(self) -> bool:
+        """Whether kernels are likely to be so wide that they look alike: widths are learned, or there is one per input."""
+        basis = self.basis
+        return isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
 
     def _seed(self) -> int:
         """A fixed seed when random_state is None: the same data give the same model."""

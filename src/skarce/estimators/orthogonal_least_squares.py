@@ -61,7 +61,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
     noise_variance_ : float or array of shape (n_outputs,)
         The squared error over N - L (with an intercept N - 1 - L), unbiased but for the choice of functions.
     relevance_vectors_ : array of shape (n_active, n_features)
-        The centres of the active functions (kernel bases only).
+        The centers of the active functions (kernel bases only).
     relevance_ : array of shape (n_candidates,)
         1 for the functions in the model, 0 for those left out.
     basis_ : transformer

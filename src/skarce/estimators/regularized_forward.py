@@ -65,7 +65,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
     noise_variance_ : float or array of shape (n_outputs,)
         q / v, the squared error over the degrees of freedom left.
     relevance_vectors_ : array of shape (n_active, n_features)
-        The centres of the active functions (kernel bases only).
+        The centers of the active functions (kernel bases only).
     relevance_ : array of shape (n_candidates,)
         How well the data determine each weight (each orthogonalised weight), 0 for functions left out.
     basis_ : transformer
@@ -83,7 +83,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
 
     References
     ----------
-    Orr, M. J. L. (1995). Regularisation in the selection of radial basis function centres. Neural Computation 7, 606-623.
+    Orr, M. J. L. (1995). Regularisation in the selection of radial basis function centers. Neural Computation 7, 606-623.
 
     Examples
     --------

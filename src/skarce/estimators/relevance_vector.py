@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce.criteria import Criterion, IndividualEvidence
-from skarce.estimators.base import MomentRegressor
-from skarce.methods.relevance_em import run_em
-from skarce.moments import Moments
+from skarce.criteria import IndividualEvidence
+from skarce.estimators.regressor import SparseRegressorBase
+from skarce.methods.method import MomentMethod
+from skarce.methods.relevance_em import RelevanceEM
+from skarce.methods.selection import Selection
 from skarce.searches import BestAction, GreedyBatches, Pools
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 
 SOLVERS = ("fast", "sequential", "em")
 
 
-class RelevanceVectorRegressor(MomentRegressor):
+class RelevanceVectorRegressor(SparseRegressorBase):
     """Relevance vector machine for regression: a few kernel functions, each with a precision learned by evidence.
 
     Every weight has a prior precision of its own; maximising the evidence drives most of them to infinity, and what is left is the
@@ -63,7 +62,7 @@ class RelevanceVectorRegressor(MomentRegressor):
         alpha, infinite where an output does not use a function.
     noise_variance_ : float or array of shape (n_outputs,)
     relevance_vectors_ : array of shape (n_active, n_features)
-        The centres of the active functions (kernel bases only).
+        The centers of the active functions (kernel bases only).
     relevance_ : array of shape (n_candidates,)
         1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
     basis_ : transformer
@@ -124,13 +123,11 @@ class RelevanceVectorRegressor(MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Criterion:
+    def _method(self) -> MomentMethod:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
-        return IndividualEvidence(self.noise_variance)
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
+        criterion = IndividualEvidence(self.noise_variance)
         if self.solver == "em":
-            return run_em(criterion, moments, journal)
+            return RelevanceEM(criterion)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return search.run(criterion, moments, journal, self._start(moments))
+        return Selection(criterion, search, self._spanning_start())

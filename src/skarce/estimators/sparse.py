@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from skarce.criteria import Criterion, IndividualEvidence, PenalizedError
+from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.nested import NestedRegressor
-from skarce.moments import Moments
+from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
-from skarce.searches import BestAction
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.searches import BestAction, Search
 
 
 class SparseRegressor(NestedRegressor):
@@ -77,31 +75,27 @@ class SparseRegressor(NestedRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Criterion:
-        if self.criterion is None:
-            return IndividualEvidence()
-        if isinstance(self.criterion, type) or not hasattr(self.criterion, "ranking"):
-            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
-        return self.criterion
-
-    def _search(self, criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
+    def _method(self) -> Selection:
+        criterion = IndividualEvidence() if self.criterion is None else self.criterion
         search = BestAction() if self.search is None else self.search
-        if isinstance(search, type) or not hasattr(search, "run"):
+        if not isinstance(criterion, Criterion):
+            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
+        if not isinstance(search, Search):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")
-        return search.run(criterion, moments, journal)
+        return Selection(criterion, search, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
-        worths = path.worths
-        if isinstance(self.criterion, PenalizedError):  # whose own tolerance it is that decides
-            worths = self.criterion.rejudged(worths, path.least, path.n_samples, len(self.relevance_), tol)
-            tol = self.tol
-        return self.search.replay(worths, path.least, path.n_samples, tol)
+        method = self._method()
+        has_own_tol = method.criterion.with_tol(tol) is not None
+        worths = method.criterion.rejudged(path.worths, path.least, path.n_samples, len(self.relevance_), tol)
+        return method.search.replay(worths, path.least, path.n_samples, self.tol if has_own_tol else tol)
 
     def _ask_for(self, n_basis: int | None) -> None:
         self.search = replace(self.search, n_basis=n_basis)
 
     def _tolerate(self, tol: float) -> None:
-        if isinstance(self.criterion, PenalizedError):
-            self.criterion = replace(self.criterion, tol=tol)
-        else:
+        changed = self._method().criterion.with_tol(tol)
+        if changed is None:
             super()._tolerate(tol)
+        else:
+            self.criterion = changed

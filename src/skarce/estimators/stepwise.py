@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce.criteria.variational import LikelihoodWithoutPrior
-from skarce.estimators.base import MomentRegressor
+from skarce.estimators.regressor import SparseRegressorBase
 from skarce.estimators.tested_coefficients import TestedCoefficients
-from skarce.methods.stepwise import run_stepwise
-from skarce.moments import Moments
-from skarce.posteriors.posterior import Posterior
-from skarce.posteriors.variational import VariationalPosterior
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.methods.stepwise import Stepwise
 
 DIRECTIONS = ("both", "forward", "backward")
 
 
-class StepwiseRegressor(TestedCoefficients, MomentRegressor):
+class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
     """Least squares on inputs that enter and leave one at a time by F tests.
 
     It is here to be compared with: tests after a selection promise more than they hold, inputs that say nearly the same confuse
@@ -82,16 +76,9 @@ class StepwiseRegressor(TestedCoefficients, MomentRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _criterion(self) -> Any:
+    def _method(self) -> Stepwise:
         if self.direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {list(DIRECTIONS)}, got {self.direction!r}.")
         if not 0.0 < self.enter <= self.leave <= 1.0:
             raise ValueError(f"enter and leave must be levels with 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
-        return LikelihoodWithoutPrior()
-
-    def _posterior(self, criterion: Any, moments: Moments, *rest: Any) -> Posterior:
-        posterior = super()._posterior(criterion, moments, *rest)
-        return VariationalPosterior.of(posterior, lengths=moments.gram.diagonal[posterior.active], is_factorized=False)
-
-    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Fit:
-        return run_stepwise(moments, journal, self.direction, self.enter, self.leave)
+        return Stepwise(self.direction, self.enter, self.leave)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
 from skarce._parallel import blas_threads
-from skarce._typing import Floats
 from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
 from skarce.designs import StreamDesign
+from skarce.estimators.base import SEEN, Prepared, SparseEstimator
+from skarce.methods.method import Method
 from skarce.posteriors.augmentation import Augmentation
-
-
-class Training(NamedTuple):
-    """Checked training data: inputs (or a foreign transformer's raw input), targets (n_rows, n_outputs), weights."""
-
-    X: Any
-    targets: Floats
-    weights: Floats | None
 
 
 def _can_stream(estimator: Any) -> bool:
@@ -33,84 +26,84 @@ def _can_stream(estimator: Any) -> bool:
             "partial_fit needs candidates that are fixed in advance, and these are at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
         )
-    if getattr(estimator, "noise", "gaussian") != "gaussian":
-        raise AttributeError('partial_fit keeps no rows, and noise="student-t" weighs them again and again. Use noise="gaussian".')
+    estimator._check_streaming()
     return True
 
 
-class Streaming(ABC):
-    """Adds `partial_fit` to an estimator that can check rows (`_checked_rows`) and fit to a stream of moments (`_fit_stream`)."""
+class Streaming(SparseEstimator):
+    """Adds `partial_fit` to an estimator for which moments say all."""
 
-    fit_intercept: bool
-    _stream: StreamDesign | None
+    forgetting: float = 1.0
+    _stream: StreamDesign | None = None
 
-    @abstractmethod
-    def _checked_rows(self, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> tuple[Training, bool, Any]: ...
-
-    @abstractmethod
-    def _fit_stream(self, stream: StreamDesign, one_output: bool, rows: Training, started: float) -> None: ...
-
-    @abstractmethod
-    def _learning(self, rows: Training) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def _check_limits(self) -> None: ...
-
-    @abstractmethod
-    def _criterion(self) -> Any: ...
+    def _check_streaming(self) -> None:
+        """Raise an AttributeError if the method needs rows that a stream does not keep. Default: it needs none."""
 
     @available_if(_can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Add a batch of rows, of which only the moments are kept: memory does not grow with the stream. After `fit` it goes on.
+        """Add a batch of rows. Only their moments are kept, so memory does not grow with the stream. After `fit` it goes on.
 
-        It is there where the candidates are fixed in advance: inputs that are passed through, or kernels at given centres or
+        It is available if the candidates are fixed in advance: inputs that are passed through, or kernels at given centers or
         landmarks. Landmarks, widths and other things that a basis learns are learned from the first batch.
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array of shape (n_samples,), optional
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
             Counts, as in `fit`.
 
         Returns
         -------
-        self
+        self : object
+            Fitted estimator.
         """
         started = time.monotonic()
         self._check_limits()
-        self._criterion()
+        method = self._method()
         with blas_threads(1):
-            self._fit_stream(*self._absorbed(X, y, sample_weight), started)
+            prepared = self._absorbed(X, y, sample_weight, method)
+            self._fit_on(prepared, self._following(method), started)
         return self
 
-    def _absorbed(self, X: Any, y: Any, sample_weight: Any) -> tuple[StreamDesign, bool, Training]:
+    def _fit_on(self, prepared: Prepared, method: Method[Any], started: float) -> None:
+        super()._fit_on(prepared, method, started)
+        if not isinstance(prepared.design, StreamDesign):
+            moments = [problem.moments.scaled(1.0 / problem.target_scale) for problem in prepared.problems]
+            self._stream = StreamDesign.after(prepared.design, moments) if hasattr(self, "partial_fit") else None
+
+    def _following(self, method: Method[Any]) -> Method[Any]:
+        """The method that goes on from the model of the last batch, until it is time to solve from scratch."""
+        stream = self._stream
+        assert stream is not None
+        if hasattr(self, "posterior_") and not stream.is_due:
+            return method.following(self._posteriors())
+        stream.n_solved = stream.n_seen
+        return method
+
+    def _absorbed(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
         """The stream with one more batch, and rows that stand for all."""
-        stream: StreamDesign | None = getattr(self, "_stream", None)
+        stream = self._stream
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(
-                "fit keeps what partial_fit would go on from only where it has all of the Gram matrix, and that within 16 MiB. Use "
+                "fit keeps what partial_fit would go on from only if it has all of the Gram matrix, and that within 16 MiB. Use "
                 'moments="whole" for fewer than 1448 candidates, or begin with partial_fit.'
             )
-        forgetting = check_forgetting(getattr(self, "forgetting", 1.0))
+        forgetting = check_forgetting(self.forgetting)
         if stream is not None and stream.fit_intercept != self.fit_intercept:
             raise ValueError(
-                f"fit_intercept={self.fit_intercept}, and the batches before this one had {stream.fit_intercept}: begin afresh, "
+                f"fit_intercept={self.fit_intercept}, and the batches before this one had {stream.fit_intercept}: begin again, "
                 "with clone(model)."
             )
-        rows, one_output, basis = self._checked_rows(X, y, sample_weight, is_first=stream is None)
+        probe = copy(self)
+        rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
         if stream is None:
-            targets = rows.targets[:, 0] if one_output else rows.targets
-            candidates = fit_basis(basis, rows.X, targets, rows.weights, **self._learning(rows))
+            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, **self._width_options(rows, method))
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, the batches before it {stream.n_outputs}.")
-        stream.absorb(*rows, forgetting)
+        stream.absorb(rows, forgetting)
+        stream.rows = Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
         self._stream = stream
-        return stream, one_output, Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
-
-    def _stream_after(self, candidates: Any, design: Any, moments: Any) -> StreamDesign | None:
-        """What `partial_fit` would go on from after `fit`."""
-        if not hasattr(self, "partial_fit"):
-            return None
-        return StreamDesign.after(candidates, design, moments, fit_intercept=self.fit_intercept)
+        seen = {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)}
+        return Prepared(stream, stream.problems(self._likelihood()), seen)

@@ -15,9 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce._parallel import blas_threads, one_thread
-from skarce.criteria import IndividualEvidence
-from skarce.estimators.base import MomentRegressor, Prepared
-from skarce.estimators.sparse import SparseRegressor
+from skarce.estimators.base import Prepared, SparseEstimator
+from skarce.posteriors.inflation import inflated
 
 # With "basis" and all that is inside it, the parameters on which the moments depend.
 OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
@@ -46,15 +45,15 @@ class Trial(NamedTuple):
 
 
 def shares_moments(estimator: Any) -> bool:
-    """Whether it is fitted as all are that select functions by moments."""
-    return isinstance(estimator, MomentRegressor) and type(estimator).fit is MomentRegressor.fit
+    """Whether it is fitted as all of our regressors are, on moments."""
+    return isinstance(estimator, SparseEstimator) and estimator._likelihood().has_moments
 
 
-def moments_key(estimator: MomentRegressor, params: dict[str, Any]) -> Any:
+def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
     """Equal for candidates whose basis and moments are the same."""
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
     try:
-        return joblib.hash(chosen), estimator._columns_one_by_one()
+        return joblib.hash(chosen), estimator._method().access
     except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a function without a name
         return object()
 
@@ -91,12 +90,14 @@ def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflatio
     return trials, best[1]
 
 
-def _fit_prepared(estimator: MomentRegressor, prepared: Prepared | None, X: Any, y: Any, fit_params: dict[str, Any]) -> Prepared:
+def _fit_prepared(estimator: SparseEstimator, prepared: Prepared | None, X: Any, y: Any, fit_params: dict[str, Any]) -> Prepared:
     """Fit on what another estimator has prepared, or prepare it."""
     started = time.monotonic()
+    estimator._check_limits()
+    method = estimator._method()
     with blas_threads(1):
-        prepared = estimator._prepare(X, y, **fit_params) if prepared is None else prepared
-        estimator._fit_on(prepared, started)
+        prepared = estimator._prepare(X, y, fit_params.get("sample_weight"), method) if prepared is None else prepared
+        estimator._fit_on(prepared, method, started)
     return prepared
 
 
@@ -110,7 +111,7 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
     n_active, outcome = len(getattr(model, "active_", ())), getattr(getattr(model, "outcome_", None), "name", "")
     criterion, sense = float(model.criterion_), int(model.criterion_sense_)
     is_inflated = sense < 0 and inflation.factor > 1.0 and hasattr(model, "posterior_")
-    compared = inflated(model, *inflation) if is_inflated else criterion
+    compared = inflated(model._posteriors(), *inflation) if is_inflated else criterion
     return Trial(index, criterion, compared, sense, kind_of(model), n_active, outcome, seconds, caught)
 
 
@@ -122,30 +123,11 @@ def last_step(estimator: Any) -> Any:
 def kind_of(model: Any) -> str:
     """By what a model is judged, in words; GCV of one class is of one kind, but for how its degrees of freedom are counted."""
     words = [type(model).__name__]
-    if isinstance(model, SparseRegressor) or (isinstance(model, MomentRegressor) and model.criterion_sense_ > 0):
-        criterion = model._criterion()
-        words.append(IndividualEvidence.__name__ if isinstance(criterion, IndividualEvidence) else type(criterion).__name__)
+    if isinstance(model, SparseEstimator):
+        words.append(model._method().kind)
     if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
         words.append(f"degrees_of_freedom={model.degrees_of_freedom!r}")
     return " with ".join(words)
-
-
-def inflated(model: Any, inflation: float, times_counted: float = 1.0) -> float:
-    """GCV of a fitted model where each degree of freedom that it uses counts as `inflation` of them, summed over outputs.
-
-    With V = N q / v^2 and noise variance q / v, v is N noise / V. Rows that are counted several times (by weights, or because they
-    repeat others) are no more degrees of freedom than they are rows.
-    """
-    total = 0.0
-    for posterior in model.posterior_ if isinstance(model.posterior_, list) else [model.posterior_]:
-        n, value = posterior.n_samples, posterior.criterion
-        if value == 0.0 and not len(posterior.active):  # a target that does not vary has nothing to fit
-            continue
-        freedom = n * posterior.noise_variance / value if value > 0.0 else n - posterior.fit_intercept - len(posterior.active)
-        n_distinct = n / times_counted
-        left = n_distinct - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
-        total += value * (freedom / n * n_distinct / left) ** 2 if left > 0.0 else np.inf
-    return total
 
 
 def order(trial: Trial) -> tuple[float, int]:

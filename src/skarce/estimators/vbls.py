@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from skarce._typing import Indices
-from skarce._validation import check_forgetting
+from skarce._validation import check_forgetting, check_significance
 from skarce.basis import KernelBasis
-from skarce.criteria import IndividualEvidence
-from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
-from skarce.designs import InMemoryDesign, StreamDesign
-from skarce.estimators.base import MomentRegressor, Search
+from skarce.estimators.regressor import SparseRegressorBase
 from skarce.estimators.tested_coefficients import TestedCoefficients
-from skarce.estimators.variational_parameters import check_prior, check_significance, group_labels
-from skarce.methods.variational.choice import choose
-from skarce.methods.variational.direct import Model, climb, resume, run_direct
-from skarce.methods.variational.growth import run_from_both_ends
-from skarce.methods.variational.stream import follow
-from skarce.methods.variational.student_noise import run_student
-from skarce.methods.variational.sweeps import run_em
-from skarce.methods.variational.together import run_shared, run_without_prior
-from skarce.moments import Moments
-from skarce.moments.moments import power_of_two_near
-from skarce.posteriors.of_fit import Design, posterior_of
-from skarce.posteriors.posterior import Posterior
+from skarce.methods.variational.method import VariationalLeastSquares
+from skarce.methods.variational.prior import Prior
+from skarce.methods.variational.student_noise import RobustLeastSquares
 from skarce.posteriors.variational import VariationalPosterior
-from skarce.states.fit import Fit
-from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 PRIORS = ("none", "shared", "ard")
@@ -48,9 +30,13 @@ NOTHING_LEFT = (
     "Least squares with as many candidates as rows fits any target, and leaves nothing to tell the noise: neither its std nor its "
     'tests mean anything. Use prior="ard" or "shared".'
 )
+COLLAPSED = (
+    'The factorized form of prior="shared" has collapsed to a model without weights, as it does if their mean squared t statistic '
+    "is below about 4 or rows are few. Use factorized=False."
+)
 
 
-class VBLSRegressor(TestedCoefficients, MomentRegressor):
+class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     """Variational Bayesian least squares: a linear model that finds out which of its inputs matter.
 
     Every weight has a precision of its own (or shares one with others), learned with the noise by maximising a lower bound on
@@ -208,110 +194,35 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
 
     # Fitting --------------------------------------------------------------------------------------------------------------
 
-    def _criterion(self) -> Any:
+    def _method(self) -> VariationalLeastSquares | RobustLeastSquares:
         self._check_choices()
-        if self._is_prior("none"):
-            return LikelihoodWithoutPrior()
-        return IndividualEvidence() if self._has_full_covariance() else VariationalBound()
-
-    def _search(self, criterion: Any, moments: Moments, journal: Journal) -> Fit:
-        labels = self._labels(moments.n_candidates)
-        if self._is_prior("none"):
-            found = run_without_prior(moments, journal) if self.solver == "direct" else run_em(moments, journal, None)
-        elif self._has_full_covariance():
-            found = run_shared(moments, journal, self.solver)
-        elif self.solver == "em":
-            found = run_em(moments, journal, labels)
-        else:
-            run = run_from_both_ends if self._starts_from_both_ends(labels) else run_direct
-            return self._chosen(run(moments, journal, labels), journal)
-        return self._strongest(found, moments)
-
-    def _chosen(self, model: Model, journal: Journal) -> Fit:
-        """What is left by the stricter rules, where there are any."""
-        model, outcome = choose(model, journal, self.significance, self.max_active)
-        return model.found(outcome)
-
-    def _strongest(self, found: Fit, moments: Moments) -> Fit:
-        """No more than `max_active` of a model of all, those whose weights move the fit most."""
-        if self.max_active is None or len(found.active) <= self.max_active:
-            return found
-        lengths = moments.gram.diagonal[found.active]
-        weights = found.weights
-        if weights is None:
-            weights = moments.projections[found.active] / (lengths + found.ridges)
-        kept = np.sort(np.argsort(-(weights**2) * lengths, kind="stable")[: self.max_active])
-        return Fit(found.active[kept], found.ridges[kept], Outcome.SIZE_LIMIT)
-
-    def _solve(
-        self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal, search: Search | None = None
-    ) -> Posterior:
-        search = self._following(criterion, design, output) if isinstance(design, StreamDesign) else None
-        posterior, freedom = super()._solve(criterion, moments, design, output, journal, search), np.inf
-        if self.noise == "student-t" and posterior.outcome not in (Outcome.CONSTANT_TARGET, Outcome.TOO_LITTLE_DATA):
-            posterior, freedom, moments = self._with_heavy_tails(criterion, moments, design, output, Journal(journal.limits))
-        labels = self._labels(moments.n_candidates)
-        _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        is_factorized = isinstance(criterion, VariationalBound) and not isinstance(criterion, LikelihoodWithoutPrior)
-        if is_factorized and self._is_prior("shared") and posterior.outcome is Outcome.NOTHING_HELPS:
-            warnings.warn(
-                'The factorised form of prior="shared" has collapsed to a model without weights, as it does where their mean '
-                "squared t statistic is below about 4 or rows are few. Use factorized=False.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        if self._is_prior("none") and posterior.outcome is Outcome.NO_NOISE:
-            warnings.warn(NOTHING_LEFT, ConvergenceWarning, stacklevel=5)
-        return VariationalPosterior.of(
-            posterior,
-            lengths=moments.gram.diagonal[posterior.active],
-            group_sizes=sizes[number[posterior.active]].astype(np.float64),
-            is_factorized=is_factorized,
-            noise_freedom=freedom,
+        method = VariationalLeastSquares(
+            prior=Prior(self.prior),
+            solver=self.solver,
+            grows=not self._is_on_kernels() if self.start == "auto" else self.start == "both",
+            factorized=self.factorized,
+            significance=self.significance,
+            follows=self.restarts == "doubling",
         )
+        return method if self.noise == "gaussian" else RobustLeastSquares(method, self.degrees_of_freedom)
 
-    def _following(self, criterion: Any, stream: StreamDesign, output: int) -> Search | None:
-        """How to go on from the model of the last batch, or None where it is time to solve afresh."""
-        follows = type(criterion) is VariationalBound and self.solver == "direct" and self.restarts == "doubling"
-        if not follows or not hasattr(self, "posterior_") or stream.n_seen >= 2.0 * stream.n_solved:
-            stream.n_solved = stream.n_seen if output == stream.n_outputs - 1 else stream.n_solved
-            return None
-        posterior = self.posterior_ if isinstance(self.posterior_, Posterior) else self.posterior_[output]
-        last = Fit(posterior.active, posterior.ridges, posterior.outcome)
-
-        def search(criterion: Any, moments: Moments, journal: Journal) -> Fit:
-            model = follow(moments, journal, self._labels(moments.n_candidates), last)
-            return self._chosen(model, journal)._replace(outcome=journal.exhausted() or Outcome.FOLLOWING)
-
-        return search
-
-    def _with_heavy_tails(
-        self, criterion: Any, moments: Moments, design: Design, output: int, journal: Journal
-    ) -> tuple[Posterior, float, Moments]:
-        """The fit with Student's t noise, its degrees of freedom, and the moments of the weighted rows."""
-        if not isinstance(design, InMemoryDesign):
-            raise ValueError(
-                'noise="student-t" weighs rows again and again, so it needs them in memory: pass arrays X and y to fit.'
+    def _check_streaming(self) -> None:
+        if self.noise != "gaussian":
+            raise AttributeError(
+                'partial_fit keeps no rows, and noise="student-t" weighs them again and again. Use noise="gaussian".'
             )
-        factor = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples)))
 
-        def fit(weighted: Moments, last: Fit | None) -> Fit:
-            inner = Journal(journal.limits)
-            if last is None or not len(last.active) or type(criterion) is not VariationalBound:
-                return self._search(criterion, weighted, inner)
-            model = resume(weighted, self._labels(weighted.n_candidates), last)
-            climb(model, inner)
-            return self._chosen(model, inner)
-
-        form = "none" if self._is_prior("none") else "full" if self._has_full_covariance() else "factorized"
-        robust = run_student(design, output, factor, fit, form, self.degrees_of_freedom, journal)
-        posterior = posterior_of(criterion, robust.moments, robust.design, 0, robust.found, journal, factor)
-        trace, in_user_units = journal.trace(), robust.moments.n_samples * float(np.log(factor))
-        trace["criterion"] += in_user_units
-        return replace(posterior, criterion=robust.bound + in_user_units, trace=trace), robust.freedom, robust.moments
+    def _warnings(self, posteriors: list[VariationalPosterior]) -> list[str]:
+        messages, prior = super()._warnings(posteriors), Prior(self.prior)
+        outcomes = [posterior.outcome for posterior in posteriors]
+        if prior.is_shared and self.factorized and Outcome.NOTHING_HELPS in outcomes:
+            messages.append(COLLAPSED)
+        if prior.is_none and Outcome.NO_NOISE in outcomes:
+            messages.append(NOTHING_LEFT)
+        return messages
 
     def _check_choices(self) -> None:
-        check_prior(self.prior, PRIORS)
+        Prior(self.prior).check(PRIORS)
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
@@ -328,17 +239,5 @@ class VBLSRegressor(TestedCoefficients, MomentRegressor):
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')
         check_significance(self.significance, self.solver, self.prior)
 
-    def _is_prior(self, name: str) -> bool:
-        return isinstance(self.prior, str) and self.prior == name
-
-    def _starts_from_both_ends(self, labels: Indices) -> bool:
-        """Groups cannot grow one by one."""
-        is_on_kernels = isinstance(self.basis, KernelBasis) or (isinstance(self.basis, str) and self.basis == "rbf")
-        wanted = not is_on_kernels if self.start == "auto" else self.start == "both"
-        return wanted and len(np.unique(labels)) == len(labels)
-
-    def _has_full_covariance(self) -> bool:
-        return self._is_prior("shared") and not self.factorized
-
-    def _labels(self, n_candidates: int) -> Indices:
-        return group_labels(self.prior, n_candidates)
+    def _is_on_kernels(self) -> bool:
+        return isinstance(self.basis, KernelBasis) or (isinstance(self.basis, str) and self.basis == "rbf")

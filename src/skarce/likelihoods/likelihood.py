@@ -67,6 +67,7 @@ class Likelihood(ABC):
 
     def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:  # noqa: B027
         """Raise a ValueError for targets that cannot be. Default: every number can be."""
+        return
 
 
 @dataclass(frozen=True)

@@ -2,56 +2,85 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from skarce._linalg import factor_of_nearly_singular, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
-from skarce.criteria.criterion import Members
 from skarce.criteria.one_precision import fit_of_all
+from skarce.designs.design import Rows
+from skarce.designs.problem import Problem
+from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
+from skarce.states.members import Members
 from skarce.states.outcome import Outcome
 
 NO_FREEDOM = 1e-9  # of n: where functions as many as rows leave no more than rounding
 
 
 @dataclass(frozen=True)
-class GivenWeightVariance(IndividualEvidence):
-    """The log evidence where all weights had the same, given prior variance v when the common ridge was found.
+class PriorEvidence(IndividualEvidence):
+    """The log evidence of functions that share one prior variance v, given or learned, when their common ridge is found.
 
-    With all functions the best noise is the ridge times v: where the evidence is stationary |t - Phi w|^2 / (n - gamma). With fewer
-    functions and that ridge the same quotient is the noise, and no less than with all of them.
+    If v is given, the best noise with all functions is the ridge times v: |t - Phi w|^2 / (n - gamma) where the evidence is
+    stationary. With fewer functions and that ridge the same quotient is the noise, and no less than with all of them.
     """
 
-    weight_variance: float = 1.0
+    weight_variance: float | None = None
 
-    def scaled(self, factor: float) -> GivenWeightVariance:
-        return GivenWeightVariance(weight_variance=self.weight_variance * factor**2)
+    def scaled(self, target_scale: float) -> Self:
+        variance = self.weight_variance
+        return self if variance is None else replace(self, weight_variance=variance * target_scale**2)
 
     def score(self, members: Members, n_samples: float) -> float:
+        if self.weight_variance is None:
+            return super().score(members, n_samples)
         noise = self.noise_at(members, n_samples)
         return -0.5 * (n_samples * float(np.log(noise)) + members.energy / noise + members.log_determinant)
 
-    def value(self, score: Floats | float, n_samples: float, n_total: float, factor: float) -> Any:
+    def value(self, score: Floats | float, n_samples: float, n_total: float, target_scale: float) -> Any:
         """The log density of the targets, with all constants."""
-        if n_samples <= 0.0:
-            return score
-        return score - 0.5 * n_samples * np.log(2.0 * np.pi) + n_samples * np.log(factor)
+        if self.weight_variance is None or n_samples <= 0.0:
+            return super().value(score, n_samples, n_total, target_scale)
+        return score - 0.5 * n_samples * np.log(2.0 * np.pi) + n_samples * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """|t - Phi w|^2 / (n - gamma), gamma = sum(1 - rho R_kk), which for no functions is t't / n; not below rho v."""
-        if not len(members.ridges):
+        if self.weight_variance is None or not len(members.ridges):
             return members.energy / n_samples
         ridge = float(members.ridges[0])
         error = members.energy - ridge * float(members.weights @ members.weights)
         freedom = n_samples - len(members.ridges) + ridge * float(members.spread().sum())
         least = ridge * self.weight_variance
         return max(error / freedom, least) if freedom > NO_FREEDOM * n_samples else least
+
+
+@dataclass(frozen=True)
+class AllCandidates(MomentMethod):
+    """All candidates with one precision by evidence.
+
+    Parameters
+    ----------
+    weight_variance : the prior variance of the weights in user units; None learns it
+    """
+
+    weight_variance: float | None = None
+    criterion: PriorEvidence = field(default_factory=PriorEvidence)
+
+    def width_options(self, rows: Rows) -> dict[str, Any]:
+        """Widths go with the prior of the weights."""
+        return {"weight_variance": self.weight_variance}
+
+    def judge(self, problem: Problem) -> PriorEvidence:
+        return PriorEvidence(weight_variance=self.weight_variance)
+
+    def solve(self, judge: PriorEvidence, moments: Moments, journal: Journal) -> Fit:
+        return run_all_candidates(moments, journal, judge.weight_variance)
 
 
 class FullModel(NamedTuple):
@@ -68,14 +97,14 @@ class FullModel(NamedTuple):
 def full_model(moments: Moments, journal: Journal, weight_variance: float | None) -> FullModel | None:
     """All candidates at the ridge of largest evidence; None where that is at its upper bound, where noise alone is as likely."""
     usable, directions, fit = fit_of_all(moments, weight_variance)
-    if not len(fit.lengths):
+    if not len(fit.squared_norms):
         return None
 
     def is_enough(ridge: float) -> bool:
         journal.note("ridge", -1, fit.score(ridge), len(usable))
         return journal.exhausted() is not None
 
-    ridge = fit.best_ridge(journal.limits.tol, is_enough)
+    ridge = fit.best_ridge(journal.budget.tol, is_enough)
     lowest, highest = fit.bounds
     if weight_variance is None and ridge >= highest:
         return None
@@ -88,8 +117,8 @@ def run_all_candidates(moments: Moments, journal: Journal, weight_variance: floa
     """The same as a set; of no functions where there is no such model."""
     full = full_model(moments, journal, weight_variance)
     if full is None:
-        return Fit(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
-    n_usable, most = len(full.candidates), journal.limits.max_active
+        return Fit.empty(Outcome.CONVERGED)
+    n_usable, most = len(full.candidates), journal.budget.max_active
     if most is not None and most < n_usable:
         kept = _strongest(moments, full.candidates, full.ridge, most)
         return Fit(kept, np.full(most, full.ridge), Outcome.SIZE_LIMIT)

@@ -7,12 +7,13 @@ repair it. It is here for comparison; holding zeta needs none of this.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skarce._parallel import on_one_blas_thread
 from skarce.criteria import GCV
+from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches.best_action import BestAction
 from skarce.states.active_set import ActiveSet
@@ -23,6 +24,16 @@ from skarce.states.outcome import Outcome
 FIRST_NOISE = 0.1  # of the variance of the target (step 1)
 
 
+@dataclass(frozen=True)
+class HeldPrecision(MomentMethod):
+    """Best actions by generalized cross validation with the printed noise update."""
+
+    criterion: GCV = field(default_factory=GCV)
+
+    def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
+        return run_held_precision(judge, moments, journal)
+
+
 @on_one_blas_thread
 def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fit:
     """Best actions with the printed noise update, until neither they nor the noise move any more.
@@ -30,7 +41,7 @@ def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fi
     The printed floor alpha_min = 1/N is taken for targets of unit variance: a floor in user units would make the result depend on
     them.
     """
-    limits, n = journal.limits, moments.n_samples
+    budget, n = journal.budget, moments.n_samples
     variance = moments.target_energy / n
     state = ActiveSet(moments, squares=True)
     noise, has_moved = FIRST_NOISE * variance, True
@@ -39,18 +50,18 @@ def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fi
         if limit is not None:
             return Fit(state.active.copy(), state.ridges.copy(), limit)
         floored = replace(criterion, lowest_ridge=noise / variance / n)
-        action, index, ridge, gain = BestAction.best(floored, state, limits.room(len(state)))
-        if state.is_exact() or (gain <= limits.tol and not has_moved):
-            outcome = Outcome.SIZE_LIMIT if limits.room(len(state)) == 0 else Outcome.CONVERGED
+        action, index, ridge, gain = BestAction.best(floored, state, budget.room(len(state)))
+        if state.is_exact() or (gain <= budget.tol and not has_moved):
+            outcome = Outcome.SIZE_LIMIT if budget.room(len(state)) == 0 else Outcome.CONVERGED
             return Fit(state.active.copy(), state.ridges.copy(), outcome)
         candidate = -1
-        if gain > limits.tol:
+        if gain > budget.tol:
             candidate = index if action == "add" else int(state.active[index])
             BestAction.apply(state, action, index, ridge)
         else:
             action = "noise"
         fresh = criterion.noise_at(state, n)
-        has_moved = bool(abs(np.log(fresh / noise)) > limits.tol)
+        has_moved = bool(abs(np.log(fresh / noise)) > budget.tol)
         state.settle(np.arange(len(state)), state.ridges * (fresh / noise))
         noise = fresh
         journal.note(action, candidate, criterion.score(state, n), len(state))

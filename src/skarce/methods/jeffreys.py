@@ -9,21 +9,25 @@ equals :math:`(G + \sigma^2\operatorname{diag}(1/w^2))^{-1}b` without dividing b
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import lapack
 
 from skarce._linalg import factor_of_nearly_singular, inverse_of_lower
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
+from skarce.criteria import GCV
+from skarce.designs.choice import ALL_ONE_BY_ONE, Access
 from skarce.methods.elimination.removals import most_missed
+from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
-from skarce.states.active_set import RESOLUTION
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import RESOLUTION
 
 # A weight whose square is below this share of sigma^2 / phi'phi cannot come back: its next one is smaller by as much.
 PRUNED = 1e-12
@@ -111,21 +115,38 @@ class JeffreysEM:
         self.weights, self.ridges = self.weights[places], self.ridges[places]
 
 
+@dataclass(frozen=True)
+class Jeffreys(MomentMethod):
+    """Adaptive sparseness: expectation maximization with a Jeffreys prior.
+
+    Parameters
+    ----------
+    initial_ridge : the ridge of every candidate at the start
+    """
+
+    initial_ridge: float = 0.01
+    criterion: GCV = field(default_factory=GCV)
+
+    @property
+    def access(self) -> Access:
+        return ALL_ONE_BY_ONE
+
+    def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
+        return run_jeffreys(moments, journal, self.initial_ridge)
+
+
 @on_one_blas_thread
 def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fit:
     """Iterate until no weight changes by more than the tolerance; where that leaves too many, again from the most missed."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f"adaptive sparseness starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use "
-            "fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
-        )
+    what = f"adaptive sparseness, which starts from all {len(usable)} candidates,"
+    require(len(usable), len(usable), what, "Use fewer candidates (KernelBasis(centers=500))")
     if not len(usable):
         return Fit(usable, np.empty(0), Outcome.CONVERGED)
     started = time.monotonic()
     state = JeffreysEM(moments, usable, initial_ridge)
     outcome = _settle(state, journal, time.monotonic() - started)
-    cap = journal.limits.max_active
+    cap = journal.budget.max_active
     if cap is not None and len(state.members) > cap:
         state.keep_most_missed(cap)
         outcome = _settle(state, journal, 0.0) or Outcome.SIZE_LIMIT
@@ -139,7 +160,7 @@ def _settle(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | No
     `seconds` is how long a step takes at first, and a model made of where it ends takes as long again.
     """
     change = np.inf
-    while len(state.members) and change > journal.limits.tol:
+    while len(state.members) and change > journal.budget.tol:
         if (limit := journal.exhausted(ahead=2.0 * seconds)) is not None:
             return limit
         size, started = len(state.members), time.monotonic()

@@ -6,39 +6,57 @@ held, until a whole cycle brings no significant decrease.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.criteria.gcv import Coordinate, coordinate_inside, coordinate_outside
+from skarce.criteria.gcv import GCV, Coordinate, coordinate_inside, coordinate_outside
 from skarce.criteria.one_ridge import OrthogonalFit
-from skarce.moments import Moments, WholeGram
-from skarce.states.active_set import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
+from skarce.methods.method import MomentMethod
+from skarce.moments import Moments, whole_matrix
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
 
 CHECK_EVERY = 64  # coordinates between two looks at the clock, and between two fresh starts from a Cholesky factor
 MANY = 1000  # candidates whose eigenvalues are computed
+
+
+@dataclass(frozen=True)
+class LocalRidge(MomentMethod):
+    """Local smoothing from the full model.
+
+    Parameters
+    ----------
+    initial_ridge : the ridge of every candidate at the start; None takes the common one with the least V
+    readmit : whether pruned candidates may come back
+    """
+
+    initial_ridge: float | None = None
+    readmit: bool = True
+    criterion: GCV = field(default_factory=GCV)
+
+    def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
+        return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)
 
 
 @on_one_blas_thread
 def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | None, readmit: bool) -> Fit:
     """Cycle over all candidates; a cycle that lowers (n/2) log V by no more than the tolerance is the last."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f"local smoothing starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use "
-            "FastGCVRegressor, fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
-        )
+    what = f"local smoothing, which starts from all {len(usable)} candidates,"
+    require(len(usable), len(usable), what, "Use FastGCVRegressor, or fewer candidates (KernelBasis(centers=500))")
     local = moments.restricted_to(usable)
     model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
     outcome = _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
-    if journal.limits.room(model.size) == 0:
-        kept = np.argsort(-model.effects(), kind="stable")[: journal.limits.max_active]
+    if journal.budget.room(model.size) == 0:
+        kept = np.argsort(-model.effects(), kind="stable")[: journal.budget.max_active]
         outcome = Outcome.SIZE_LIMIT
     return Fit(usable[model.members[kept]], model.ridges[kept].copy(), outcome)
 
@@ -63,11 +81,11 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
                 model.try_to_admit(candidate)
         model.refresh()
         score = model.score()
-        if score < before - journal.limits.tol:
+        if score < before - journal.budget.tol:
             model.restore(kept)
             return Outcome.ILL_CONDITIONED
         journal.note("cycle", -1, score, model.size)
-        if not score - before > journal.limits.tol:
+        if not score - before > journal.budget.tol:
             return Outcome.CONVERGED
 
 
@@ -81,7 +99,7 @@ def _common_ridge(moments: Moments) -> float:
         resolved_energy(moments),
         moments.n_samples,
     )
-    grid = fit.lengths.max(initial=0.0) * np.logspace(-8, 2, 61)
+    grid = fit.squared_norms.max(initial=0.0) * np.logspace(-8, 2, 61)
     residual, freedom = (np.array([each(ridge) for ridge in grid]) for each in (fit.residual, fit.freedom))
     # Where hardly a degree of freedom or a residual is left, V is a quotient of roundings.
     sound = (freedom > 1e-3 * moments.n_samples) & (residual > EXACT_FIT * moments.target_energy)
@@ -94,8 +112,7 @@ class _FullModel:
 
     def __init__(self, moments: Moments, ridge: float) -> None:
         self._moments = moments
-        assert isinstance(moments.gram, WholeGram)
-        self._gram = moments.gram.matrix
+        self._gram = whole_matrix(moments.gram)
         self.n_candidates = moments.n_candidates
         self.size = self.n_candidates
         self.members = np.arange(self.size)

@@ -33,6 +33,16 @@ class Method(ABC, Generic[AnyFit]):
         """+1 if a larger published criterion is better, -1 if a smaller one is."""
 
     @property
+    def kind(self) -> str:
+        """The kind of criterion: values of one kind compare. Default: that of this method alone."""
+        return type(self).__name__
+
+    @property
+    def remark(self) -> str:
+        """What sets the published criterion apart from that of other methods. Default: nothing."""
+        return ""
+
+    @property
     def access(self) -> Access:
         """How the method asks for columns of the Gram matrix. Default: in batches."""
         return IN_BATCHES
@@ -59,17 +69,30 @@ class Method(ABC, Generic[AnyFit]):
 
 
 class MomentMethod(Method[Fit]):
-    """A method that asks moments only. It says which judge and how to search; the rest is the same for all."""
+    """A method that asks moments only. It says by which criterion and how it solves; the rest is the same for all."""
 
+    criterion: Judge
     trace_fields: ClassVar[tuple[str, ...]] = ()  # that only this method has
     keep_path: bool = False  # whether nested models above the chosen one are kept
 
-    @abstractmethod
+    @property
+    def sense(self) -> int:
+        return self.criterion.sense
+
+    @property
+    def kind(self) -> str:
+        return self.criterion.kind
+
+    @property
+    def remark(self) -> str:
+        return self.criterion.remark
+
     def judge(self, problem: Problem) -> Judge:
-        """Return the criterion for a target in user units."""
+        """Return the criterion for a target in user units. Default: it does not depend on the target."""
+        return self.criterion
 
     @abstractmethod
-    def search(self, judge: Any, moments: Moments, journal: Journal) -> Fit:
+    def solve(self, judge: Any, moments: Moments, journal: Journal) -> Fit:
         """Search on the moments of one scaled target."""
 
     def run(self, problem: Problem, budget: Budget) -> Fit:
@@ -81,7 +104,7 @@ class MomentMethod(Method[Fit]):
         judge = judge.scaled(scale)
         value = lambda score: float(judge.value(score, moments.n_samples, total, scale))  # noqa: E731
         journal = Journal(budget, self.trace_fields, value)
-        fit = self.search(judge, moments, journal)
+        fit = self.solve(judge, moments, journal)
         outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
         return replace(fit, outcome=outcome, judge=judge, trace=journal.trace())
 

@@ -6,41 +6,51 @@ alpha_j = gamma_j / w_j^2, noise = |t - Phi w|^2 / (N - sum gamma).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.criteria import Criterion
-from skarce.moments import Moments, WholeGram
+from skarce.criteria import IndividualEvidence
+from skarce.methods.method import MomentMethod
+from skarce.moments import Moments
 from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.joint_steps import Remaining
 from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import RIDGE_RANGE, resolved_energy
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import RIDGE_RANGE, resolved_energy
 
 PRUNED = 1e6  # a ridge this many times phi'phi has left the model
 
 
-@on_one_blas_thread
-def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
+@dataclass(frozen=True)
+class RelevanceEM(MomentMethod):
     """Iterate to convergence, then let a search finish: candidates pruned too soon may come back.
 
-    The fixed-point iteration never re-admits a function, and its limit need not be a maximum for those it dropped; the closing
+    The fixed-point iteration never readmits a function, and its limit need not be a maximum for those it dropped. The closing
     search gives the result the certificate of all others: no single change gains more than the tolerance.
     """
+
+    criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
+
+    def solve(self, judge: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
+        return run_em(judge, moments, journal)
+
+
+@on_one_blas_thread
+def run_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
+    """Iterate, keep at most as many functions as allowed, and let greedy batches finish."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
-    if not fits(len(usable), len(usable)):
-        raise ValueError(
-            f'solver="em" starts from all {len(usable)} candidates, whose Gram matrix is above the memory budget. Use '
-            "solver='fast', fewer candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
-        )
+    what = f'solver="em", which starts from all {len(usable)} candidates,'
+    require(len(usable), len(usable), what, "Use solver='fast', or fewer candidates (KernelBasis(centers=500))")
     local = moments.restricted_to(usable)
     active, ridges, limit = _iterate(criterion, local, journal)
-    active, ridges = _capped(criterion, local, active, ridges, journal.limits.max_active)
+    active, ridges = _capped(criterion, local, active, ridges, journal.budget.max_active)
     start = (usable[active], ridges)
     if limit is not None:
         return Fit(*start, limit)
@@ -48,7 +58,7 @@ def run_em(criterion: Criterion, moments: Moments, journal: Journal) -> Fit:
 
 
 def _capped(
-    criterion: Criterion, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
+    criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
 ) -> tuple[Indices, Floats]:
     """Take out the function that is missed least until no more than `max_active` are left."""
     if max_active is None or len(active) <= max_active:
@@ -62,9 +72,8 @@ def _capped(
     return active[members.kept], ridges[members.kept]
 
 
-def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
+def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
     n, gram = moments.n_samples, moments.gram
-    assert isinstance(gram, WholeGram)
     active = np.arange(moments.n_candidates)
     # All candidates together are given the target's variance, and a tenth of it is noise.
     ridges = np.full(len(active), 0.1 * gram.diagonal.sum() / n)
@@ -80,8 +89,7 @@ def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[
             continue
         determined = np.maximum(1.0 - ridges * block.spread(), 1e-300)
         residual = max(block.energy - float(ridges @ block.weights**2), 1e-300)
-        fixed = getattr(criterion, "noise_variance", None)
-        noise = fixed or residual / max(n - float(determined.sum()), 1e-3 * n)
+        noise = criterion.noise_variance or residual / max(n - float(determined.sum()), 1e-3 * n)
         with np.errstate(divide="ignore", over="ignore"):
             updated = determined * noise / block.weights**2
         keep = updated < PRUNED * gram.diagonal[active]
@@ -91,6 +99,6 @@ def _iterate(criterion: Criterion, moments: Moments, journal: Journal) -> tuple[
         active = active[keep]
         ridges = np.maximum(updated[keep], RIDGE_RANGE[0] * gram.diagonal[active])
         journal.note("em", -1, score, len(active))
-        if keep.all() and abs(score - before) < 0.1 * journal.limits.tol:
+        if keep.all() and abs(score - before) < 0.1 * journal.budget.tol:
             break
     return active, ridges, None

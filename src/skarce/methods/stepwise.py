@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from scipy import stats
 
 from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
+from skarce.criteria.variational import LikelihoodWithoutPrior
+from skarce.designs.problem import Problem
+from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
-from skarce.states.active_set import DEPENDENT, resolved_energy
+from skarce.posteriors.variational import VariationalPosterior
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import DEPENDENT, resolved_energy
 
 
 class _Fit:
@@ -54,6 +60,30 @@ class _Fit:
         return stats.f.sf(gain * freedom / np.maximum(residual, 1e-300), 1.0, freedom)
 
 
+@dataclass(frozen=True)
+class Stepwise(MomentMethod):
+    """Least squares on candidates that enter and leave one at a time by F tests.
+
+    Parameters
+    ----------
+    direction : "both", "forward" or "backward"
+    enter, leave : significance levels
+    """
+
+    direction: str = "both"
+    enter: float = 0.05
+    leave: float = 0.1
+    criterion: LikelihoodWithoutPrior = field(default_factory=LikelihoodWithoutPrior)
+
+    def solve(self, judge: LikelihoodWithoutPrior, moments: Moments, journal: Journal) -> Fit:
+        return run_stepwise(moments, journal, self.direction, self.enter, self.leave)
+
+    def posterior(self, fit: Fit, problem: Problem) -> VariationalPosterior:
+        posterior = super().posterior(fit, problem)
+        squared_norms = problem.moments.gram.diagonal[posterior.active]
+        return VariationalPosterior.of(posterior, squared_norms=squared_norms, is_factorized=False)
+
+
 @on_one_blas_thread
 def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: float, leave: float) -> Fit:
     """Forward from none (``"both"``: those that have become insignificant leave again), or backward from all."""
@@ -80,7 +110,7 @@ def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: floa
                 continue
         if direction == "backward":
             break
-        if journal.limits.room(len(active)) == 0:
+        if journal.budget.room(len(active)) == 0:
             outcome = Outcome.SIZE_LIMIT
             break
         p_values = fit.entering()

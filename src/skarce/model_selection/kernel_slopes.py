@@ -1,4 +1,4 @@
-r"""Distance kernels and their slopes, and sums over pairs of rows and centres without an array of pairs for each input.
+r"""Distance kernels and their slopes, and sums over pairs of rows and centers without an array of pairs for each input.
 
 All four kernels are functions of :math:`q_{ij} = \sum_p g_p\,\delta_p(x_i, c_j)`, with squared differences
 :math:`\delta_p = (x_{ip} - c_{jp})^2`, or absolute ones in the Laplacian:
@@ -26,7 +26,7 @@ NAMES = ("rbf", "laplacian", "matern32", "matern52")
 
 
 class KernelSlopes:
-    """One of the four kernels between rows (n, d) and centres (m, d), as a function of one width for each input."""
+    """One of the four kernels between rows (n, d) and centers (m, d), as a function of one width for each input."""
 
     def __init__(self, name: str, rows: Floats, centers: Floats) -> None:
         self._name, self._rows, self._centers = name, rows, centers

@@ -1,8 +1,8 @@
 r"""The log evidence of the model with all candidates and one weight precision, as a function of the kernel widths.
 
-Targets :math:`t\sim N(0, \sigma^2(I + AA^T/\rho))`, where A are the kernels at the centres (``covariance="weights"``, the model of
+Targets :math:`t\sim N(0, \sigma^2(I + AA^T/\rho))`, where A are the kernels at the centers (``covariance="weights"``, the model of
 the estimators), or :math:`t\sim N(0, \sigma^2(I + C/\rho))` with the kernel itself as the covariance C of a Gaussian process
-(``covariance="kernel"``). With an intercept, columns and targets are centred and :math:`n = N - 1`; rows and targets are
+(``covariance="kernel"``). With an intercept, columns and targets are centered and :math:`n = N - 1`; rows and targets are
 multiplied by the square roots of the sample weights, and N is their sum. With :math:`P = (I + AA^T/\rho)^{-1}` and the noise at
 its optimum :math:`a/n`, :math:`a = t^TPt`,
 
@@ -59,7 +59,7 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightedTargets:
-    """Targets (n_rows, n_outputs) as the evidence sees them: centred and times the square roots of the weights.
+    """Targets (n_rows, n_outputs) as the evidence sees them: centered and times the square roots of the weights.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class WeightedTargets:
         total, root = float(weights.sum()), np.sqrt(weights)
         if not fit_intercept:
             return cls(targets * root[:, None], root, total, None)
-        centred = targets - weights @ targets / total
-        return cls(centred * root[:, None], root, total - 1.0, root / np.sqrt(total))
+        centered = targets - weights @ targets / total
+        return cls(centered * root[:, None], root, total - 1.0, root / np.sqrt(total))
 
-    def centred(self, columns: Floats) -> Floats:
+    def centered(self, columns: Floats) -> Floats:
         """Columns less what the intercept takes out of them, in place."""
         if self.direction is not None:
             columns -= np.multiply.outer(self.direction, self.direction @ columns)
@@ -91,7 +91,7 @@ class WeightedTargets:
 
 
 class WidthEvidence:
-    """The log evidence and its gradient at any widths, for one set of rows, targets and centres.
+    """The log evidence and its gradient at any widths, for one set of rows, targets and centers.
 
     With a `noise_prior` c the noise variance has the prior density sigma^(2c), which is part of `posterior` and of the gradients:
     -n/2 log a becomes -(n/2 - c) log a, and the noise a/(n - 2c).
@@ -120,7 +120,7 @@ class WidthEvidence:
     def best_ratio(self, widths: Floats) -> float:
         """The ratio kappa of largest evidence of the first output at these widths, by one decomposition."""
         phi, _ = self._kernel.values_and_slopes(widths)
-        columns = self._targets.centred(phi * self._targets.root[:, None])
+        columns = self._targets.centered(phi * self._targets.root[:, None])
         directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
         given = None if self._weight_variances is None else float(self._weight_variances[0])
         fit = EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
@@ -131,7 +131,7 @@ class WidthEvidence:
         t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
-        columns = self._targets.centred(phi)
+        columns = self._targets.centered(phi)
         energy = float(np.vdot(columns, columns))
         ridge, share = self._ridge(energy, raw, ratio)
         in_weights = columns.shape[1] <= columns.shape[0]
@@ -160,7 +160,7 @@ class WidthEvidence:
         t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
-        covariance = self._targets.centred(self._targets.centred(phi).T)
+        covariance = self._targets.centered(self._targets.centered(phi).T)
         energy = float(covariance.trace())
         ridge, share = self._ridge(energy, raw, ratio)
         factored = _Factored(covariance, ridge)
@@ -182,7 +182,7 @@ class WidthEvidence:
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
-        """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centred."""
+        """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centered."""
         moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
         return moving + floor, moving / (moving + floor)
 

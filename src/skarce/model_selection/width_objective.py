@@ -56,7 +56,7 @@ class Model(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Rows of positive weight, targets (n_rows, n_outputs), weights or None, and centres where they are not the rows."""
+    """Rows of positive weight, targets (n_rows, n_outputs), weights or None, and centers where they are not the rows."""
 
     X: Floats
     targets: Floats
@@ -80,7 +80,7 @@ class Data(NamedTuple):
         return data
 
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
-        """At most so many rows, and so many centres, drawn at random."""
+        """At most so many rows, and so many centers, drawn at random."""
         data = self
         if len(self.X) > n_rows:
             kept = np.sort(rng.choice(len(self.X), n_rows, replace=False))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from skarce._typing import Floats, Indices
-from skarce.moments import Gram
+from skarce.moments.gram import Gram
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,13 @@ class Gram(Protocol):
         ...
 
 
+def whole_matrix(gram: Gram) -> Floats:
+    """Return all of Phi'Phi as an array, to be read only; it is computed if it is not at hand."""
+    every = np.arange(len(gram.diagonal))
+    whole = gram.whole() if gram.is_whole else None
+    return np.ascontiguousarray(gram.block(every, every)) if whole is None else whole.matrix
+
+
 class WholeGram:
     """All of Phi'Phi in memory."""
 

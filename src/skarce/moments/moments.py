@@ -34,8 +34,8 @@ class RowsAnswer(Protocol):
 
     def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders: ...
 
-    def centred(self, indices: Indices) -> Floats:
-        """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
+    def centered(self, indices: Indices) -> Floats:
+        """Phi_A about the center, each row times the square root of its weight (rows without any are left out)."""
         ...
 
     def target(self) -> Floats:
@@ -120,8 +120,8 @@ class _ScaledRows:
             penalty=seen.penalty * factor**2,
         )
 
-    def centred(self, indices: Indices) -> Floats:
-        return self.rows.centred(indices)
+    def centered(self, indices: Indices) -> Floats:
+        return self.rows.centered(indices)
 
     def target(self) -> Floats:
         return self.rows.target() * self.factor
@@ -147,8 +147,8 @@ class _SomeRows:
         chosen = self.candidates if among is None else self.candidates[among]
         return self.rows.remainders(self.candidates[indices], ridges, chosen)
 
-    def centred(self, indices: Indices) -> Floats:
-        return self.rows.centred(self.candidates[indices])
+    def centered(self, indices: Indices) -> Floats:
+        return self.rows.centered(self.candidates[indices])
 
     def target(self) -> Floats:
         return self.rows.target()

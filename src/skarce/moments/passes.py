@@ -11,7 +11,9 @@ import numpy as np
 from skarce._parallel import for_each, n_cores, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
-from skarce.moments import CONSTANT, ColumnGram, Moments, Remainders, Sums
+from skarce.moments.gram import ColumnGram
+from skarce.moments.moments import Moments, Remainders
+from skarce.moments.sums import CONSTANT, Sums
 
 BLOCK_BYTES = 2**23  # rows are added to whole moments in blocks of about this size
 
@@ -31,25 +33,11 @@ class Block(NamedTuple):
 ReadBlocks = Callable[[], Iterable[Block]]
 
 
-class Centre(NamedTuple):
+class Center(NamedTuple):
     """What is subtracted from candidates and targets: their weighted means, or zero without an intercept."""
 
     candidates: Floats
     targets: Floats
-
-
-class Centred:
-    """Shared by designs, which know the centre once they have given their moments."""
-
-    _centre: Centre
-
-    @property
-    def target_means(self) -> Floats:
-        return self._centre.targets
-
-    def means(self, indices: Indices) -> Floats:
-        """Weighted means of these candidates, zero without an intercept."""
-        return self._centre.candidates[indices]
 
 
 def whole_sums(read: ReadBlocks) -> Sums:
@@ -67,24 +55,24 @@ def whole_sums(read: ReadBlocks) -> Sums:
     return sums
 
 
-def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Centre]:
+def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
     """Moments with all of Phi'Phi, from one pass."""
     sums = whole_sums(read)
-    centre = Centre(sums.candidate_means * fit_intercept, sums.target_means * fit_intercept)
+    center = Center(sums.candidate_means * fit_intercept, sums.target_means * fit_intercept)
     moments = [
-        replace(m, rows=RowsOfBlocks(read, centre, output)) for output, m in enumerate(sums.moments(about_mean=fit_intercept))
+        replace(m, rows=RowsOfBlocks(read, center, output)) for output, m in enumerate(sums.moments(about_mean=fit_intercept))
     ]
-    return moments, centre
+    return moments, center
 
 
-def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Centre]:
+def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
     """Moments by column: one pass now, and one for every batch of columns that is asked for later."""
     first = _first_pass(read, fit_intercept)
     usable = first.squares > 0.0
-    centre = first.centre
+    center = first.center
 
     def weighted(block: Block, indices: Indices) -> Floats:
-        values = block.evaluation.columns(indices) - centre.candidates[indices]
+        values = block.evaluation.columns(indices) - center.candidates[indices]
         return values if block.weights is None else values * block.weights[:, None]
 
     def compute_columns(indices: Indices) -> Floats:
@@ -92,19 +80,19 @@ def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Mom
         return np.where(usable, np.asarray(total).T, 0.0)
 
     def compute_block(rows: Indices, columns: Indices) -> Floats:
-        return sum((_cross_products(block, centre, rows, columns) for block in read()), start=np.zeros((len(rows), len(columns))))
+        return sum((_cross_products(block, center, rows, columns) for block in read()), start=np.zeros((len(rows), len(columns))))
 
     gram = ColumnGram(first.squares, compute_columns, compute_block)
     n = first.n_samples - 1.0 if fit_intercept else first.n_samples
     moments = [
-        Moments(gram, np.ascontiguousarray(b), float(tt), n, RowsOfBlocks(read, centre, output))
+        Moments(gram, np.ascontiguousarray(b), float(tt), n, RowsOfBlocks(read, center, output))
         for output, (b, tt) in enumerate(zip(first.projections.T, first.energies, strict=True))
     ]
-    return moments, centre
+    return moments, center
 
 
-def _cross_products(block: Block, centre: Centre, rows: Indices, columns: Indices) -> Floats:
-    """Phi_R'W Phi_C about the centre, a few rows of the data at a time on all cores."""
+def _cross_products(block: Block, center: Center, rows: Indices, columns: Indices) -> Floats:
+    """Phi_R'W Phi_C about the center, a few rows of the data at a time on all cores."""
     workers = n_cores()
     totals = [np.zeros((len(rows), len(columns))) for _ in range(workers)]
     parts = slices(block.evaluation.n_rows, 1024)
@@ -112,7 +100,7 @@ def _cross_products(block: Block, centre: Centre, rows: Indices, columns: Indice
     def work(worker: int) -> None:
         for part in parts[worker::workers]:
             right = block.evaluation.columns(columns, part)
-            right -= centre.candidates[columns]
+            right -= center.candidates[columns]
             left = right
             if rows is not columns:
                 left = block.evaluation.columns(rows, part)
@@ -148,8 +136,8 @@ def _product_of_block(block: Block, weights: Floats, at_mean: float) -> tuple[Fl
 class RowsOfBlocks:
     """Residual questions of one output, answered by a pass over the rows."""
 
-    def __init__(self, read: ReadBlocks, centre: Centre, output: int) -> None:
-        self._read, self._centre, self._output = read, centre, output
+    def __init__(self, read: ReadBlocks, center: Center, output: int) -> None:
+        self._read, self._center, self._output = read, center, output
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
         return float(sum((b.row_weights * r) @ r for b, r in self._residuals(indices, weights)))
@@ -160,8 +148,8 @@ class RowsOfBlocks:
 
     def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
         """[Phi_A; Z^(1/2)] = [Q1; Q2] R, e = phi - Q1 Q1'phi, Z^(1/2) y = Q2 Q1'phi (FGCV errata 6): no difference of squares."""
-        factors = _RowFactors(self._read, self._centre, indices, ridges)
-        among = np.arange(len(self._centre.candidates)) if among is None else among
+        factors = _RowFactors(self._read, self._center, indices, ridges)
+        among = np.arange(len(self._center.candidates)) if among is None else among
         inward, explained = np.zeros((len(among), len(indices))), np.zeros(len(indices))
         for block, root, orthogonal in factors.blocks():
             explained += (root * self._target(block)) @ orthogonal
@@ -180,10 +168,10 @@ class RowsOfBlocks:
         leftover = sums[2] + np.einsum("ma,ma->m", shrunk, shrunk)
         return Remainders(sums[0], leftover, sums[1], sums[2], residual, float(penalty @ penalty), factors.lower)
 
-    def centred(self, indices: Indices) -> Floats:
-        """Phi_A about the centre, each row times the square root of its weight (rows without any are left out)."""
+    def centered(self, indices: Indices) -> Floats:
+        """Phi_A about the center, each row times the square root of its weight (rows without any are left out)."""
         parts = [
-            self._weighted(block, block.evaluation.columns(indices) - self._centre.candidates[indices]) for block in self._read()
+            self._weighted(block, block.evaluation.columns(indices) - self._center.candidates[indices]) for block in self._read()
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -193,8 +181,8 @@ class RowsOfBlocks:
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         """Phi_A'Phi_A w in one pass over the rows, a few at a time on all cores."""
-        means = self._centre.candidates[indices]
-        spread = np.zeros(len(self._centre.candidates))
+        means = self._center.candidates[indices]
+        spread = np.zeros(len(self._center.candidates))
         spread[indices] = weights
         total, shift = np.zeros(len(spread)), 0.0
         for block in self._read():
@@ -217,19 +205,19 @@ class RowsOfBlocks:
             values = block.evaluation.columns(among[part])
             if not values.flags.owndata:
                 values = values.copy()
-            values -= self._centre.candidates[among[part]]
+            values -= self._center.candidates[among[part]]
             if block.weights is not None:
                 values *= root[:, None]
             yield part, values
 
     def _target(self, block: Block) -> Floats:
-        return block.targets[:, self._output] - self._centre.targets[self._output]
+        return block.targets[:, self._output] - self._center.targets[self._output]
 
     def _residuals(self, indices: Indices, weights: Floats) -> Iterable[tuple[Block, Floats]]:
         for block in self._read():
             residual = self._target(block)
             for part in slices(len(indices), 64):
-                values = block.evaluation.columns(indices[part]) - self._centre.candidates[indices[part]]
+                values = block.evaluation.columns(indices[part]) - self._center.candidates[indices[part]]
                 residual -= values @ weights[part]
             yield block, residual
 
@@ -243,8 +231,8 @@ class _RowFactors:
 
     lower: Floats
 
-    def __init__(self, read: ReadBlocks, centre: Centre, indices: Indices, ridges: Floats) -> None:
-        self._read, self._centre, self._indices, self._ridges = read, centre, indices, ridges
+    def __init__(self, read: ReadBlocks, center: Center, indices: Indices, ridges: Floats) -> None:
+        self._read, self._center, self._indices, self._ridges = read, center, indices, ridges
         size = len(indices)
         self._followed = [np.eye(size)]
         uppers = [factor[:size].copy() for _, _, factor in self._chain()]
@@ -265,7 +253,7 @@ class _RowFactors:
         triangle = np.diag(np.sqrt(self._ridges))
         for block in self._read():
             root = np.sqrt(block.row_weights)
-            active = (block.evaluation.columns(self._indices) - self._centre.candidates[self._indices]) * root[:, None]
+            active = (block.evaluation.columns(self._indices) - self._center.candidates[self._indices]) * root[:, None]
             factor, triangle = np.linalg.qr(np.vstack([triangle, active]))
             yield block, root, factor
         signs = np.where(triangle.diagonal() < 0.0, -1.0, 1.0)
@@ -274,10 +262,10 @@ class _RowFactors:
 
 class _FirstPass(NamedTuple):
     n_samples: float
-    centre: Centre
-    squares: Floats  # diag(Phi'W Phi) about the centre
-    projections: Floats  # Phi'W T about the centre
-    energies: Floats  # diag(T'W T) about the centre
+    center: Center
+    squares: Floats  # diag(Phi'W Phi) about the center
+    projections: Floats  # Phi'W T about the center
+    energies: Floats  # diag(T'W T) about the center
 
 
 def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
@@ -299,13 +287,13 @@ def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
     if not fit_intercept:
-        return _FirstPass(n, Centre(np.zeros(len(raw)), shift), raw, sums[:, 1:], energies)
+        return _FirstPass(n, Center(np.zeros(len(raw)), shift), raw, sums[:, 1:], energies)
     means, moved = sums[:, 0] / n, target_sums / n
     squares = raw - n * means**2
     _mend_nearly_constant(read, means, raw, squares)
     projections = sums[:, 1:] - np.multiply.outer(n * means, moved)
     projections[squares == 0.0] = 0.0
-    return _FirstPass(n, Centre(means, shift + moved), squares, projections, energies - n * moved**2)
+    return _FirstPass(n, Center(means, shift + moved), squares, projections, energies - n * moved**2)
 
 
 def _mend_nearly_constant(read: ReadBlocks, means: Floats, raw: Floats, squares: Floats) -> None:

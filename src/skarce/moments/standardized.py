@@ -7,35 +7,33 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._typing import Floats, Indices
-from skarce.moments import Gram, Moments, WholeGram
+from skarce.moments.gram import Gram, WholeGram
+from skarce.moments.moments import Moments
 
 _KEPT: WeakKeyDictionary[Gram, WholeGram] = WeakKeyDictionary()
 
 
 class Standardized(NamedTuple):
-    """The moments of Phi_A / length, which candidates A are, and their lengths."""
+    """The moments of Phi_A / length, which candidates A are, and their norms."""
 
     moments: Moments
     candidates: Indices
-    lengths: Floats
+    norms: Floats
 
 
 def standardized(moments: Moments, method: str) -> Standardized:
     """All candidates that vary, at unit length; the Gram matrix is scaled once for all outputs on it."""
     candidates = np.flatnonzero(moments.gram.diagonal > 0.0)
-    lengths = np.sqrt(moments.gram.diagonal[candidates])
-    if not fits(len(candidates), len(candidates)):
-        raise ValueError(
-            f"{method} needs the Gram matrix of all {len(candidates)} candidates, which is above the memory budget. Use "
-            'prior="ard" with solver="direct", fewer candidates, or sklearn.set_config(working_memory=...).'
-        )
+    norms = np.sqrt(moments.gram.diagonal[candidates])
+    what = f"{method}, which keeps the Gram matrix of all {len(candidates)} candidates,"
+    require(len(candidates), len(candidates), what, 'Use prior="ard" with solver="direct", or fewer candidates')
     if moments.gram not in _KEPT:
         gram = moments.gram.whole() or moments.gram
-        matrix = gram.block(candidates, candidates) / np.multiply.outer(lengths, lengths)
+        matrix = gram.block(candidates, candidates) / np.multiply.outer(norms, norms)
         matrix.flat[:: len(matrix) + 1] = 1.0
         _KEPT[moments.gram] = WholeGram(matrix)
-    projections = moments.projections[candidates] / lengths
+    projections = moments.projections[candidates] / norms
     scaled = Moments(_KEPT[moments.gram], projections, moments.target_energy, moments.n_samples)
-    return Standardized(scaled, candidates, lengths)
+    return Standardized(scaled, candidates, norms)

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
-from skarce.criteria import Criterion
+from skarce.designs.choice import IN_BATCHES, Access
+from skarce.designs.design import Design
+from skarce.designs.problem import Problem
+from skarce.likelihoods import Gaussian
 from skarce.moments import Moments, WholeGram
-from skarce.posteriors.of_fit import Design, posterior_of
+from skarce.moments.passes import Center
+from skarce.posteriors.of_fit import judge_of, posterior_of
 from skarce.posteriors.posterior import Posterior
-from skarce.searches.walk import new_state
-from skarce.states.fit import Fit, Nested
-from skarce.states.journal import Journal
+from skarce.states.fit import Fit
 from skarce.states.outcome import Outcome
 
 
@@ -32,7 +34,7 @@ class NestedPath:
     worths : what the search wants large, also of models above `most`
     gram, projections, target_energy, n_samples : moments of the members
     means, target_mean, n_total : what a design knows of them
-    criterion, factor : the criterion, and what the target was multiplied by
+    criterion, target_scale : the criterion, and what the target was multiplied by
     """
 
     members: Indices
@@ -49,13 +51,14 @@ class NestedPath:
     target_mean: float
     n_total: float
     criterion: Any
-    factor: float
+    target_scale: float
 
     @classmethod
-    def of(
-        cls, nested: Nested, most: int, criterion: Criterion, moments: Moments, design: Design, output: int, factor: float
-    ) -> NestedPath:
-        """The models of up to `most` functions; `moments` and `criterion` are of `factor` times the target."""
+    def of(cls, fit: Fit, problem: Problem, most: int) -> NestedPath:
+        """Keep the models of at most `most` functions."""
+        nested, moments, design = fit.nested, problem.moments, problem.design
+        if nested is None:
+            raise ValueError("the models on the way to this fit do not contain one another.")
         kept = slice(0, most - nested.least + 1)
         members = np.sort(nested.order[:most])
         return cls(
@@ -70,10 +73,10 @@ class NestedPath:
             target_energy=moments.target_energy,
             n_samples=moments.n_samples,
             means=design.means(members),
-            target_mean=float(design.target_means[output]),
+            target_mean=float(design.target_means[problem.output]),
             n_total=design.n_samples,
-            criterion=criterion,
-            factor=factor,
+            criterion=judge_of(fit),
+            target_scale=problem.target_scale,
         )
 
     @property
@@ -85,31 +88,25 @@ class NestedPath:
         criterion, moments = self.criterion, self._moments()
         places = np.sort(self.places[:size])
         ridges, mixing = np.broadcast_to(self.ridges[size - self.least], size).copy(), None
-        if hasattr(criterion, "penalty"):
+        if criterion.has_final_penalty:
             # The order of entry may matter, and the ridges of the path may be a step behind.
             places = self.places[:size]
-            ridges, mixing = criterion.penalty(new_state(criterion, moments, (places, ridges)), size)
-        found = Fit(places, ridges, Outcome.GOAL_REACHED, mixing, self.noises[size - self.least])
-        posterior = posterior_of(criterion, moments, _Kept(self), 0, found, Journal(), self.factor)
+            ridges, mixing = criterion.penalty(criterion.new_state(moments, places, ridges), size)
+        fit = Fit(places, ridges, Outcome.GOAL_REACHED, mixing, self.noises[size - self.least], judge=criterion)
+        posterior = posterior_of(fit, Problem(_Kept(self), 0, Gaussian(), moments, self.target_scale))
         return replace(posterior, active=self.members[posterior.active], trace=trace, n_iter=len(trace), path=self)
 
     def _moments(self) -> Moments:
         return Moments(WholeGram(self.gram), self.projections, self.target_energy, self.n_samples)
 
 
-class _Kept:
+class _Kept(Design):
     """The design of the members, as far as it is asked once a set is chosen."""
 
     def __init__(self, path: NestedPath) -> None:
         self._path = path
         self.n_samples = path.n_total
+        self._center = Center(path.means, np.array([path.target_mean]))
 
-    @property
-    def target_means(self) -> Floats:
-        return np.array([self._path.target_mean])
-
-    def means(self, indices: Indices) -> Floats:
-        return self._path.means[indices]
-
-    def moments(self, kind: str = "auto", one_by_one: float | None = None) -> list[Moments]:
+    def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         return [self._path._moments()]

@@ -22,13 +22,13 @@ class VariationalPosterior(Posterior):
 
     Attributes
     ----------
-    lengths : h = diag(Phi'Phi) of the active candidates
+    squared_norms : h = diag(Phi'Phi) of the active candidates
     group_sizes : how many candidates share the precision of each
     is_factorized : whether the precisions were learned with independent weights (the paper), or with their full covariance
     noise_freedom : degrees of freedom of the noise; infinite for a normal distribution
     """
 
-    lengths: Floats | None = None
+    squared_norms: Floats | None = None
     group_sizes: Floats | None = None
     is_factorized: bool = True
     noise_freedom: float = np.inf
@@ -58,8 +58,8 @@ class VariationalPosterior(Posterior):
     @property
     def factorized_variance(self) -> Floats:
         r"""The paper's variance of each weight, :math:`v=s\gamma^2/(\Gamma h)`: too small by a factor of about Gamma."""
-        determined, total = determination(self.ridges / self._lengths)
-        return self.noise_variance * determined**2 / (total * self._lengths)
+        determined, total = determination(self.ridges / self._norms)
+        return self.noise_variance * determined**2 / (total * self._norms)
 
     def coefficient_tests(self) -> CoefficientTests:
         """t tests by the full covariance; NaN where least squares leaves nothing to tell the noise."""
@@ -88,9 +88,9 @@ class VariationalPosterior(Posterior):
 
     @cached_property
     def _determination(self) -> tuple[Floats, float]:
-        return determination(self.ridges / self._lengths)
+        return determination(self.ridges / self._norms)
 
     @property
-    def _lengths(self) -> Floats:
-        assert self.lengths is not None
-        return self.lengths
+    def _norms(self) -> Floats:
+        assert self.squared_norms is not None
+        return self.squared_norms

@@ -7,6 +7,7 @@ from skarce.searches.greedy_batches import GreedyBatches
 from skarce.searches.oscillating import Oscillating
 from skarce.searches.plus_take_away import Backward, PlusTakeAway
 from skarce.searches.pools import Pools
+from skarce.searches.search import Search
 
 __all__ = [
     "Backward",
@@ -17,4 +18,5 @@ __all__ = [
     "Oscillating",
     "PlusTakeAway",
     "Pools",
+    "Search",
 ]

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._parallel import on_one_blas_thread
-from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
+from skarce.searches.compiled import take_steps
+from skarce.searches.search import Search, Start
 from skarce.searches.walk import Walk
-from skarce.states.active_set import ActiveSet
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import State
 
 TAKEN_BACK = -1  # instead of a number of steps
 
 
 @dataclass(frozen=True)
-class BestAction:
+class BestAction(Search):
     """Take the best single action until none gains more than the tolerance (Tipping and Faul 2003).
 
     Criteria with one ridge for all functions re-estimate it after each action, and have no changes of single ridges.
@@ -39,32 +39,24 @@ class BestAction:
     max_changes: int = 2**31
     compiled: bool = True
 
-    @on_one_blas_thread
-    def run(
-        self,
-        criterion: Criterion,
-        moments: Moments,
-        journal: Journal,
-        start: tuple[Indices, Floats] | None = None,
-    ) -> Fit:
-        """Search from `start` (candidates and ridges), or from the empty model."""
-        if hasattr(criterion, "settle") and not hasattr(criterion, "climb"):
+    def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
+        if criterion.shares_ridge:
             return self._settling(Walk(criterion, moments, journal, start))
-        state = ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
+        state = criterion.new_state(moments, *(start or ()))
         outcome = self._climb(criterion, state, journal)
         return Fit(state.active.copy(), state.ridges.copy(), outcome)
 
-    def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Outcome:
+    def _climb(self, criterion: Criterion, state: State, journal: Journal) -> Outcome:
         """In stretches between two refreshes; converged when a stretch that starts afresh takes no step."""
         while True:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            n_steps = self.stretch(criterion, state, journal, journal.limits.tol)
+            n_steps = self.stretch(criterion, state, journal, journal.budget.tol)
             if n_steps == TAKEN_BACK:
                 return Outcome.ILL_CONDITIONED
             if not n_steps:
-                return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+                return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
 
     def _settling(self, walk: Walk) -> Fit:
         """Where all functions share what is re-estimated after each action: it may show then that nothing was gained."""
@@ -74,20 +66,20 @@ class BestAction:
             if limit is not None:
                 return walk.found(limit)
             before = walk.here()
-            action, index, ridge, gain = self.best(walk.criterion, walk.state, journal.limits.room(len(walk)))
-            if gain > journal.limits.tol and not walk.state.is_exact():
+            action, index, ridge, gain = self.best(walk.criterion, walk.state, journal.budget.room(len(walk)))
+            if gain > journal.budget.tol and not walk.state.is_exact():
                 if action == "add":
                     walk.add(index, ridge)
                 else:
                     walk.remove(index)
-            if walk.worth <= before.worth + journal.limits.tol:
+            if walk.worth <= before.worth + journal.budget.tol:
                 walk.go_back(before)
-                return walk.found(Outcome.SIZE_LIMIT if journal.limits.room(len(walk)) == 0 else Outcome.CONVERGED)
+                return walk.found(Outcome.SIZE_LIMIT if journal.budget.room(len(walk)) == 0 else Outcome.CONVERGED)
 
-    def has_compiled_steps(self, criterion: Criterion, state: ActiveSet) -> bool:
-        return self.compiled and state.moments.gram.is_whole and hasattr(criterion, "climb")
+    def has_compiled_steps(self, criterion: Criterion, state: State) -> bool:
+        return self.compiled and state.moments.gram.is_whole and criterion.compiled_rule() is not None
 
-    def stretch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> int:
+    def stretch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> int:
         """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were.
 
         `TAKEN_BACK` where everything computed afresh shows that they gained nothing, so that rounding had promised it.
@@ -100,17 +92,18 @@ class BestAction:
                 return TAKEN_BACK
         return n_steps
 
-    def _steps(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float, at_most: int) -> int:
-        limits = journal.limits
+    def _steps(self, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int) -> int:
+        budget = journal.budget
         score = criterion.score(state, state.moments.n_samples)
-        n_steps = min(at_most, limits.max_steps - journal.n_steps)
-        if self.has_compiled_steps(criterion, state):
+        n_steps = min(at_most, budget.max_steps - journal.n_steps)
+        rule = criterion.compiled_rule() if self.has_compiled_steps(criterion, state) else None
+        if rule is not None:
             size = len(state)
-            steps = criterion.climb(state, tol, n_steps, limits.room(size), self.max_changes)  # type: ignore[attr-defined]
+            steps = take_steps(rule, state, tol, n_steps, budget.room(size), self.max_changes)
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             return len(steps.actions)
         for step in range(n_steps):
-            action, index, ridge, gain = self.best(criterion, state, limits.room(len(state)))
+            action, index, ridge, gain = self.best(criterion, state, budget.room(len(state)))
             if gain <= tol or state.is_exact():
                 n_steps = step
                 break
@@ -126,7 +119,7 @@ class BestAction:
         return n_steps
 
     @staticmethod
-    def best(criterion: Criterion, state: ActiveSet, room: int) -> tuple[str, int, float, float]:
+    def best(criterion: Criterion, state: State, room: int) -> tuple[str, int, float, float]:
         best = ("none", -1, 0.0, 0.0)
         if room:
             ranking = criterion.ranking(state)
@@ -142,7 +135,7 @@ class BestAction:
         return best
 
     @staticmethod
-    def apply(state: ActiveSet, action: str, index: int, ridge: float) -> None:
+    def apply(state: State, action: str, index: int, ridge: float) -> None:
         if action == "add":
             state.add(index, ridge)
         elif action == "change":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from skarce.criteria import Criterion
-from skarce.states.active_set import ActiveSet
 from skarce.states.journal import Journal
+from skarce.states.state import State
 
 
 class Checkpoint:
     """The set and its score before a few steps; only states that know when they are ill-conditioned need one."""
 
-    def __init__(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> None:
+    def __init__(self, criterion: Criterion, state: State, journal: Journal) -> None:
         self._criterion, self._state, self._journal = criterion, state, journal
         self._is_needed = state.has_squares
         if self._is_needed:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from skarce.criteria.criterion import Steps
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.criteria.criterion import CompiledRule
 from skarce.moments import WholeGram
 from skarce.searches import _climb
-from skarce.states.active_set import EXACT_FIT, RIDGE_RANGE, ActiveSet
+from skarce.states.state import EXACT_FIT, RIDGE_RANGE, State
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
 NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
 MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
 
 
+class Steps(NamedTuple):
+    """Single actions that were taken: what, to which candidate, what it gained, and how it changed the size of the model."""
+
+    actions: NDArray[np.str_]
+    candidates: Indices
+    gains: Floats
+    growth: Indices
+
+
 def take_steps(
-    state: ActiveSet,
+    rule: CompiledRule,
+    state: State,
     tol: float,
     max_steps: int,
     room: int,
     max_changes: int,
-    *,
-    noise_variance: float | None = None,
-    lowest_ridge: float = 0.0,
 ) -> Steps:
     """Take up to `max_steps` best single actions, and refresh the state.
 
@@ -45,8 +56,8 @@ def take_steps(
     steps, size, _, _ = _climb.climb(
         *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
         *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes),
-        *(state.energy, state.moments.n_samples, noise_variance or -1.0, tol),
-        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, lowest_ridge, EXACT_FIT * state.moments.target_energy),
+        *(state.energy, state.moments.n_samples, rule.noise_variance or -1.0, tol),
+        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),
     )
     if steps:
         state.restart(active[:size], ridges[:size])

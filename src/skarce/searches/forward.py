@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from skarce.designs.choice import Access
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 from skarce.states.outcome import Outcome
@@ -25,6 +26,14 @@ class Forward(OneByOne):
     threshold: float = 1e-4
     n_basis: int | None = None
     share: float = field(default=0.0, kw_only=True)
+
+    @property
+    def removes(self) -> bool:
+        return False
+
+    @property
+    def access(self) -> Access:
+        return Access(one_by_one=True, n_columns=self.n_basis)
 
     def _go(self, walk: Walk) -> Outcome:
         return grow(walk, self.patience, self.share)

@@ -11,23 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skarce._linalg import NotPositiveDefiniteError
-from skarce._parallel import on_one_blas_thread
-from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.best_action import TAKEN_BACK, BestAction
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.joint_steps import joint_steps
 from skarce.searches.pools import Pools
+from skarce.searches.search import Search, Start
 from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import ActiveSet, resolved_energy
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import State, resolved_energy
 
 
 @dataclass(frozen=True)
-class GreedyBatches:
+class GreedyBatches(Search):
     """Scan, greedy batch, joint second-order steps; a pool of candidates where there are many.
 
     Parameters
@@ -53,18 +52,14 @@ class GreedyBatches:
     max_changes: int = 100
     pools: Pools = field(default_factory=Pools)
 
-    @on_one_blas_thread
-    def run(
-        self,
-        criterion: Criterion,
-        moments: Moments,
-        journal: Journal,
-        start: tuple[Indices, Floats] | None = None,
-    ) -> Fit:
-        """Search from `start` (candidates and ridges), or from the empty model."""
+    @property
+    def moves_ridges(self) -> bool:
+        return True
+
+    def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         return self.pools.run(self._climb, criterion, moments, journal, start)
 
-    def _climb(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> Outcome:
+    def _climb(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
         """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
         single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
         is_tight = False
@@ -82,7 +77,7 @@ class GreedyBatches:
             if n_actions == TAKEN_BACK:
                 return Outcome.ILL_CONDITIONED
             if is_settled and n_actions == 0 and (is_tight or not len(state)):
-                return Outcome.SIZE_LIMIT if journal.limits.room(len(state)) == 0 else Outcome.CONVERGED
+                return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
             if is_settled:
                 # Single actions check every change by themselves; after batches only tight joint steps do.
                 is_tight = self._settle(criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps)
@@ -90,11 +85,11 @@ class GreedyBatches:
                 tolerance = max(self.looseness * first_gain, 0.1 * tol)
                 self._settle(criterion, state, journal, tolerance, self.max_joint_steps)
 
-    def _add_batch(self, criterion: Criterion, state: ActiveSet, journal: Journal, tol: float) -> tuple[int, float]:
+    def _add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
         """Greedy additions; returns how many, and the gain of the first."""
         score = criterion.score(state, state.moments.n_samples)
         n_before, before = len(state), Checkpoint(criterion, state, journal)
-        limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.limits.room(len(state)))
+        limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.budget.room(len(state)))
         first_gain = 0.0
         for _ in range(limit):
             ranking = criterion.ranking(state)
@@ -116,7 +111,7 @@ class GreedyBatches:
         return len(state) - n_before, first_gain
 
     @staticmethod
-    def _settle(criterion: Criterion, state: ActiveSet, journal: Journal, tolerance: float, max_steps: int) -> bool:
+    def _settle(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
         """Joint steps for the active block, then everything afresh; returns whether they converged with all functions kept."""
         n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:

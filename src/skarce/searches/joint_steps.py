@@ -15,7 +15,8 @@ from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.searches.damped_newton import FIRST_DAMPING, Derivatives, damped_step
 from skarce.states.active_block import ActiveBlock
-from skarce.states.active_set import RIDGE_RANGE
+from skarce.states.members import Members
+from skarce.states.state import RIDGE_RANGE
 
 
 class Settled(NamedTuple):
@@ -60,37 +61,51 @@ def without_superfluous(
     return positions[members.kept], members.block()
 
 
-class Remaining:
+class Remaining(Members):
     """A block from which functions are struck out one by one."""
-
-    noise: float | None = None
 
     def __init__(self, block: ActiveBlock) -> None:
         self._block = block
-        self.inverse, self.weights = block.inverse, block.weights
-        self.ridges, self.energy, self.scale = block.ridges, block.energy, block.scale
-        self.log_determinant = block.log_determinant
+        self._inverse, self._weights = block.inverse, block.weights
+        self.energy, self._log_determinant = block.energy, block.log_determinant
         self.alive = np.ones(len(block), dtype=bool)
         self.n_removed = 0
+
+    @property
+    def ridges(self) -> Floats:
+        return self._block.ridges
+
+    @property
+    def weights(self) -> Floats:
+        return self._weights
+
+    @property
+    def squared_norms(self) -> Floats:
+        return self._block.squared_norms
+
+    @property
+    def log_determinant(self) -> float:
+        return self._log_determinant
+
+    @property
+    def inverse(self) -> Floats:
+        return self._inverse
 
     @property
     def kept(self) -> Indices:
         return np.flatnonzero(self.alive)
 
-    def spread(self) -> Floats:
-        return self.inverse.diagonal()
-
     def remove(self, position: int) -> None:
         if not self.n_removed:
-            self.inverse, self.weights = self.inverse.copy(), self.weights.copy()
-        column, weight = self.inverse[position].copy(), float(self.weights[position])
-        spread = float(column[position])
-        self.inverse -= np.multiply.outer(column / spread, column)
-        self.weights -= (weight / spread) * column
+            self._inverse, self._weights = self._inverse.copy(), self._weights.copy()
+        column, weight = self._inverse[position].copy(), float(self._weights[position])
+        spread, ridge = float(column[position]), float(self.ridges[position])
+        self._inverse -= np.multiply.outer(column / spread, column)
+        self._weights -= (weight / spread) * column
         self.energy += weight**2 / spread
-        self.log_determinant += float(np.log(self.ridges[position] * spread))
-        self.inverse[position, position] = 1.0 / self.ridges[position]  # as if never asked: leverage one, no effect
-        self.weights[position] = 0.0
+        self._log_determinant += float(np.log(ridge * spread))
+        self._inverse[position, position] = 1.0 / ridge  # as if never asked: leverage one, no effect
+        self._weights[position] = 0.0
         self.alive[position] = False
         self.n_removed += 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from skarce._memory import fits
-from skarce._parallel import on_one_blas_thread
+from skarce._memory import require
 from skarce._typing import Floats, Indices
 from skarce._validation import is_count
 from skarce.criteria import Criterion
+from skarce.designs.choice import ALL_ONE_BY_ONE, ONE_BY_ONE, Access
 from skarce.moments import Moments
+from skarce.searches.search import Search, Start
 from skarce.searches.standing import Standing
 from skarce.searches.walk import LimitReachedError, Walk
 from skarce.states.fit import Fit
@@ -24,7 +25,7 @@ from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OneByOne(ABC):
+class OneByOne(Search):
     """Base of these searches; the model they return is the best of those on the way.
 
     Parameters
@@ -69,14 +70,12 @@ class OneByOne(ABC):
         """Whether it starts from all candidates."""
         return False
 
-    @on_one_blas_thread
-    def run(
-        self,
-        criterion: Criterion,
-        moments: Moments,
-        journal: Journal,
-        start: tuple[Indices, Floats] | None = None,
-    ) -> Fit:
+    @property
+    def access(self) -> Access:
+        """One by one; all of them if the search comes down from all candidates."""
+        return ALL_ONE_BY_ONE if self.goes_down and self.initial is None else ONE_BY_ONE
+
+    def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         """Search from `start` (candidates and ridges), or from what the parameters say."""
         walk = self._walk(criterion, moments, journal, start)
         try:
@@ -89,14 +88,14 @@ class OneByOne(ABC):
     def _go(self, walk: Walk) -> Outcome:
         """Go from model to model until there is a reason to stop."""
 
-    def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: tuple[Indices, Floats] | None) -> Walk:
+    def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Walk:
         always_in = _checked(self.always_in, moments, "always_in")
         initial = _checked(self.initial, moments, "initial")
-        self._check_room(always_in, initial, journal.limits.max_active)
+        self._check_room(always_in, initial, journal.budget.max_active)
         if start is None:
             members = self._members(moments, always_in, initial)
-            start = _starting(criterion, moments, members) if len(members) else None
-        needed = self._needed(journal.limits.tol, moments.n_samples)
+            start = criterion.starting(moments, members) if len(members) else None
+        needed = self._needed(journal.budget.tol, moments.n_samples)
         return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
 
     def replay(self, worths: Floats, least: int, n_samples: float, tol: float) -> int:
@@ -117,11 +116,9 @@ class OneByOne(ABC):
         others = initial
         if self.initial is None and self.goes_down:
             others = np.flatnonzero(moments.gram.diagonal > 0.0)
-            if not (moments.gram.is_whole or fits(len(others), len(others))):
-                raise ValueError(
-                    f"{type(self).__name__} starts from all {len(others)} candidates, whose Gram matrix is above the memory "
-                    "budget. Use fewer candidates (KernelBasis(centers=500)), initial=, or sklearn.set_config(working_memory=...)."
-                )
+            if not moments.gram.is_whole:
+                what = f"{type(self).__name__}, which starts from all {len(others)} candidates,"
+                require(len(others), len(others), what, "Use fewer candidates (KernelBasis(centers=500)), initial=")
         members = np.concatenate([always_in, np.setdiff1d(others, always_in)])
         return members[moments.gram.diagonal[members] > 0.0]
 
@@ -143,18 +140,11 @@ class OneByOne(ABC):
             )
 
 
-def _starting(criterion: Criterion, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-    """Where a criterion says nothing, all together are given the variance of the target, and a tenth of it is noise."""
-    if hasattr(criterion, "starting"):
-        return criterion.starting(moments, members)
-    return members, np.full(len(members), 0.1 * moments.gram.diagonal[members].sum() / moments.n_samples)
-
-
 def _checked(indices: Any, moments: Moments, name: str) -> Indices:
     """Distinct candidates, ascending."""
     given = np.asarray([] if indices is None else indices)
     if given.dtype == bool:
-        raise ValueError(f"{name} must be indices of candidates, and is a mask of truth values: give np.flatnonzero(mask).")
+        raise ValueError(f"{name} must be indices of candidates, and is a mask of booleans: give np.flatnonzero(mask).")
     chosen = np.unique(given)
     if len(chosen) and chosen.dtype.kind not in "iu":
         raise ValueError(f"{name} must be indices of candidates, so whole numbers; got {chosen[0]!r} of {given.dtype}.")

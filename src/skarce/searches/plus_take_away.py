@@ -43,6 +43,10 @@ class PlusTakeAway(OneByOne):
     def goes_down(self) -> bool:
         return self.minus > self.plus
 
+    @property
+    def removes(self) -> bool:
+        return self.minus > 0
+
     def _go(self, walk: Walk) -> Outcome:
         growing = not self.goes_down
         if growing and not len(walk) and walk.has_room():

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skarce._typing import Floats, Indices
+from skarce._typing import Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.states.active_set import ActiveSet
+from skarce.searches.search import Start
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import State
 
 # Raises the criterion of a state until no addition gains more than the tolerance given last.
-Climb = Callable[[Criterion, ActiveSet, Journal, float], Outcome]
-Start = tuple[Indices, Floats]
+Climb = Callable[[Criterion, State, Journal, float], Outcome]
 ROUGH = 1.0  # gains below this are left alone until it is clear that the pool is not crowded
 NEAR = 0.5  # candidates that nearly help (gain begins at 1) join the pool: they will, once the model has moved
 
@@ -43,10 +43,9 @@ class Pools:
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         """Climb on all candidates where that is cheap, else in pools until a scan of all finds none that helps."""
-        squares = criterion.needs_squares
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
-            state = ActiveSet(moments, *(start or ()), squares=squares)
-            outcome = climb(criterion, state, journal, journal.limits.tol)
+            state = criterion.new_state(moments, *(start or ()))
+            outcome = climb(criterion, state, journal, journal.budget.tol)
             return Fit(state.active.copy(), state.ridges.copy(), outcome)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
         others = self._first_others(criterion, moments, active)
@@ -54,8 +53,8 @@ class Pools:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
             pooled = moments.restricted_to(pool)
             # From moments alone first: where digits are few, the rows are asked at every step, and steps are then dear.
-            local = ActiveSet(pooled.without_rows(), np.arange(len(active)), ridges, squares=squares)
-            for tol in (max(ROUGH, journal.limits.tol), journal.limits.tol):
+            local = criterion.new_state(pooled.without_rows(), np.arange(len(active)), ridges)
+            for tol in (max(ROUGH, journal.budget.tol), journal.budget.tol):
                 outcome = climb(criterion, local, journal, tol)
                 active, ridges = pool[local.active], local.ridges.copy()
                 if outcome.is_early:
@@ -65,12 +64,12 @@ class Pools:
                     journal.rewind(0)
                     return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
             if local.is_ill_conditioned and pooled.rows is not None:
-                local = ActiveSet(pooled, local.active.copy(), local.ridges.copy(), squares=squares)
-                outcome = climb(criterion, local, journal, journal.limits.tol)
+                local = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
+                outcome = climb(criterion, local, journal, journal.budget.tol)
                 active, ridges = pool[local.active], local.ridges.copy()
                 if outcome.is_early:
                     return Fit(active, ridges, outcome)
-            others = self._violators(criterion, ActiveSet(moments, active, ridges, squares=squares), journal)
+            others = self._violators(criterion, criterion.new_state(moments, active, ridges), journal)
             if not len(others):
                 return Fit(active, ridges, outcome)
 
@@ -83,7 +82,7 @@ class Pools:
 
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
         """A random pool that also holds the candidates that do most by themselves."""
-        ranking = criterion.ranking(ActiveSet(moments, squares=criterion.needs_squares))
+        ranking = criterion.ranking(criterion.new_state(moments))
         ranking[active] = 0.0
         size = self._first_size(moments)
         strongest = np.argsort(-ranking, kind="stable")[: size // 8]
@@ -91,12 +90,12 @@ class Pools:
         drawn = np.random.default_rng(self.random_state).permutation(rest)[: size - len(strongest)]
         return np.concatenate([strongest, drawn])
 
-    def _violators(self, criterion: Criterion, state: ActiveSet, journal: Journal) -> Indices:
+    def _violators(self, criterion: Criterion, state: State, journal: Journal) -> Indices:
         """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
         ranking = criterion.ranking(state)
         helpful = np.flatnonzero(ranking > NEAR)
         helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
-        is_done = not len(helpful) or not journal.limits.room(len(state))
-        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.limits.tol:
+        is_done = not len(helpful) or not journal.budget.room(len(state))
+        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.budget.tol:
             return helpful[:0]
         return helpful

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.states.active_set import ActiveSet
 from skarce.states.fit import Nested
+from skarce.states.state import State
 
 
 class Trail:
     """Sets of consecutive sizes, all on the way up or all on the way down; anything else breaks it off for good."""
 
-    def __init__(self, state: ActiveSet, worth: float) -> None:
+    def __init__(self, state: State, worth: float) -> None:
         self._start = state.active.copy()
         self._moved: list[int] = []
         self._action: str | None = None
@@ -22,7 +22,7 @@ class Trail:
         self._worths: list[float] = []
         self._keep(state, worth)
 
-    def note(self, action: str, candidate: int, state: ActiveSet, worth: float) -> None:
+    def note(self, action: str, candidate: int, state: State, worth: float) -> None:
         """One function more or less; other members, which a refresh may have thinned out, must be the same."""
         sign = 1 if action == "add" else -1
         same_way = self._action in (None, action)
@@ -47,7 +47,7 @@ class Trail:
             return Nested(order, len(order) - len(moved), self._ridges[::-1], self._noises[::-1], np.array(self._worths[::-1]))
         return Nested(np.concatenate([self._start, moved]), len(self._start), self._ridges, self._noises, np.array(self._worths))
 
-    def _keep(self, state: ActiveSet, worth: float) -> None:
+    def _keep(self, state: State, worth: float) -> None:
         """The ridges in the order in which functions came, or the one of all."""
         ridges = state.ridges
         is_one = not len(ridges) or bool((ridges == ridges[0]).all())

@@ -12,7 +12,6 @@ from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.standing import Standing
 from skarce.searches.trail import Trail
-from skarce.states.active_set import ActiveSet
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -45,13 +44,6 @@ class Place:
         return len(self.active)
 
 
-def new_state(criterion: Criterion, moments: Moments, start: tuple[Indices, Floats] | None) -> ActiveSet:
-    """A state of the kind that suits the criterion, from `start` (candidates and ridges) or empty."""
-    if hasattr(criterion, "new_state"):
-        return criterion.new_state(moments, *(start or ()))
-    return ActiveSet(moments, *(start or ()), squares=criterion.needs_squares)
-
-
 def first_of_the_best(values: Floats) -> int:
     """Where the largest value is; of equal ones the first."""
     largest = float(values.max())
@@ -60,11 +52,6 @@ def first_of_the_best(values: Floats) -> int:
 
 class Walk:
     """The present model, the best one so far, and how to get from one to the next.
-
-    A criterion may have more to say here than others ask: `new_state(moments, active, ridges)` gives the state that suits it,
-    `starting(moments, members)` which of some functions can be in together and with which ridges, `settle(state)` re-estimates
-    ridges after each addition or removal, `worth(state)` judges models by something else than the score (infinite: this
-    one is enough), and `penalty(state, size)` gives ridges and mixing of the first functions where they are not those of the state.
 
     Parameters
     ----------
@@ -88,10 +75,10 @@ class Walk:
         self.criterion, self.moments, self.journal = criterion, moments, journal
         self.always_in = np.empty(0, dtype=np.intp) if always_in is None else always_in
         self.n_basis, self.needed = n_basis, needed
-        self.state = new_state(criterion, moments, start)
+        self.state = criterion.new_state(moments, *(start or ()))
         self._n_operations = 0
         self.score = self.worth = -np.inf
-        self._settle()
+        self.criterion.settle(self.state)
         self._judge()
         self.best = self.here()
         self._standing = Standing(len(self), self.worth, needed)
@@ -175,7 +162,7 @@ class Walk:
     def found(self, outcome: Outcome) -> Fit:
         """The best model of all."""
         size, ridges, mixing = len(self.best), self.best.ridges, None
-        if hasattr(self.criterion, "penalty"):
+        if self.criterion.has_final_penalty:
             if not np.array_equal(self.state.active[:size], self.best.active):
                 self.state.restore(self.best.snapshot)
             ridges, mixing = self.criterion.penalty(self.state, size)
@@ -194,7 +181,7 @@ class Walk:
         return self.n_basis is not None and (len(self) >= self.n_basis if growing else len(self) <= self.n_basis)
 
     def has_room(self, growth: int = 1) -> bool:
-        return self.journal.limits.room(len(self)) >= growth
+        return self.journal.budget.room(len(self)) >= growth
 
     def full(self, otherwise: Outcome) -> Outcome:
         """The outcome of a search that may not grow: a cap that was not the reason is not blamed."""
@@ -210,7 +197,7 @@ class Walk:
         """By how many functions a model is not what was asked for: the nearest is the best, whatever the score."""
         if self.n_basis is not None:
             return abs(size - self.n_basis)
-        cap = self.journal.limits.max_active
+        cap = self.journal.budget.max_active
         return 0 if cap is None else max(size - cap, 0)
 
     def _check_limits(self) -> None:
@@ -223,11 +210,7 @@ class Walk:
         is_due = self._n_operations % CHECK_EVERY == 0
         if self.state.has_sign_violation() or (is_due and self.state.drift() > MAX_DRIFT):
             self.state.refresh()
-        self._settle()
-
-    def _settle(self) -> None:
-        if hasattr(self.criterion, "settle"):
-            self.criterion.settle(self.state)
+        self.criterion.settle(self.state)
 
     def _note(self, action: str, candidate: int, remember: bool) -> None:
         self._judge()
@@ -237,5 +220,4 @@ class Walk:
             self.compare()
 
     def _judge(self) -> None:
-        self.score = self.criterion.score(self.state, self.moments.n_samples)
-        self.worth = float(self.criterion.worth(self.state)) if hasattr(self.criterion, "worth") else self.score
+        self.score, self.worth = self.criterion.state_score(self.state), float(self.criterion.worth(self.state))

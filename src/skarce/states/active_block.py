@@ -7,10 +7,11 @@ from scipy.linalg import lapack
 
 from skarce._linalg import NotPositiveDefiniteError, inverse_of_lower
 from skarce._typing import Floats, Indices
-from skarce.states.active_set import left_of
+from skarce.states.members import Members
+from skarce.states.state import left_of
 
 
-class ActiveBlock:
+class ActiveBlock(Members):
     """H = G_AA + Lambda, its factor and what follows from it, at given ridges.
 
     Raises `NotPositiveDefiniteError` where H is singular to working precision.
@@ -22,16 +23,13 @@ class ActiveBlock:
     inverse : H^-1
     energy : t'P t
     log_determinant : log|I + Phi Lambda^-1 Phi'| = log|H| - log|Lambda|
-    noise : None, it follows from the set
     """
-
-    noise: float | None = None
 
     def __init__(self, gram: Floats, projections: Floats, target_energy: float, ridges: Floats) -> None:
         self.gram = gram
         self.projections = projections
         self.target_energy = target_energy
-        self.ridges = ridges
+        self._ridges = ridges
         matrix = gram.copy()
         matrix.flat[:: len(gram) + 1] += ridges
         self._factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
@@ -40,7 +38,7 @@ class ActiveBlock:
         self._explained, _ = lapack.dtrtrs(self._factor, projections, lower=1)
         self.energy = left_of(target_energy, self._explained)
         diagonal = self._factor.diagonal()
-        self.log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
+        self._log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
         self._inverse: Floats | None = None
         self._weights: Floats | None = None
 
@@ -61,13 +59,16 @@ class ActiveBlock:
         return self._weights
 
     @property
-    def scale(self) -> Floats:
-        """diag(Phi_A'Phi_A)."""
-        return self.gram.diagonal()
+    def ridges(self) -> Floats:
+        return self._ridges
 
-    def spread(self) -> Floats:
-        """diag(H^-1)."""
-        return self.inverse.diagonal()
+    @property
+    def log_determinant(self) -> float:
+        return self._log_determinant
+
+    @property
+    def squared_norms(self) -> Floats:
+        return self.gram.diagonal()
 
     def at(self, ridges: Floats) -> ActiveBlock:
         """The same functions at other ridges."""
@@ -80,9 +81,9 @@ class ActiveBlock:
         smaller.gram = self.gram[square]
         smaller.projections = self.projections[positions]
         smaller.target_energy = self.target_energy
-        smaller.ridges = self.ridges[positions]
+        smaller._ridges = self.ridges[positions]
         smaller.energy = energy
-        smaller.log_determinant = log_determinant
+        smaller._log_determinant = log_determinant
         smaller._inverse = inverse[square]
         smaller._weights = weights[positions]
         return smaller

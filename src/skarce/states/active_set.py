@@ -35,43 +35,15 @@ import numpy as np
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments, RowsAnswer
-
-# Sums of squares in double precision cannot tell a residual below this share of the target's energy from rounding.
-# Adding it once to t't acts like a component of the target that no candidate can reach: the energy stays positive and
-# an exact fit ends in a bounded evidence.
-RESOLUTION = 1e-12
-# Below this share of the target's energy a residual counts as none: a criterion that divides residuals has nothing left to weigh.
-EXACT_FIT = 1e-10
-# A candidate of which less than this share is left lies in the span of the active set to working precision.
-DEPENDENT = 1e-10
-# Where the rows were asked there are more digits, and only what a Cholesky factor of H could not hold is dependent.
-DEPENDENT_BY_ROWS = 1e-13
-# Ridges stay within these multiples of phi'phi: below, they act as none; above, as infinity.
-RIDGE_RANGE = (1e-12, 1e14)
-# Of the largest eigenvalue, for each row of a matrix: eigenvalues below are not determined.
-ROUNDING = 1e-15
-# From this condition of H on, squares of P are computed from the rows where those are at hand.
-ILL_CONDITIONED = 1e7
+from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, RESOLUTION, State, left_of, resolved_energy
 
 
-def resolved_energy(moments: Moments) -> float:
-    """t't, with the share added that moments cannot resolve."""
-    return moments.target_energy * (1.0 + RESOLUTION)
-
-
-def left_of(resolved: float, explained: Floats) -> float:
-    """t'P t = t't - |explained|^2, not below the share of t't that no candidate can reach, whatever rounding says."""
-    return max(resolved - float(explained @ explained), RESOLUTION * resolved)
-
-
-class ActiveSet:
+class ActiveSet(State):
     """Active candidates, their ridges, and the quantities of all candidates given them.
 
     After a refresh or an addition the rows ``cover`` = L^-1 Phi_A'Phi (L the Cholesky factor of H) are at hand, and the next
     addition costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
     """
-
-    noise: float | None = None  # the noise variance where a criterion holds it; None where it follows from the set
 
     def __init__(
         self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, squares: bool = False
@@ -119,11 +91,6 @@ class ActiveSet:
     def inverse(self) -> Floats:
         """H^-1."""
         return symmetric_inverse(self.factor.lower)
-
-    @property
-    def scale(self) -> Floats:
-        """diag(Phi_A'Phi_A)."""
-        return self.moments.gram.diagonal[self.active]
 
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
@@ -289,10 +256,6 @@ class ActiveSet:
         freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
         residual = self.energy - float(self.ridges @ self.weights**2)
         return max(abs(self.freedom - freedom) / self.moments.n_samples, abs(self.residual - residual) / self.energy)
-
-    def is_exact(self) -> bool:
-        """Whether squares of residuals say that nothing is left to explain."""
-        return self.has_squares and self.residual <= EXACT_FIT * self.moments.target_energy
 
     def has_sign_violation(self) -> bool:
         """An impossible value: a sum of squares below zero by more than rounding, so digits have been lost."""

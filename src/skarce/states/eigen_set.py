@@ -22,7 +22,7 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
-from skarce.states.active_set import DEPENDENT, RESOLUTION, ROUNDING, ActiveSet, resolved_energy
+from skarce.states.state import DEPENDENT, RESOLUTION, ROUNDING, State, resolved_energy
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class EigenBasis:
 
     @cached_property
     def _eigen(self) -> tuple[Floats, Floats, Floats]:
-        lengths, vectors = np.linalg.eigh(self.moments.gram.block(self.active, self.active))
+        squared_norms, vectors = np.linalg.eigh(self.moments.gram.block(self.active, self.active))
         projections = self.moments.projections[self.active] @ vectors
-        if len(lengths):
+        if len(squared_norms):
             # A direction whose length is rounding has none, and nothing of the target lies along it.
-            least = ROUNDING * len(lengths) * max(float(lengths[-1]), np.finfo(float).tiny)
-            projections[lengths <= least] = 0.0
-            np.maximum(lengths, least, out=lengths)
-        return lengths, vectors, projections
+            least = ROUNDING * len(squared_norms) * max(float(squared_norms[-1]), np.finfo(float).tiny)
+            projections[squared_norms <= least] = 0.0
+            np.maximum(squared_norms, least, out=squared_norms)
+        return squared_norms, vectors, projections
 
     @property
-    def lengths(self) -> Floats:
+    def squared_norms(self) -> Floats:
         """p, ascending."""
         return self._eigen[0]
 
@@ -61,7 +61,7 @@ class EigenBasis:
     @cached_property
     def energies(self) -> Floats:
         """z^2 / p: what each direction explains without a ridge."""
-        return self.projections**2 / self.lengths
+        return self.projections**2 / self.squared_norms
 
     @cached_property
     def unexplained(self) -> float:
@@ -88,20 +88,20 @@ class Shrunk:
     ridge: float
 
     @cached_property
-    def inverse_lengths(self) -> Floats:
+    def inverse_norms(self) -> Floats:
         """1 / (p + lambda)."""
-        return 1.0 / (self.basis.lengths + self.ridge)
+        return 1.0 / (self.basis.squared_norms + self.ridge)
 
     @cached_property
     def shares(self) -> Floats:
         """lambda / (p + lambda)."""
-        return self.ridge * self.inverse_lengths
+        return self.ridge * self.inverse_norms
 
     @cached_property
     def candidates(self) -> tuple[Floats, Floats, Floats, Floats]:
         """gamma, r, u and xi of all candidates."""
         basis, moments = self.basis, self.basis.moments
-        diagonal, inverse = moments.gram.diagonal, self.inverse_lengths
+        diagonal, inverse = moments.gram.diagonal, self.inverse_norms
         if not len(inverse):
             return diagonal.copy(), moments.projections.copy(), diagonal.copy(), moments.projections.copy()
         cover = basis.cover
@@ -113,8 +113,8 @@ class Shrunk:
         return leftover, moments.projections - explained[0], remainder, moments.projections - explained[1]
 
 
-class EigenSet(ActiveSet):
-    """An `ActiveSet` whose members share one ridge; what it knows of candidates is computed when asked for.
+class EigenSet(State):
+    """A state whose members share one ridge; what it knows of candidates is computed when asked for.
 
     A place to come back to costs nothing: `snapshot` and `restore` exchange references.
     """
@@ -158,22 +158,22 @@ class EigenSet(ActiveSet):
 
     @property
     def weights(self) -> Floats:
-        return self.basis.vectors @ (self.basis.projections * self._at.inverse_lengths)
+        return self.basis.vectors @ (self.basis.projections * self._at.inverse_norms)
 
     @property
     def inverse(self) -> Floats:
-        return (self.basis.vectors * self._at.inverse_lengths) @ self.basis.vectors.T
+        return (self.basis.vectors * self._at.inverse_norms) @ self.basis.vectors.T
 
     def spread(self) -> Floats:
-        return self.basis.squares @ self._at.inverse_lengths
+        return self.basis.squares @ self._at.inverse_norms
 
     def squared_spread(self) -> Floats:
         """diag(H^-2)."""
-        return self.basis.squares @ self._at.inverse_lengths**2
+        return self.basis.squares @ self._at.inverse_norms**2
 
     @property
     def log_determinant(self) -> float:
-        return float(np.log1p(self.basis.lengths / self.ridge).sum())
+        return float(np.log1p(self.basis.squared_norms / self.ridge).sum())
 
     # Plain attributes of an `ActiveSet` that are sums here.
 
@@ -203,10 +203,7 @@ class EigenSet(ActiveSet):
 
     @property
     def freedom(self) -> float:  # type: ignore[override]
-        return self.moments.n_samples - float((self.basis.lengths * self._at.inverse_lengths).sum())
-
-    def refresh(self) -> None:
-        """Nothing here drifts."""
+        return self.moments.n_samples - float((self.basis.squared_norms * self._at.inverse_norms).sum())
 
     def add(self, candidate: int, ridge: float) -> None:
         """Let a candidate in; the ridge becomes that of all."""
@@ -235,8 +232,8 @@ class EigenSet(ActiveSet):
     def restore(self, snapshot: Any) -> None:
         self._at, self.noise = snapshot
 
-    def drift(self) -> float:
-        return 0.0
+    def directions(self) -> tuple[Floats, Floats, float]:
+        return self.basis.squared_norms, self.basis.projections, self.basis.unexplained
 
-    def has_sign_violation(self) -> bool:
-        return False
+    def well_determined(self) -> float:
+        return self.moments.n_samples - self.freedom

@@ -26,9 +26,7 @@ class Journal:
     user, for those who watch.
     """
 
-    def __init__(
-        self, budget: Budget | None = None, own: tuple[str, ...] = (), value: Callable[[float], float] = float
-    ) -> None:
+    def __init__(self, budget: Budget | None = None, own: tuple[str, ...] = (), value: Callable[[float], float] = float) -> None:
         self.budget = Budget() if budget is None else budget
         self.value = value
         self.n_steps = 0

@@ -12,7 +12,13 @@ class Judge(ABC):
     """Scores a set of functions. Larger scores are better inside; `sense` says which way the published value points."""
 
     sense: ClassVar[int] = 1  # +1 if a larger published value is better, -1 if a smaller one is
+    kind: ClassVar[str] = ""  # values of the same kind can be compared; by default the name of the class
     remark: ClassVar[str] = ""  # what sets the published value apart from that of other methods
+
+    def __init_subclass__(cls) -> None:
+        """Name the kind after the class that first says how to score."""
+        if not cls.kind and "score" in vars(cls):
+            cls.kind = cls.__name__
 
     def scaled(self, target_scale: float) -> Self:
         """Return the same judge for a target multiplied by `target_scale`. Default: itself, as nothing has units."""

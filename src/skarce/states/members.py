@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -64,20 +63,58 @@ class Members(ABC):
         return float((1.0 - self.ridges * self.spread()).sum())
 
 
-@dataclass
-class SolvedMembers(Members):
-    """Functions whose solution is known, in the coordinates in which the ridges penalize single weights.
+class KnownMembers(Members):
+    """Functions whose ridges, weights, energy and determinant are known, but not H itself: a model on the way.
 
-    `factor` is the Cholesky factor of H; `mixing` the matrix M if the ridges penalize M w.
+    `diagonal` is that of H^-1.
     """
 
-    factor: Floats
-    ridges: Floats
-    weights: Floats
-    energy: float
-    squared_norms: Floats
-    mixing: Floats | None = None
-    noise: float | None = None
+    def __init__(self, ridges: Floats, weights: Floats, energy: float, log_determinant: float, diagonal: Floats) -> None:
+        self._ridges, self._weights, self._diagonal = ridges, weights, diagonal
+        self.energy, self._log_determinant = energy, log_determinant
+
+    @property
+    def ridges(self) -> Floats:
+        return self._ridges
+
+    @property
+    def weights(self) -> Floats:
+        return self._weights
+
+    @property
+    def log_determinant(self) -> float:
+        return self._log_determinant
+
+    @property
+    def inverse(self) -> Floats:
+        raise TypeError("a model on the way keeps only the diagonal of the inverse.")
+
+    @property
+    def squared_norms(self) -> Floats:
+        raise TypeError("a model on the way keeps no columns.")
+
+    def spread(self) -> Floats:
+        return self._diagonal
+
+
+class SolvedMembers(KnownMembers):
+    """Functions whose H is factorized, in the coordinates in which the ridges penalize single weights.
+
+    `factor` is the Cholesky factor of H, `mixing` the matrix M if the ridges penalize M w.
+    """
+
+    def __init__(
+        self,
+        factor: Floats,
+        ridges: Floats,
+        weights: Floats,
+        energy: float,
+        squared_norms: Floats,
+        mixing: Floats | None = None,
+        noise: float | None = None,
+    ) -> None:
+        self.factor, self._ridges, self._weights, self.energy = factor, ridges, weights, energy
+        self._squared_norms, self.mixing, self.noise = squared_norms, mixing, noise
 
     @property
     def log_determinant(self) -> float:
@@ -87,3 +124,10 @@ class SolvedMembers(Members):
     def inverse(self) -> Floats:
         inverse = symmetric_inverse(self.factor)
         return inverse if self.mixing is None else self.mixing @ inverse @ self.mixing.T
+
+    @property
+    def squared_norms(self) -> Floats:
+        return self._squared_norms
+
+    def spread(self) -> Floats:
+        return self.inverse.diagonal()

@@ -12,7 +12,7 @@ class Outcome(Enum):
     SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
     ILL_CONDITIONED = (
         "Active functions are so nearly dependent that rounding hides what a further change would do. Narrow the kernel, or thin "
-        "out close centres."
+        "out close centers."
     )
     STEP_LIMIT = "The step limit was reached before the criterion settled. Raise max_iter, or loosen tol."
     TIME_LIMIT = "The time limit was reached; this is the best model so far. Raise max_time, or loosen tol."

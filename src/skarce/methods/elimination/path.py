@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,11 @@ from skarce.methods.all_candidates import FullModel
 from skarce.methods.elimination.removals import additions, removals
 from skarce.moments import Moments
 from skarce.moments.directions import Directions
-from skarce.states.active_set import resolved_energy
 from skarce.states.fit import Fit, Nested
 from skarce.states.journal import Journal
+from skarce.states.members import KnownMembers
 from skarce.states.outcome import Outcome
+from skarce.states.state import resolved_energy
 
 STOPS = ("total", "step")
 NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
@@ -62,20 +62,6 @@ class StopRule:
         return len(excess) > 1 and excess[-2] - excess[-1] <= self.tol * (1.0 + excess[-2])
 
 
-@dataclass(frozen=True)
-class _OnTheWay:
-    """A model on the way as a criterion sees it."""
-
-    energy: float
-    log_determinant: float
-    ridges: Floats
-    weights: Floats
-    diagonal: Floats  # of R
-
-    def spread(self) -> Floats:
-        return self.diagonal
-
-
 def run_penalized_path(
     criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, rule: StopRule, n_basis: int | None, to_the_end: bool
 ) -> Fit:
@@ -87,7 +73,7 @@ def run_penalized_path(
     excess = [0.0 if down else (resolved_energy(moments) - full.energy) / full.energy]
     moved = []
     limit = None
-    wanted = min(size for size in (n_basis, journal.limits.max_active, len(full.candidates)) if size is not None)
+    wanted = min(size for size in (n_basis, journal.budget.max_active, len(full.candidates)) if size is not None)
     for candidate in _steps(criterion, moments, journal, full, excess, down):
         moved.append(candidate)
         is_enough = len(moved) >= wanted or (n_basis is None and rule.is_met(excess))
@@ -100,7 +86,7 @@ def run_penalized_path(
         excess.reverse()
     least = len(full.candidates) - len(moved) if down else 0
     nested = Nested(order, least, [np.array(full.ridge)] * len(excess), [None] * len(excess), -np.array(excess))
-    size, outcome = _chosen(rule, nested, n_basis, journal.limits.max_active, limit)
+    size, outcome = _chosen(rule, nested, n_basis, journal.budget.max_active, limit)
     if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
         outcome = full.outcome
     weights = _stable_weights(moments, order[:size], full.ridge)
@@ -130,7 +116,7 @@ def _steps(
         # Upwards f falls to that of the full model, and never below, whatever rounding says.
         energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
         excess.append((energy - full.energy) / full.energy)
-        members: Any = _OnTheWay(energy, log_determinant, np.full(size, full.ridge), step.weights, step.spread)
+        members = KnownMembers(np.full(size, full.ridge), step.weights, energy, log_determinant, step.spread)
         journal.note(action, step.candidate, criterion.score(members, moments.n_samples), size, step.increment, energy)
         yield step.candidate
 

@@ -7,24 +7,28 @@ Exact minimisers go from large penalties to small ones, each from the last (`L1A
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from skarce._memory import fits
+from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.criteria.criterion import Members
 from skarce.criteria.gcv import GCV
+from skarce.designs.choice import ALL_ONE_BY_ONE, ONE_BY_ONE, Access
+from skarce.designs.problem import Problem
+from skarce.designs.repeats import times_counted
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.l1.active_set import L1ActiveSet
 from skarce.methods.l1.irls import LaplaceIRLS, hat_trace, reweighted
+from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
-from skarce.states.active_set import RESOLUTION
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
+from skarce.states.members import Members
 from skarce.states.outcome import Outcome
+from skarce.states.state import RESOLUTION
 
 N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": so many, down to this share of the largest that has a model
 NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a penalty that is far away, each is this share of the one before
@@ -32,7 +36,6 @@ NEXT_TO_NONE = 1e-10  # of the largest penalty: acts as none, and still says whi
 LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave: none are an interpolation with V = 0/0
 # GCV cannot tell a fit from an interpolation: its own path ends before models with more functions than this share of the rows.
 MOST_USED = 0.5
-TRACE_FIELDS = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
 
 
 def score_of(residual: float, freedom: float, n_samples: float) -> float:
@@ -48,19 +51,19 @@ class LaplaceGCV(GCV):
     ----------
     penalties : the multipliers mu to choose from; None for a path that follows from the data
     counts_active : whether every active function counts as one degree of freedom, instead of tr H
-    factor : of the target, relative to user units
+    target_scale : what the target was multiplied by
     times_counted : how often an observation is counted, by its weight or as a row that comes again
     """
 
     penalties: tuple[float, ...] | None = None
     counts_active: bool = False
-    factor: float = 1.0
+    target_scale: float = 1.0
     times_counted: float = 1.0
 
-    def scaled(self, factor: float) -> LaplaceGCV:
+    def scaled(self, target_scale: float) -> Self:
         """Penalties are in the units of phi't."""
-        penalties = None if self.penalties is None else tuple(penalty * factor for penalty in self.penalties)
-        return replace(self, penalties=penalties, factor=self.factor * factor)
+        penalties = None if self.penalties is None else tuple(penalty * target_scale for penalty in self.penalties)
+        return replace(self, penalties=penalties, target_scale=self.target_scale * target_scale)
 
     def score(self, members: Members, n_samples: float) -> float:
         residual, freedom = self._fit(members, n_samples)
@@ -76,6 +79,36 @@ class LaplaceGCV(GCV):
         used = len(ridges) if self.counts_active else float((1.0 - ridges * members.spread()).sum())
         residual = members.energy - float(ridges @ members.weights**2)
         return max(residual, RESOLUTION * members.energy), max(n_samples - used, RESOLUTION * n_samples)
+
+
+@dataclass(frozen=True)
+class L1Path(MomentMethod):
+    """The L1 penalty, its multiplier by generalized cross validation.
+
+    Parameters
+    ----------
+    penalties : the multipliers to choose from; None for a path that follows from the data
+    counts_active : whether every active function counts as one degree of freedom
+    finish : whether minimizers are exact; if not, reweighted least squares stops as published
+    """
+
+    penalties: tuple[float, ...] | None = None
+    counts_active: bool = False
+    finish: bool = True
+    criterion: LaplaceGCV = field(default_factory=LaplaceGCV)
+
+    trace_fields: ClassVar[tuple[str, ...]] = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
+
+    @property
+    def access(self) -> Access:
+        return ONE_BY_ONE if self.finish else ALL_ONE_BY_ONE
+
+    def judge(self, problem: Problem) -> LaplaceGCV:
+        counted = times_counted(problem.design.rows) if self.penalties is None else 1.0
+        return LaplaceGCV(penalties=self.penalties, counts_active=self.counts_active, times_counted=counted)
+
+    def solve(self, judge: LaplaceGCV, moments: Moments, journal: Journal) -> Fit:
+        return run_laplace(judge, moments, journal, self.finish)
 
 
 class Solver(Protocol):
@@ -106,7 +139,7 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
     """The model of least GCV among the penalties; of a single one, its model."""
     largest = float(np.abs(moments.projections).max(initial=0.0))
     if not largest > 0.0:
-        return Fit(np.empty(0, dtype=np.intp), np.empty(0), Outcome.CONVERGED)
+        return Fit.empty(Outcome.CONVERGED)
     follow = _Follow(criterion, moments, journal, largest)
     if finish:
         model, outcome = follow.down(L1ActiveSet(moments))
@@ -126,11 +159,8 @@ def _penalties(given: tuple[float, ...] | None, largest: float) -> Floats:
 
 def _all_candidates(moments: Moments) -> LaplaceIRLS:
     m = moments.n_candidates
-    if not fits(m, m):
-        raise ValueError(
-            f"finish=False starts from all {m} candidates, whose Gram matrix is above the memory budget. Use finish=True, fewer "
-            "candidates (KernelBasis(centers=500)), or sklearn.set_config(working_memory=...)."
-        )
+    what = f"finish=False, which starts from all {m} candidates,"
+    require(m, m, what, "Use finish=True, or fewer candidates (KernelBasis(centers=500))")
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     gram, projections = moments.gram.block(usable, usable), moments.projections[usable]
     return LaplaceIRLS(usable, gram, projections, moments.target_energy, moments.n_samples)
@@ -148,12 +178,12 @@ class _Follow:
 
     def down(self, state: L1ActiveSet) -> tuple[Model, Outcome]:
         """From the largest penalty; ends before the first model that is over the cap."""
-        model, limits = Model(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.limits
+        model, budget = Model(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.budget
         before = self._largest
         for place, wanted in enumerate(self._wanted):
             for penalty in self._marks(before, float(wanted)):
                 model_before, model = model, self._at(state, penalty)
-                if limits.max_active is not None and len(state.members) > limits.max_active:
+                if budget.max_active is not None and len(state.members) > budget.max_active:
                     return self._best or model_before, Outcome.SIZE_LIMIT
                 if (limit := self._journal.exhausted()) is not None:
                     return self._best or model, limit
@@ -194,7 +224,7 @@ class _Follow:
 
     def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
         """Only those that are missed most where there is a cap."""
-        cap = self._journal.limits.max_active
+        cap = self._journal.budget.max_active
         if cap is None or len(model.members) <= cap:
             return model, outcome
         gram, projections = self._moments.gram.block(model.members, model.members), self._moments.projections[model.members]
@@ -209,14 +239,14 @@ class _Follow:
 
     def _marks(self, before: float, goal: float) -> list[float]:
         """The goal, with others on the way where it is far."""
-        ratio = NEXT if self._journal.limits.max_active is None else NEXT_UNDER_A_CAP
+        ratio = NEXT if self._journal.budget.max_active is None else NEXT_UNDER_A_CAP
         n_steps = max(int(np.ceil(np.log(goal / before) / np.log(ratio) - 1e-9)), 1)
         return [*map(float, np.geomspace(before, goal, n_steps + 1)[1:-1]), goal] if n_steps > 1 else [goal]
 
     def _at(self, state: Solver, penalty: float) -> Model:
-        limits = self._journal.limits
-        steps = state.minimize(penalty, limits.tol, limits.max_steps)
-        limit = Outcome.STEP_LIMIT if steps >= limits.max_steps else None
+        budget = self._journal.budget
+        steps = state.minimize(penalty, budget.tol, budget.max_steps)
+        limit = Outcome.STEP_LIMIT if steps >= budget.max_steps else None
         return Model(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
     def _consider(self, model: Model) -> None:
@@ -236,7 +266,7 @@ class _Follow:
         explained = float(model.weights @ (moments.projections[members] + penalty * model.weights / model.magnitudes))
         residual, freedom = max(total - explained, RESOLUTION * total), n - used
         score = score_of(residual, freedom, n)
-        self._journal.note(action, -1, score, len(members), penalty / self._criterion.factor, used, float(model.steps))
+        self._journal.note(action, -1, score, len(members), penalty / self._criterion.target_scale, used, float(model.steps))
         return score
 
     def _chosen(self) -> tuple[Model, Outcome]:

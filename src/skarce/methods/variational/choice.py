@@ -114,4 +114,4 @@ def _strength_of_groups(model: Choosable) -> Floats:
 
 
 def _without(model: Chosen, group: int, journal: Journal) -> Chosen:
-    return model.kept(model.groups.label != group, Journal(journal.limits))
+    return model.kept(model.groups.label != group, Journal(journal.budget))

@@ -145,7 +145,7 @@ class Model:
         freedom = max(self.moments.n_samples - self.precisions.total_determined, 1.0)
         return group_p_values(self.groups, self.weights, covariance, freedom)
 
-    def found(self, outcome: Outcome) -> Fit:
+    def fit(self, outcome: Outcome) -> Fit:
         return Fit(self.candidates, self.ridges, outcome)
 
 
@@ -179,7 +179,7 @@ def climb(model: Model, journal: Journal, *, held: int = 0, fewest: int = 1, mos
         faded = model.settle(hold_noise=step < held)
         journal.note("solve", -1, model.bound, len(model))
         step += 1
-        if step >= fewest and moved < journal.limits.tol and not faded:
+        if step >= fewest and moved < journal.budget.tol and not faded:
             return
 
 

@@ -18,11 +18,11 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Indices
 from skarce.methods.variational.direct import Model, climb, resume, run_direct
 from skarce.moments import Moments
-from skarce.states.active_set import DEPENDENT
 from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import DEPENDENT
 
 STEPS = 5  # after each candidate that came in
 WORTH = 4.0  # the squared t statistic from which on a candidate has a place in a model
@@ -43,7 +43,7 @@ def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
     """From nothing: the candidate that stands out most comes in, as long as the model is worth more with it."""
     model = Model.empty(moments, labels)
     while len(model) < LARGEST and journal.exhausted() is None:
-        larger = with_best_outside(model, labels, journal.limits)
+        larger = with_best_outside(model, labels, journal.budget)
         if larger is None:
             break
         model, candidate = larger

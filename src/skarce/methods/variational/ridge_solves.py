@@ -20,7 +20,7 @@ from skarce._parallel import add_squares
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
-from skarce.states.active_set import RESOLUTION
+from skarce.states.state import RESOLUTION
 
 CG_TOLERANCE = 1e-4  # of the preconditioned residual relative to that of no weights: candidates soon are few enough for Cholesky
 CG_STEPS = 100  # of one solution; the next one goes on from there
@@ -103,7 +103,7 @@ class ByRows:
     @classmethod
     def of(cls, moments: Moments, candidates: Indices) -> ByRows:
         assert moments.rows is not None
-        return cls(moments, candidates, moments.rows.centred(candidates), moments.rows.target())
+        return cls(moments, candidates, moments.rows.centered(candidates), moments.rows.target())
 
     def solve(self, ridges: Floats, start: Floats) -> Solution:
         system = np.eye(len(self._target))
@@ -131,7 +131,7 @@ class ByConjugateGradients:
         self._diagonal = moments.gram.diagonal[candidates]
         self._projections = moments.projections[candidates]
         stored = fits(int(moments.n_samples) + 1, len(candidates))
-        self._phi = moments.rows.centred(candidates) if stored else None
+        self._phi = moments.rows.centered(candidates) if stored else None
 
     def solve(self, ridges: Floats, start: Floats) -> Solution:
         scale = self._diagonal + ridges

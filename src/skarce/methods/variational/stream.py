@@ -19,7 +19,7 @@ def follow(moments: Moments, journal: Journal, labels: Indices, last: Fit) -> Mo
     model = resume(moments, labels, last)
     climb(model, journal, most=STEPS)
     for _ in range(MOST_BACK):
-        larger = with_best_outside(model, labels, journal.limits)
+        larger = with_best_outside(model, labels, journal.budget)
         if larger is None:
             break
         model, candidate = larger

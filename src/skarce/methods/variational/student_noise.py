@@ -12,14 +12,14 @@ is. With the row precisions at their best the bound is
 
 .. math:: \sum_i\log t_\nu\bigl(r_i^2/s+e_i\bigr) + \text{(what the method has beside the likelihood)},
 
-and no step lowers it: neither a fit, nor new weights, nor the best :math:`\nu`. (Where candidates share a precision, that is one of
-candidates of unit length, and lengths are those of weighted rows: there the prior moves a little with the weights, and the rounds
+and no step lowers it: neither a fit, nor new weights, nor the best :math:`\nu`. (If candidates share a precision, that is one of
+candidates of unit length, and norms are those of weighted rows: there the prior moves a little with the weights, and the rounds
 end before one that would lower the bound.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,12 @@ from scipy.special import gammaln
 from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
-from skarce.designs import InMemoryDesign
-from skarce.moments import Moments
+from skarce.designs import Design
+from skarce.designs.problem import Problem
+from skarce.methods.method import Method
+from skarce.methods.variational.method import VariationalLeastSquares
+from skarce.posteriors.variational import VariationalPosterior
+from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -42,56 +46,100 @@ FRESH_ROUNDS = 3  # fits from all candidates; later ones go on from the last
 MOST_ROUNDS = 200
 GAIN = 1e-6  # of the bound in a round that counts as none
 
-Fit = Callable[[Moments, Fit | None], Fit]
+
+@dataclass(frozen=True)
+class RobustFit(Fit):
+    """A fit to weighted rows: the problem of these rows, the degrees of freedom of the noise, and the bound."""
+
+    weighted: Problem | None = None
+    freedom: float = np.inf
+    bound: float = -np.inf
 
 
-class Robust(NamedTuple):
-    """The fit, the weighted moments and design it belongs to, the degrees of freedom of the noise, and the bound."""
+@dataclass(frozen=True)
+class RobustLeastSquares(Method[RobustFit]):
+    """Variational least squares with Student's t noise.
 
-    found: Fit
-    moments: Moments
-    design: InMemoryDesign
-    freedom: float
-    bound: float
-
-
-def run_student(
-    design: InMemoryDesign, output: int, factor: float, fit: Fit, form: str, freedom: float | None, journal: Journal
-) -> Robust:
-    """Alternate between a fit and the weights of the rows; `factor` scales the target, `freedom` None is learned.
-
-    `form` is ``"factorized"``, ``"full"`` or ``"none"``, the kind of posterior of the weights.
+    Parameters
+    ----------
+    inner : the method for weighted rows
+    degrees_of_freedom : of the noise; None learns them
     """
-    now = FIRST_FREEDOM if freedom is None else freedom
-    weights = _first_weights(design, output, now)
-    best: Robust | None = None
-    stop: Outcome | None = None
-    for number in range(MOST_ROUNDS):
-        weighted, raw = design.reweighted(output, weights)
-        moments = raw.scaled(factor)
-        found = fit(moments, best.found if best is not None and number >= FRESH_ROUNDS else None)
-        rows = _Rows.of(weighted, moments, found, factor, form, design.counts)
-        if freedom is None:
-            now = _best_freedom(rows, now)
-        weights = (now + 1.0) / (now + rows.distances)
-        robust = Robust(found._replace(noise=rows.noise), moments, weighted, now, rows.bound(now))
-        gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
-        if gain < 0.0:  # the prior has moved with the lengths of the weighted candidates, by more than there was to gain
-            break
-        best, stop = robust, journal.exhausted()
-        if number >= FRESH_ROUNDS - 1:
-            journal.note("reweigh", -1, best.bound, len(found.active))
-        if stop is not None or gain < GAIN:
-            break
-    else:
-        stop = Outcome.STEP_LIMIT
-    assert best is not None
-    return best if stop is None else best._replace(found=best.found._replace(outcome=stop))
+
+    inner: VariationalLeastSquares
+    degrees_of_freedom: float | None = None
+
+    @property
+    def sense(self) -> int:
+        return self.inner.sense
+
+    @property
+    def kind(self) -> str:
+        return self.inner.kind
+
+    def run(self, problem: Problem, budget: Budget) -> RobustFit:
+        """Alternate between a fit and the weights of the rows."""
+        if problem.moments.n_samples <= 0.0 or problem.is_constant:
+            return RobustFit(**vars(self.inner.run(problem, budget)), weighted=problem)
+        journal = Journal(budget)
+        robust = self._rounds(problem, budget, journal)
+        return replace(robust, judge=self.inner.judge(problem).scaled(problem.target_scale), trace=journal.trace())
+
+    def posterior(self, fit: RobustFit, problem: Problem) -> VariationalPosterior:
+        weighted = problem if fit.weighted is None else fit.weighted
+        posterior = replace(self.inner.posterior(fit, weighted), noise_freedom=fit.freedom)
+        if not np.isfinite(fit.bound):
+            return posterior
+        in_user_units = problem.moments.n_samples * float(np.log(problem.target_scale))
+        trace = fit.trace.copy()
+        trace["criterion"] += in_user_units
+        return replace(posterior, criterion=fit.bound + in_user_units, trace=trace)
+
+    @property
+    def _form(self) -> str:
+        """The kind of posterior of the weights."""
+        return "none" if self.inner.prior.is_none else "full" if self.inner.has_full_covariance else "factorized"
+
+    def _rounds(self, problem: Problem, budget: Budget, journal: Journal) -> RobustFit:
+        freedom = self.degrees_of_freedom
+        now = FIRST_FREEDOM if freedom is None else freedom
+        design, counts = problem.design, problem.design.rows.row_weights
+        weights = _first_weights(design, problem.output, now, counts)
+        judge = self.inner.judge(problem)
+        best: RobustFit | None = None
+        stop: Outcome | None = None
+        for number in range(MOST_ROUNDS):
+            weighted = _weighted(problem, weights)
+            last = best if number >= FRESH_ROUNDS else None
+            fit = self.inner.resumed(judge, weighted.moments, last, Journal(replace(budget, verbose=0)))
+            rows = _Rows.of(weighted, fit, self._form, counts)
+            if freedom is None:
+                now = _best_freedom(rows, now)
+            weights = (now + 1.0) / (now + rows.distances)
+            robust = RobustFit(**vars(replace(fit, noise=rows.noise)), weighted=weighted, freedom=now, bound=rows.bound(now))
+            gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
+            if gain < 0.0:  # the prior has moved with the norms of the weighted candidates, by more than there was to gain
+                break
+            best, stop = robust, journal.exhausted()
+            if number >= FRESH_ROUNDS - 1:
+                journal.note("reweigh", -1, best.bound, len(fit.active))
+            if stop is not None or gain < GAIN:
+                break
+        else:
+            stop = Outcome.STEP_LIMIT
+        assert best is not None
+        return best if stop is None else replace(best, outcome=stop)
 
 
-def _first_weights(design: InMemoryDesign, output: int, freedom: float) -> Floats:
+def _weighted(problem: Problem, factors: Floats) -> Problem:
+    """The same target with each row's weight times its factor."""
+    design, moments = problem.design.reweighted(problem.output, factors)
+    return Problem(design, 0, problem.likelihood, moments.scaled(problem.target_scale), problem.target_scale)
+
+
+def _first_weights(design: Design, output: int, freedom: float, counts: Floats) -> Floats:
     """By least squares with re-weighted rows, their scale from the median; all alike where candidates are many for the rows."""
-    weights = np.ones(len(design.counts))
+    weights = np.ones(len(counts))
     for _ in range(FIRST_ROUNDS):
         weighted, moments = design.reweighted(output, weights)
         usable = np.flatnonzero(moments.gram.diagonal > 0.0)
@@ -103,7 +151,7 @@ def _first_weights(design: InMemoryDesign, output: int, freedom: float) -> Float
         solution = solve_lower(factor, solve_lower(factor, moments.projections[usable]), transposed=True)
         phi, targets = weighted.rows_of(usable)
         squares = (targets[:, 0] - phi @ solution) ** 2
-        scale = float(np.median(squares[design.counts > 0.0])) / 0.4549  # the median of a squared standard normal
+        scale = float(np.median(squares[counts > 0.0])) / 0.4549  # the median of a squared standard normal
         if not scale > 0.0:
             break
         weights = (freedom + 1.0) / (freedom + squares / scale)
@@ -119,11 +167,12 @@ class _Rows(NamedTuple):
     beside: float  # what the bound has beside the likelihood
 
     @classmethod
-    def of(cls, design: InMemoryDesign, moments: Moments, found: Fit, factor: float, form: str, counts: Floats) -> _Rows:
-        phi, targets = design.rows_of(found.active)
+    def of(cls, problem: Problem, found: Fit, form: str, counts: Floats) -> _Rows:
+        moments, factor = problem.moments, problem.target_scale
+        phi, targets = problem.design.rows_of(found.active)
         matrix = moments.gram.block(found.active, found.active)
-        lengths = matrix.diagonal().copy()
-        matrix.flat[:: len(lengths) + 1] += found.ridges
+        squared_norms = matrix.diagonal().copy()
+        matrix.flat[:: len(squared_norms) + 1] += found.ridges
         lower = factor_of_nearly_singular(matrix)
         weights = found.weights
         if weights is None:
@@ -132,8 +181,8 @@ class _Rows(NamedTuple):
         noise = found.noise
         if noise is None:
             noise = (moments.residual_energy(found.active, weights) + penalty) / moments.n_samples
-        spread, beside = _spread_of(form, phi, lengths, found.ridges, lower)
-        total_weight = float(design.counts.sum())
+        spread, beside = _spread_of(form, phi, squared_norms, found.ridges, lower)
+        total_weight, design = float(problem.design.rows.row_weights.sum()), problem.design
         if moments.n_samples < design.n_samples:  # an intercept, integrated out
             spread = spread + 1.0 / total_weight
             beside += 0.5 * float(np.log(2.0 * np.pi * noise * design.n_samples / total_weight)) + 0.5
@@ -149,14 +198,14 @@ class _Rows(NamedTuple):
         return self.likelihood(freedom) + self.beside
 
 
-def _spread_of(form: str, phi: Floats, lengths: Floats, ridges: Floats, lower: Floats) -> tuple[Floats, float]:
+def _spread_of(form: str, phi: Floats, squared_norms: Floats, ridges: Floats, lower: Floats) -> tuple[Floats, float]:
     """e of every row, and what goes with it in the bound."""
-    if form == "none" or not len(lengths):
+    if form == "none" or not len(squared_norms):
         return np.zeros(len(phi)), 0.0
     if form == "factorized":
-        determined, total = determination(ridges / lengths)
-        undetermined = log_undetermined(ridges / lengths, determined, total)
-        return phi**2 @ (determined / lengths), 0.5 * float((undetermined + determined).sum())
+        determined, total = determination(ridges / squared_norms)
+        undetermined = log_undetermined(ridges / squared_norms, determined, total)
+        return phi**2 @ (determined / squared_norms), 0.5 * float((undetermined + determined).sum())
     root = inverse_of_lower(lower)
     reach = phi @ root.T
     determined = 1.0 - ridges * np.einsum("ij,ij->j", root, root)

@@ -21,12 +21,12 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.direct import resume
 from skarce.methods.variational.precisions import RELEVANT, Groups
-from skarce.moments import Moments, WholeGram
+from skarce.moments import Moments, whole_matrix
 from skarce.moments.standardized import Standardized, standardized
-from skarce.states.active_set import RESOLUTION
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import RESOLUTION
 
 FEWEST = 50  # sweeps: the weights begin where they are best for the first precisions, and do not move at once
 STILL = 1e-6  # the change of gamma in a sweep that counts as none
@@ -104,9 +104,8 @@ def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
     """Sweeps until no weight moves; `labels` of groups, or None for no prior (probabilistic backfitting)."""
     standard = standardized(moments, 'solver="em"')
     gram = standard.moments.gram
-    assert isinstance(gram, WholeGram)
     groups = None if labels is None else Groups.of(labels[standard.candidates])
-    data = SweepData(gram.matrix, standard.moments.projections, moments.target_energy, moments.n_samples, groups)
+    data = SweepData(whole_matrix(gram), standard.moments.projections, moments.target_energy, moments.n_samples, groups)
     if not len(standard.candidates):
         return Fit(standard.candidates, np.empty(0), Outcome.CONVERGED)
     at, outcome = _start(data), None
@@ -118,12 +117,12 @@ def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
         journal.note("sweep", -1, data.bound(at), len(at.mean))
         moved = float(np.abs(at.mean - before.mean).max()) / np.sqrt(moments.target_energy)
         changed = float(np.abs(data.determined(at) - data.determined(before)).max())
-        if journal.n_steps >= FEWEST and moved < journal.limits.tol and changed < STILL:
+        if journal.n_steps >= FEWEST and moved < journal.budget.tol and changed < STILL:
             outcome = Outcome.CONVERGED
     if labels is None:
         return _without_prior(standard, data, at, outcome)
     kept = np.flatnonzero(data.determined(at) > RELEVANT)
-    found = Fit(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.lengths**2)[kept], outcome)
+    found = Fit(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.norms**2)[kept], outcome)
     # What the sweeps were on their way to: these candidates, with weights and noise at their best for these ridges.
     journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
     return found
@@ -134,7 +133,7 @@ def _without_prior(standard: Standardized, data: SweepData, at: Sweeps, outcome:
     left = max(1.0 - len(at.mean) / data.n_samples, 0.0)
     if left == 0.0 and outcome is Outcome.CONVERGED:
         outcome = Outcome.NO_NOISE
-    weights = at.mean / standard.lengths
+    weights = at.mean / standard.norms
     return Fit(standard.candidates, np.zeros(len(weights)), outcome, noise=at.noise / (left or 1.0), weights=weights)
 
 

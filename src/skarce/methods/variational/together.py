@@ -9,10 +9,10 @@ from skarce.criteria.one_precision import EvidenceFit
 from skarce.moments import Moments
 from skarce.moments.directions import Directions, directions_of
 from skarce.moments.standardized import Standardized, standardized
-from skarce.states.active_set import resolved_energy
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+from skarce.states.state import resolved_energy
 
 UNDETERMINED = 1e-12  # of the largest eigenvalue of a correlation matrix: directions below are not fitted without a prior
 COLLAPSED = 1e6  # a ridge this many times the largest eigenvalue: nothing is fitted
@@ -43,7 +43,7 @@ def run_without_prior(moments: Moments, journal: Journal) -> Fit:
     )
     weights = directions.weights(directions.project(data.moments.projections), 0.0)
     n, rank = moments.n_samples, len(directions.eigenvalues)
-    residual = moments.residual_energy(data.candidates, weights / data.lengths)
+    residual = moments.residual_energy(data.candidates, weights / data.norms)
     noise = residual / (n - rank if n > rank else n)
     with np.errstate(divide="ignore"):
         journal.note("solve", -1, -0.5 * n * (float(np.log(residual / n)) + 1.0), len(data.candidates))
@@ -52,7 +52,7 @@ def run_without_prior(moments: Moments, journal: Journal) -> Fit:
 
 
 def _found(data: Standardized, ridges: Floats, weights: Floats, outcome: Outcome, noise: float | None = None) -> Fit:
-    return Fit(data.candidates, ridges * data.lengths**2, outcome, noise=noise, weights=weights / data.lengths)
+    return Fit(data.candidates, ridges * data.norms**2, outcome, noise=noise, weights=weights / data.norms)
 
 
 def _by_newton(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcome]:
@@ -67,7 +67,7 @@ def _by_newton(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Ou
 
 def _by_em(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcome]:
     r"""Expectation maximisation in the eigenvectors: :math:`\alpha=m/E|w|^2` and :math:`s=E|t-\Phi w|^2/N`."""
-    e, z, n = fit.lengths, fit.projections, fit.n_samples
+    e, z, n = fit.squared_norms, fit.projections, fit.n_samples
     target_energy = fit.unexplained + float(fit.energies.sum())
     noise = 0.1 * target_energy / n
     precision, weights = 1e-4 / noise, np.zeros(len(z))
@@ -81,7 +81,7 @@ def _by_em(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcom
         score = -0.5 * (n * np.log(noise) + energy / noise + float(np.log1p(e / ridge).sum()))
         journal.note("sweep", -1, float(score) + 0.5 * n * (1.0 - float(np.log(n))), size)
         moved = np.sqrt(float((e * (weights - before) ** 2).max()) / target_energy)
-        if limit is not None or moved < journal.limits.tol or ridge > COLLAPSED * e[-1] or ridge < fit.bounds[0]:
+        if limit is not None or moved < journal.budget.tol or ridge > COLLAPSED * e[-1] or ridge < fit.bounds[0]:
             return ridge, Outcome.NO_NOISE if ridge < fit.bounds[0] else limit or Outcome.CONVERGED
         spread = noise / (e + ridge)
         # Directions without data keep their prior variance.

@@ -1,0 +1,114 @@
+"""What all regressors share: checked targets, predictions with their uncertainty, streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from skarce._parallel import blas_threads
+from skarce._typing import Floats
+from skarce._validation import validated
+from skarce.designs import Design, RowBlocks, Rows
+from skarce.estimators.base import SparseEstimator, checked_weights
+from skarce.estimators.on_basis import takes_arrays
+from skarce.estimators.streaming import Streaming
+from skarce.posteriors.augmentation import Augmentation
+from skarce.posteriors.posterior import Posterior
+from skarce.searches.spanning_start import SpanningStart
+
+
+class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
+    """Base of the regressors with normal noise."""
+
+    def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
+        """Predict the target, and how far a new observation may be from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Also return the standard deviation of a new observation: noise, intercept and weights.
+        std : {"plain", "augmented"}, default="plain"
+            Away from its functions a sparse model has nothing to be uncertain about, and its plain std falls to the noise.
+            ``"augmented"`` adds one more function at each query point, as if it had been in the model with the prior variance of
+            the signal, so that the std far from the data grows to that of the target. It needs a kernel basis.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
+            Only with ``return_std=True``.
+        """
+        check_is_fitted(self, "posterior_")
+        if std not in ("plain", "augmented"):
+            raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
+        if isinstance(X, RowBlocks):
+            raise TypeError("predict takes one array of rows at a time: call it for the X of each row block.")
+        X = self._checked_inputs(X)
+        with blas_threads(1):
+            if not return_std:
+                return np.concatenate([self._mean(part) for part in self._parts(X)])
+            augment = self._augmentation() if std == "augmented" else None
+            means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
+            return np.concatenate(means), np.concatenate(stds)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    # Fitting ------------------------------------------------------------------------------------------------------------
+
+    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
+            )
+        if takes_arrays(self._seeded_basis()):
+            X, y = validated(probe, X, y, reset=is_first)
+        else:
+            validate_data(probe, X, skip_check_array=True, reset=is_first)
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            check_consistent_length(X, y)
+        y = np.asarray(y, dtype=np.float64)
+        return Rows(X, y[:, None] if y.ndim == 1 else y, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+
+    def _spanning_start(self) -> SpanningStart | None:
+        """Where a search begins that may begin anywhere: at the empty model, unless kernels are likely to look alike."""
+        return SpanningStart(self._seed()) if self._has_wide_kernels() else None
+
+    def _keep(self, posteriors: list[Posterior], design: Design) -> None:
+        rows = design.rows
+        self._keep_models(posteriors, design.candidates, is_one=rows.is_one_output)
+        noises = [p.noise_variance for p in posteriors]
+        self.noise_variance_ = noises[0] if rows.is_one_output else np.array(noises)
+        self._augmentation_rows = Augmentation.rows_of(design.candidates, rows.X, rows.weights, self.random_state)
+
+    # Predicting ---------------------------------------------------------------------------------------------------------
+
+    def _mean(self, X: Any) -> Floats:
+        return self._phi(X) @ self.coef_.T + self.intercept_
+
+    def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
+        phi = self._phi(X)
+        variances = []
+        for posterior, place in zip(self._posteriors(), self._places, strict=True):
+            variance = posterior.variance(phi[:, place])
+            if augment is not None:
+                variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
+            variances.append(variance)
+        std = np.sqrt(np.array(variances))
+        return phi @ self.coef_.T + self.intercept_, std.T if isinstance(self.posterior_, list) else std[0]
+
+    def _augmentation(self) -> Augmentation:
+        if self._augmentation_rows is None:
+            raise ValueError(
+                "std='augmented' puts one more kernel at each query point, so it needs a KernelBasis other than 'precomputed'; "
+                f"this model has basis={self.basis!r}. Use std='plain'."
+            )
+        return Augmentation(*self._augmentation_rows)

@@ -1,0 +1,69 @@
+"""Backward elimination as a method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.designs.design import Rows
+from skarce.designs.problem import Problem
+from skarce.methods.all_candidates import PriorEvidence, full_model
+from skarce.methods.elimination.path import StopRule, run_penalized_path
+from skarce.methods.method import MomentMethod
+from skarce.moments import Moments
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+PRECISION_BUDGET = Budget(tol=1e-9, max_steps=100)  # of the search for the precision of the full model
+
+
+@dataclass(frozen=True)
+class Elimination(MomentMethod):
+    """All candidates by evidence, then one function after the other leaves (or enters).
+
+    Parameters
+    ----------
+    rule : which of the nested models is taken
+    weight_variance : the prior variance of the weights for targets that span [-1, 1]; None learns it
+    n_basis : exactly this many functions; None lets the rule decide
+    keep_path : whether larger models than the chosen one are kept
+    """
+
+    rule: StopRule
+    weight_variance: float | None = None
+    n_basis: int | None = None
+    keep_path: bool = False
+    criterion: PriorEvidence = field(default_factory=PriorEvidence)
+
+    trace_fields: ClassVar[tuple[str, ...]] = ("increment", "objective")
+
+    def width_options(self, rows: Rows) -> dict[str, Any]:
+        """Widths go with the prior of the weights."""
+        return {"weight_variance": self._variances(rows)}
+
+    def judge(self, problem: Problem) -> PriorEvidence:
+        variances = self._variances(problem.design.rows)
+        return PriorEvidence(weight_variance=None if variances is None else float(variances[problem.output]))
+
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        """All that follows the learning of widths costs less than one step of it: it is not cut short."""
+        return super().run(problem, replace(budget, deadline=None))
+
+    def solve(self, judge: PriorEvidence, moments: Moments, journal: Journal) -> Fit:
+        full = full_model(moments, Journal(PRECISION_BUDGET), judge.weight_variance)
+        if full is None:
+            return Fit.empty(Outcome.CONVERGED)
+        return run_penalized_path(judge, moments, journal, full, self.rule, self.n_basis, self.keep_path)
+
+    def _variances(self, rows: Rows) -> Floats | None:
+        """The prior variance of the weights of each output in user units, or None if it is learned."""
+        if self.weight_variance is None:
+            return None
+        targets = rows.targets if rows.weights is None else rows.targets[rows.weights > 0.0]
+        half = 0.5 * np.ptp(targets, axis=0)
+        return self.weight_variance * np.where(half > 0.0, half, 1.0) ** 2

@@ -1,0 +1,43 @@
+"""Any criterion with any search: most of the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skarce.criteria import Criterion
+from skarce.designs.choice import Access
+from skarce.methods.method import MomentMethod
+from skarce.moments import Moments
+from skarce.searches import Search
+from skarce.searches.spanning_start import SpanningStart
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+
+
+@dataclass(frozen=True)
+class Selection(MomentMethod):
+    """Select functions by a criterion, in the order of a search.
+
+    Parameters
+    ----------
+    criterion : what makes a set good
+    search : in which order sets are tried
+    start : where the search begins; None for where it begins by itself
+    keep_path : whether models above the chosen one are kept, if the search has nested ones
+    """
+
+    criterion: Criterion
+    search: Search
+    start: SpanningStart | None = None
+    keep_path: bool = False
+
+    def __post_init__(self) -> None:
+        self.search.check(self.criterion)
+
+    @property
+    def access(self) -> Access:
+        return self.search.access
+
+    def solve(self, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
+        start = None if self.start is None else self.start.of(moments, journal.budget.max_active)
+        return self.search.run(judge, moments, journal, start)

@@ -1,0 +1,143 @@
+"""Variational Bayesian least squares as a method: which solver for which prior, and what follows a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skarce._typing import Indices
+from skarce.criteria import IndividualEvidence
+from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
+from skarce.designs.problem import Problem
+from skarce.methods.method import MomentMethod
+from skarce.methods.variational.choice import choose
+from skarce.methods.variational.direct import Model, climb, resume, run_direct
+from skarce.methods.variational.growth import run_from_both_ends
+from skarce.methods.variational.prior import Prior
+from skarce.methods.variational.stream import follow
+from skarce.methods.variational.sweeps import run_em
+from skarce.methods.variational.together import run_shared, run_without_prior
+from skarce.moments import Moments
+from skarce.posteriors.variational import VariationalPosterior
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.judge import Judge
+from skarce.states.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class VariationalLeastSquares(MomentMethod):
+    """Probabilistic backfitting with the priors of Ting et al.
+
+    Parameters
+    ----------
+    prior : which weights share a precision
+    solver : "direct" by ridge regressions, or "em", the sweeps of the paper
+    grows : whether a model that grows from nothing is tried beside the one that shrinks from all
+    factorized : the independent weights of the paper, for a shared prior too
+    significance : a stricter rule for what stays; see `choose`
+    follows : whether models of a stream go on from the last one until the rows have doubled
+    last : the fits of the last batch, one for each output
+    """
+
+    prior: Prior = field(default_factory=Prior)
+    solver: str = "direct"
+    grows: bool = True
+    factorized: bool = False
+    significance: Any = None
+    follows: bool = True
+    last: tuple[Fit, ...] = ()
+
+    @property
+    def has_full_covariance(self) -> bool:
+        """Whether precisions are learned with the full covariance of the weights."""
+        return self.prior.is_shared and not self.factorized
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the criterion is the factorized bound of the paper."""
+        return not (self.prior.is_none or self.has_full_covariance)
+
+    def following(self, posteriors: Sequence[Any]) -> Self:
+        if not (self.follows and self.is_bounded and self.solver == "direct"):
+            return self
+        return replace(self, last=tuple(Fit(p.active, p.ridges, p.outcome) for p in posteriors))
+
+    @property
+    def criterion(self) -> Judge:  # type: ignore[override]
+        if self.prior.is_none:
+            return LikelihoodWithoutPrior()
+        return IndividualEvidence() if self.has_full_covariance else VariationalBound()
+
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        if not self.last:
+            return super().run(problem, budget)
+        return _Following(self, self.last[problem.output]).run(problem, budget)
+
+    def solve(self, judge: Judge, moments: Moments, journal: Journal) -> Fit:
+        labels = self.prior.labels(moments.n_candidates)
+        if self.prior.is_none:
+            fit = run_without_prior(moments, journal) if self.solver == "direct" else run_em(moments, journal, None)
+        elif self.has_full_covariance:
+            fit = run_shared(moments, journal, self.solver)
+        elif self.solver == "em":
+            fit = run_em(moments, journal, labels)
+        else:
+            # Groups cannot grow one by one.
+            both = self.grows and len(np.unique(labels)) == len(labels)
+            return self.chosen((run_from_both_ends if both else run_direct)(moments, journal, labels), journal)
+        return strongest(fit, moments, journal.budget.max_active)
+
+    def resumed(self, judge: Judge, moments: Moments, last: Fit | None, journal: Journal) -> Fit:
+        """Go on from a fit to nearly the same moments; from scratch if there is none, or none with functions."""
+        if last is None or not len(last.active) or not self.is_bounded:
+            return self.solve(judge, moments, journal)
+        model = resume(moments, self.prior.labels(moments.n_candidates), last)
+        climb(model, journal)
+        return self.chosen(model, journal)
+
+    def chosen(self, model: Model, journal: Journal) -> Fit:
+        """What is left by the stricter rules, if there are any."""
+        model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
+        return model.fit(outcome)
+
+    def posterior(self, fit: Fit, problem: Problem) -> VariationalPosterior:
+        posterior, moments = super().posterior(fit, problem), problem.moments
+        return VariationalPosterior.of(
+            posterior,
+            squared_norms=moments.gram.diagonal[posterior.active],
+            group_sizes=self.prior.group_sizes(moments.n_candidates)[posterior.active],
+            is_factorized=self.is_bounded,
+        )
+
+
+@dataclass(frozen=True)
+class _Following(MomentMethod):
+    """A few steps from the model of the last batch."""
+
+    method: VariationalLeastSquares
+    last: Fit
+
+    @property
+    def criterion(self) -> Judge:  # type: ignore[override]
+        return self.method.criterion
+
+    def solve(self, judge: Judge, moments: Moments, journal: Journal) -> Fit:
+        model = follow(moments, journal, self.method.prior.labels(moments.n_candidates), self.last)
+        return replace(self.method.chosen(model, journal), outcome=journal.exhausted() or Outcome.FOLLOWING)
+
+
+def strongest(fit: Fit, moments: Moments, max_active: int | None) -> Fit:
+    """Keep at most `max_active` functions of a model of all, those whose weights move the fit most."""
+    if max_active is None or len(fit.active) <= max_active:
+        return fit
+    squared_norms = moments.gram.diagonal[fit.active]
+    weights = fit.weights
+    if weights is None:
+        weights = moments.projections[fit.active] / (squared_norms + fit.ridges)
+    kept: Indices = np.sort(np.argsort(-(weights**2) * squared_norms, kind="stable")[:max_active])
+    return Fit(fit.active[kept], fit.ridges[kept], Outcome.SIZE_LIMIT)

@@ -1,0 +1,27 @@
+"""Generalized cross validation with degrees of freedom that count more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from skarce.posteriors.posterior import Posterior
+
+
+def inflated(posteriors: Iterable[Posterior], inflation: float, times_counted: float = 1.0) -> float:
+    """Return GCV if each degree of freedom that a model uses counts as `inflation` of them, summed over outputs.
+
+    With V = N q / v^2 and noise variance q / v, v is N noise / V. Rows that are counted several times (by weights, or because they
+    repeat others) are no more degrees of freedom than they are rows.
+    """
+    total = 0.0
+    for posterior in posteriors:
+        n, value = posterior.n_samples, posterior.criterion
+        if value == 0.0 and not len(posterior.active):  # a target that does not vary has nothing to fit
+            continue
+        freedom = n * posterior.noise_variance / value if value > 0.0 else n - posterior.fit_intercept - len(posterior.active)
+        n_distinct = n / times_counted
+        left = n_distinct - posterior.fit_intercept - inflation * (n - posterior.fit_intercept - freedom)
+        total += value * (freedom / n * n_distinct / left) ** 2 if left > 0.0 else np.inf
+    return total
