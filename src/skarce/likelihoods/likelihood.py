@@ -65,7 +65,7 @@ class Likelihood(ABC):
         """Where the prior of the constant is centered. Default: zero."""
         return 0.0
 
-    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:  # noqa: B027
+    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
         """Raise a ValueError for targets that cannot be. Default: every number can be."""
         return
 
