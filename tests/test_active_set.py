@@ -63,7 +63,7 @@ def test_settle_restart_and_refresh_agree():
     phi, t = random_problem(1)
     moments = moments_of(phi, t)
     state = ActiveSet(moments, np.array([1, 4, 7, 9]), np.array([1.0, 2.0, 3.0, 4.0]), squares=True)
-    state.settle(np.array([0, 2]), np.array([5.0, 6.0]))
+    state.keep(np.array([0, 2]), np.array([5.0, 6.0]))
     assert list(state.active) == [1, 7]
     assert_fresh(state, phi, t)
     state.restart(np.array([2, 3, 5, 0, 1, 6, 7, 8, 9, 10]), np.full(10, 0.5))

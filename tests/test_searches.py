@@ -232,7 +232,7 @@ def test_a_checkpoint_takes_back_what_failed_and_nothing_else(factor):
     state, journal = ActiveSet(moments_of(phi, t), np.arange(3), ridges, squares=True), Journal()
     journal.note("add", 0, 1.0, 3)
     before = Checkpoint(GCV(), state, journal)
-    state.settle(np.arange(3), factor * ridges)
+    state.keep(np.arange(3), factor * ridges)
     journal.note("change", 0, 2.0, 3)
     state.is_ill_conditioned = True
     failed = factor > 1.0

@@ -83,12 +83,12 @@ def test_the_state_in_eigenvectors_knows_what_the_other_one_knows(kind):
     place = state.snapshot()
     state.add(7, 0.7)
     assert_fresh(state, phi, t)
-    state.settle(np.arange(5), np.full(5, 20.0))
+    state.keep(np.arange(5), np.full(5, 20.0))
     assert_fresh(state, phi, t)
     state.remove(1)
     assert state.active.tolist() == [4, 9, 3, 7]
     assert_fresh(state, phi, t)
-    state.settle(np.array([0, 3]), np.full(2, 3.0))
+    state.keep(np.array([0, 3]), np.full(2, 3.0))
     assert state.active.tolist() == [4, 7]
     assert_fresh(state, phi, t)
     H = phi[:, [4, 7]].T @ phi[:, [4, 7]] + 3.0 * np.eye(2)

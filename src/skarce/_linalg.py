@@ -6,10 +6,14 @@ directly and leave finiteness to whoever owns the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from skarce._typing import Floats
+
+RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # of the diagonal of a matrix that is nearly singular
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -26,19 +30,31 @@ def cholesky(matrix: Floats) -> Floats:
     return factor
 
 
-def factor_of_nearly_singular(matrix: Floats) -> Floats:
-    """In the order of the indices rounding may just fail where it passed in the order of entry; the least rise that mends it.
+def cholesky_of_nearly_singular(
+    matrix: Floats, rises: Sequence[float] = RISES, factorize: Callable[[Floats], Floats] | None = None
+) -> Floats:
+    """Factor a matrix that rounding may have made singular: with the smallest rise of its diagonal that lets that be.
 
-    Kernels in single precision are symmetric to seven digits only, and so is what is made of them.
+    In the order of the indices rounding may just fail where it passed in the order of entry. Kernels in single precision are
+    symmetric to seven digits only, and so is what is made of them. The diagonal of `matrix` is overwritten.
     """
     diagonal = matrix.diagonal().copy()
-    for rise in (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6):
+    for rise in rises:
         matrix.flat[:: len(matrix) + 1] = diagonal * (1.0 + rise)
         try:
-            return cholesky(matrix)
+            return (factorize or cholesky)(matrix)
         except NotPositiveDefiniteError:
             continue
-    raise NotPositiveDefiniteError("the functions of the result are dependent to six digits")
+    raise NotPositiveDefiniteError(f"columns are dependent: a rise of the diagonal by {rises[-1]:g} does not help")
+
+
+def cholesky_of_copy(matrix: Floats) -> Floats:
+    """Lower factor of a symmetric matrix, above whose diagonal anything may stand: one copy less than `cholesky` makes."""
+    # Symmetric, so the transpose is the same matrix in the order that LAPACK can overwrite.
+    factor, info = lapack.dpotrf(matrix.copy().T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        raise NotPositiveDefiniteError(f"leading minor {info} of a {matrix.shape} matrix is not positive")
+    return factor
 
 
 def inverse_of_lower(factor: Floats) -> Floats:

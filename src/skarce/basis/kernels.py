@@ -1,6 +1,6 @@
 r"""Kernels, evaluated in place on blocks.
 
-A kernel prepares rows and centers once (scaling, squared lengths) and then fills blocks of any size into memory that is
+A kernel prepares rows and centers once (scaling, squared norms) and then fills blocks of any size into memory that is
 already there: no temporary larger than one block exists, and single precision stays single.
 
 ==============  ==========================================================
@@ -194,8 +194,8 @@ class Cosine:
     """x'c of inputs scaled to unit length; zero inputs stay zero."""
 
     def prepare_rows(self, X: Floats) -> Floats:
-        lengths = row_norms(X)[:, None]
-        return X / np.where(lengths > 0.0, lengths, 1.0).astype(X.dtype)
+        norms = row_norms(X)[:, None]
+        return X / np.where(norms > 0.0, norms, 1.0).astype(X.dtype)
 
     prepare_centers = prepare_rows
 

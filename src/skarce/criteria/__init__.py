@@ -1,6 +1,6 @@
 """What makes a set of candidates good."""
 
-from skarce.criteria.criterion import Changes, Criterion, Members
+from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.explained_variance import ExplainedVariance
 from skarce.criteria.gcv import GCV
 from skarce.criteria.individual_evidence import IndividualEvidence
@@ -12,10 +12,10 @@ from skarce.criteria.shared_gcv import SharedGCV
 __all__ = [
     "GCV",
     "Changes",
+    "CompiledRule",
     "Criterion",
     "ExplainedVariance",
     "IndividualEvidence",
-    "Members",
     "OrthogonalGCV",
     "PenalizedError",
     "SharedEvidence",

@@ -64,7 +64,7 @@ class Criterion(Judge):
 
     # Hooks with a default ---------------------------------------------------------------------------------------------------
 
-    def prepared(self, moments: Moments) -> Self:
+    def prepared(self, moments: Moments) -> Criterion:
         """Return the criterion with all that it wants to know of the data before a search. Default: itself."""
         return self
 

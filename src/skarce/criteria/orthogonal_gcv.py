@@ -75,7 +75,7 @@ class OrthogonalGCV(PublishedGCV):
 
     def penalty(self, state: State, size: int) -> tuple[Floats, Floats]:
         """The ridges of the first `size` functions, and the matrix U that takes their weights to the orthogonalised ones."""
-        lower = state.factor.lower[:size, :size]
+        lower = state.cholesky[:size, :size]
         return np.full(size, self._ridge_of(_fit(state, size))), (lower / lower.diagonal()).T
 
     def _ridge_of(self, fit: OrthogonalFit) -> float:
@@ -86,7 +86,7 @@ class OrthogonalGCV(PublishedGCV):
 
 def _fit(state: State, size: int) -> OrthogonalFit:
     """The first `size` functions: p is the squared diagonal of the Cholesky factor, o / sqrt(p) what they explain."""
-    lower = state.factor.lower[:size, :size]
+    lower = state.cholesky[:size, :size]
     explained = solve_lower(lower, state.moments.projections[state.active[:size]])
     roots = lower.diagonal()
     unexplained = left_of(resolved_energy(state.moments), explained)

@@ -115,7 +115,7 @@ class SharedEvidence(Criterion):
             first = (FIRST_RIDGE, FIRST_NOISE * variance) if state.noise is None else (float(state.ridges[0]), state.noise)
             ridge, noise = fit.reestimated(*first, self.eps)
         if ridge != state.ridges[0]:
-            state.settle(np.arange(size), np.full(size, ridge))
+            state.keep(np.arange(size), np.full(size, ridge))
         state.noise = noise
 
     def score(self, members: Members, n_samples: float) -> float:

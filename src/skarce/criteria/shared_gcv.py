@@ -104,7 +104,7 @@ class SharedGCV(PublishedGCV):
             return
         ridge = _best_ridge(state, size)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
-            state.settle(np.arange(size), np.full(size, ridge))
+            state.keep(np.arange(size), np.full(size, ridge))
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """The ridges of the first `size` functions, the best for just these; they penalise the weights themselves."""

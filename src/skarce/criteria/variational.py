@@ -31,17 +31,17 @@ from skarce.states.members import Members
 SETTLED = 1e-13  # the last relative change of Gamma
 
 
-def determination(ridges: Floats, sizes: Floats | None = None) -> tuple[Floats, float]:
+def determination(relative_ridges: Floats, sizes: Floats | None = None) -> tuple[Floats, float]:
     r"""gamma and its sum at the best shares, for relative ridges u of candidates (or of groups of these sizes).
 
     Newton's method on :math:`\log\sum\gamma(\Gamma)-\log\Gamma`, whose slope in :math:`\log\Gamma` is between -1 and -1/2.
     """
-    sizes = np.ones(len(ridges)) if sizes is None else sizes
-    if not len(ridges):
+    sizes = np.ones(len(relative_ridges)) if sizes is None else sizes
+    if not len(relative_ridges):
         return np.empty(0), 0.0
     total = float(sizes.sum())
     for _ in range(100):
-        root = np.sqrt(1.0 + 4.0 * ridges / total)
+        root = np.sqrt(1.0 + 4.0 * relative_ridges / total)
         determined = 2.0 / (1.0 + root)
         weight = sizes * determined
         sum_now = float(weight.sum())
@@ -50,20 +50,20 @@ def determination(ridges: Floats, sizes: Floats | None = None) -> tuple[Floats, 
         total *= float(np.exp(step))
         if abs(step) < SETTLED:
             break
-    return 2.0 / (1.0 + np.sqrt(1.0 + 4.0 * ridges / total)), total
+    return 2.0 / (1.0 + np.sqrt(1.0 + 4.0 * relative_ridges / total)), total
 
 
-def log_undetermined(ridges: Floats, determined: Floats, total: float) -> Floats:
+def log_undetermined(relative_ridges: Floats, determined: Floats, total: float) -> Floats:
     """log(1 - gamma) = log(omega u / (1 + omega u)) with omega = gamma / Gamma, without a difference."""
     with np.errstate(divide="ignore"):
-        return np.log(determined**2 * ridges / total)
+        return np.log(determined**2 * relative_ridges / total)
 
 
-def bound(n_samples: float, energy: float, noise: float, ridges: Floats, sizes: Floats | None = None) -> float:
+def bound(n_samples: float, energy: float, noise: float, relative_ridges: Floats, sizes: Floats | None = None) -> float:
     """L without its constant -(N/2) log(2 pi); `energy` is the residual's and the penalty, at relative ridges u."""
-    sizes = np.ones(len(ridges)) if sizes is None else sizes
-    determined, total = determination(ridges, sizes)
-    complexity = float(sizes @ log_undetermined(ridges, determined, total)) if len(ridges) else 0.0
+    sizes = np.ones(len(relative_ridges)) if sizes is None else sizes
+    determined, total = determination(relative_ridges, sizes)
+    complexity = float(sizes @ log_undetermined(relative_ridges, determined, total)) if len(relative_ridges) else 0.0
     return 0.5 * (complexity - n_samples * float(np.log(noise)) - energy / noise)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, symmetric_inverse
+from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.one_precision import fit_of_all
@@ -129,6 +129,6 @@ def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int 
     """Those of largest effect w^2 / h, what t'P t rises by without one of them."""
     matrix = moments.gram.block(candidates, candidates)
     matrix.flat[:: len(candidates) + 1] += ridge
-    inverse = symmetric_inverse(factor_of_nearly_singular(matrix))
+    inverse = symmetric_inverse(cholesky_of_nearly_singular(matrix))
     effects = (inverse @ moments.projections[candidates]) ** 2 / inverse.diagonal()
     return np.sort(candidates[np.argsort(-effects, kind="stable")[:n_kept]])

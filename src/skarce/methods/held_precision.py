@@ -62,6 +62,6 @@ def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fi
             action = "noise"
         fresh = criterion.noise_at(state, n)
         has_moved = bool(abs(np.log(fresh / noise)) > budget.tol)
-        state.settle(np.arange(len(state)), state.ridges * (fresh / noise))
+        state.keep(np.arange(len(state)), state.ridges * (fresh / noise))
         noise = fresh
         journal.note(action, candidate, criterion.score(state, n), len(state))

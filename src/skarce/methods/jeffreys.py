@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import factor_of_nearly_singular, inverse_of_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
@@ -30,7 +30,7 @@ from skarce.states.outcome import Outcome
 from skarce.states.state import RESOLUTION
 
 # A weight whose square is below this share of sigma^2 / phi'phi cannot come back: its next one is smaller by as much.
-PRUNED = 1e-12
+PRUNED_EFFECT = 1e-12
 LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
 LEAST_RESIDUAL = 1e-30  # of the energy of the target: nothing is left
 
@@ -63,15 +63,15 @@ class JeffreysEM:
         matrix = self.gram * sizes
         matrix *= sizes[:, None]
         matrix.flat[:: len(matrix) + 1] += noise
-        root = inverse_of_lower(factor_of_nearly_singular(matrix))
+        root = inverse_of_lower(cholesky_of_nearly_singular(matrix))
         weights = sizes * (root.T @ (root @ (sizes * self.projections)))
         self.used = len(sizes) - noise * float(np.einsum("ij,ij->", root, root))
-        lengths = self.gram.diagonal()
-        change = np.abs(weights - self.weights) * np.sqrt(lengths / noise)
+        squared_norms = self.gram.diagonal()
+        change = np.abs(weights - self.weights) * np.sqrt(squared_norms / noise)
         with np.errstate(divide="ignore"):
             self.ridges = noise / sizes**2
         self.weights = weights
-        self._keep(weights**2 * lengths > PRUNED * noise)
+        self._keep(weights**2 * squared_norms > PRUNED_EFFECT * noise)
         self.noise = self._noise()
         return float(change.max(initial=0.0))
 
@@ -79,7 +79,7 @@ class JeffreysEM:
         """The weights that belong to the ridges, and their noise."""
         matrix = self.gram.copy()
         matrix.flat[:: len(matrix) + 1] += self.ridges
-        self.weights = lapack.dpotrs(factor_of_nearly_singular(matrix), self.projections, lower=1)[0]
+        self.weights = lapack.dpotrs(cholesky_of_nearly_singular(matrix), self.projections, lower=1)[0]
         self.noise = self._noise()
 
     def _noise(self) -> float:
@@ -145,16 +145,16 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fi
         return Fit(usable, np.empty(0), Outcome.CONVERGED)
     started = time.monotonic()
     state = JeffreysEM(moments, usable, initial_ridge)
-    outcome = _settle(state, journal, time.monotonic() - started)
+    outcome = _iterate(state, journal, time.monotonic() - started)
     cap = journal.budget.max_active
     if cap is not None and len(state.members) > cap:
         state.keep_most_missed(cap)
-        outcome = _settle(state, journal, 0.0) or Outcome.SIZE_LIMIT
+        outcome = _iterate(state, journal, 0.0) or Outcome.SIZE_LIMIT
     at_bound = len(state.members) and state.noise <= state.least_noise
     return Fit(state.members, state.ridges, outcome or (Outcome.NO_NOISE if at_bound else Outcome.CONVERGED))
 
 
-def _settle(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | None:
+def _iterate(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | None:
     """Step until no weight changes by more than the tolerance; the limit that ended it before, or None.
 
     `seconds` is how long a step takes at first, and a model made of where it ends takes as long again.

@@ -25,7 +25,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import RIDGE_RANGE, resolved_energy
 
-PRUNED = 1e6  # a ridge this many times phi'phi has left the model
+PRUNED_RIDGE = 1e6  # a ridge this many times phi'phi has left the model
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class RelevanceEM(MomentMethod):
     criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
 
     def solve(self, judge: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
-        return run_em(judge, moments, journal)
+        return run_relevance_em(judge, moments, journal)
 
 
 @on_one_blas_thread
-def run_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
+def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
     """Iterate, keep at most as many functions as allowed, and let greedy batches finish."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     what = f'solver="em", which starts from all {len(usable)} candidates,'
@@ -92,7 +92,7 @@ def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) 
         noise = criterion.noise_variance or residual / max(n - float(determined.sum()), 1e-3 * n)
         with np.errstate(divide="ignore", over="ignore"):
             updated = determined * noise / block.weights**2
-        keep = updated < PRUNED * gram.diagonal[active]
+        keep = updated < PRUNED_RIDGE * gram.diagonal[active]
         if len(active) > 1 and not keep.any():
             keep[np.argmin(updated / gram.diagonal[active])] = True
         before, score = score, criterion.score(block, n)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import stats
 
-from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.variational import LikelihoodWithoutPrior
@@ -26,7 +26,7 @@ class _Fit:
 
     def __init__(self, moments: Moments, active: Indices) -> None:
         self.moments, self.active = moments, active
-        self._lower = factor_of_nearly_singular(moments.gram.block(active, active))
+        self._lower = cholesky_of_nearly_singular(moments.gram.block(active, active))
         self._explained = solve_lower(self._lower, moments.projections[active])
         self.residual = max(resolved_energy(moments) - float(self._explained @ self._explained), 0.0)
         self.freedom = moments.n_samples - len(active)

@@ -94,7 +94,7 @@ def bound_slope(model: Any, X: Floats, y: Floats) -> float:
         kernel = kernel - kernel.mean(axis=0)
         change = change - change.mean(axis=0)
     residual = y - model.predict(X)
-    lengths = np.einsum("ij,ij->j", kernel, kernel)
+    squared_norms = np.einsum("ij,ij->j", kernel, kernel)
     overlap = np.einsum("ij,ij->j", kernel, change)
     fit = -float(residual @ (change @ posterior.mean)) / posterior.noise_variance
-    return fit + float((posterior.well_determined / lengths) @ overlap)
+    return fit + float((posterior.well_determined / squared_norms) @ overlap)

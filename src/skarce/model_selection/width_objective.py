@@ -115,11 +115,11 @@ class Scale:
         if one_for_all:
             variances = np.full(len(variances), variances.mean())
         varies = variances > 0.0
-        lengths = np.sqrt(np.where(varies, variances, 1.0))
+        scales = np.sqrt(np.where(varies, variances, 1.0))
         if kernel == "laplacian":
-            factors = varies / (len(variances) * lengths)
+            factors = varies / (len(variances) * scales)
             return cls(origin, factors, factors, one_for_all)
-        factors = varies / (np.sqrt(len(variances)) * lengths)
+        factors = varies / (np.sqrt(len(variances)) * scales)
         return cls(origin, factors**2, factors, one_for_all)
 
     def inputs(self, X: Floats) -> Floats:
@@ -147,16 +147,16 @@ class Objective:
         raw = np.einsum("no,no->o", data.targets, data.targets)
         self._varies = energies > 1e-24 * raw
         self.can_tell = bool(self._n_samples > 0.0 and self._varies.any() and (scale.units > 0.0).any())
-        self._lengths = np.sqrt(energies[self._varies] / max(self._n_samples, 1e-300))
+        self._scales = np.sqrt(energies[self._varies] / max(self._n_samples, 1e-300))
         rows = scale.inputs(data.X)
         centers = rows[distinct_rows(rows)] if data.centers is None else scale.inputs(data.centers)
         if model.covariance == "kernel":
             centers = rows
-        scaled = replace(targets, values=targets.values[:, self._varies] / self._lengths)
+        scaled = replace(targets, values=targets.values[:, self._varies] / self._scales)
         given = None
         if model.weight_variance is not None:
             given = np.broadcast_to(np.asarray(model.weight_variance, dtype=np.float64), self._varies.shape)
-            given = given[self._varies] / self._lengths**2
+            given = given[self._varies] / self._scales**2
         prior = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
         self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given, prior)
         self.n_evaluations = 0
@@ -187,13 +187,13 @@ class Objective:
     def log_evidence(self) -> float:
         """The best so far, in user units."""
         assert self._best is not None
-        return self._best.log_evidence - self._n_samples * float(np.log(self._lengths).sum())
+        return self._best.log_evidence - self._n_samples * float(np.log(self._scales).sum())
 
     def widths(self, n_evaluations: int) -> Widths:
         assert self._best is not None
         assert self.best_at is not None
         noise, precision = np.zeros(len(self._varies)), np.full(len(self._varies), np.inf)
-        noise[self._varies] = self._best.noise_variances * self._lengths**2
+        noise[self._varies] = self._best.noise_variances * self._scales**2
         precision[self._varies] = self._best.ridge / noise[self._varies]
         gamma = self._scale.gamma(self.best_at[:-1])
         return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.designs.problem import Problem
 from skarce.moments import Moments
@@ -73,7 +73,7 @@ def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | N
         matrix.flat[:: len(active) + 1] += ridges
     else:
         matrix += (mixing.T * ridges) @ mixing
-    lower = factor_of_nearly_singular(matrix)
+    lower = cholesky_of_nearly_singular(matrix)
     explained = solve_lower(lower, moments.projections[active])
     return lower, solve_lower(lower, explained, transposed=True)
 

@@ -41,12 +41,12 @@ class BestAction(Search):
 
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         if criterion.shares_ridge:
-            return self._settling(Walk(criterion, moments, journal, start))
+            return self._with_shared_ridge(Walk(criterion, moments, journal, start))
         state = criterion.new_state(moments, *(start or ()))
-        outcome = self._climb(criterion, state, journal)
+        outcome = self._take_stretches(criterion, state, journal)
         return Fit(state.active.copy(), state.ridges.copy(), outcome)
 
-    def _climb(self, criterion: Criterion, state: State, journal: Journal) -> Outcome:
+    def _take_stretches(self, criterion: Criterion, state: State, journal: Journal) -> Outcome:
         """In stretches between two refreshes; converged when a stretch that starts afresh takes no step."""
         while True:
             limit = journal.exhausted()
@@ -58,7 +58,7 @@ class BestAction(Search):
             if not n_steps:
                 return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
 
-    def _settling(self, walk: Walk) -> Fit:
+    def _with_shared_ridge(self, walk: Walk) -> Fit:
         """Where all functions share what is re-estimated after each action: it may show then that nothing was gained."""
         journal = walk.journal
         while True:

@@ -57,9 +57,9 @@ class GreedyBatches(Search):
         return True
 
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
-        return self.pools.run(self._climb, criterion, moments, journal, start)
+        return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 
-    def _climb(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
+    def _raise_criterion(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
         """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
         single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
         is_tight = False
@@ -80,10 +80,12 @@ class GreedyBatches(Search):
                 return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
             if is_settled:
                 # Single actions check every change by themselves; after batches only tight joint steps do.
-                is_tight = self._settle(criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps)
+                is_tight = self._move_ridges(
+                    criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps
+                )
             elif first_gain:
                 tolerance = max(self.looseness * first_gain, 0.1 * tol)
-                self._settle(criterion, state, journal, tolerance, self.max_joint_steps)
+                self._move_ridges(criterion, state, journal, tolerance, self.max_joint_steps)
 
     def _add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
         """Greedy additions; returns how many, and the gain of the first."""
@@ -111,7 +113,7 @@ class GreedyBatches(Search):
         return len(state) - n_before, first_gain
 
     @staticmethod
-    def _settle(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
+    def _move_ridges(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
         """Joint steps for the active block, then everything afresh; returns whether they converged with all functions kept."""
         n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:
@@ -124,7 +126,7 @@ class GreedyBatches(Search):
         settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
         if settled.block is block:
             return settled.converged
-        state.settle(settled.positions, settled.block.ridges)
+        state.keep(settled.positions, settled.block.ridges)
         if before.take_back_what_failed():
             return True
         score = criterion.score(state, n_samples)

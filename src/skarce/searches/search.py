@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
@@ -15,10 +16,14 @@ from skarce.states.journal import Journal
 Start = tuple[Indices, Floats]  # candidates and their ridges
 
 
+@dataclass(frozen=True)
 class Search(ABC):
-    """Tries sets of candidates in some order. It asks a criterion and knows no mathematics. A frozen dataclass."""
+    """Tries sets of candidates in some order. It asks a criterion and knows no mathematics."""
 
-    n_basis: int | None = None  # exactly this many functions, if they were asked for
+    @property
+    def n_basis(self) -> int | None:
+        """Exactly this many functions, if they were asked for. Default: the score decides."""
+        return None
 
     @property
     def moves_ridges(self) -> bool:

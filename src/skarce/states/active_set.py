@@ -92,6 +92,10 @@ class ActiveSet(State):
         """H^-1."""
         return symmetric_inverse(self.factor.lower)
 
+    @property
+    def cholesky(self) -> Floats:
+        return self.factor.lower
+
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
         root = inverse_of_lower(self.factor.lower)
@@ -205,7 +209,7 @@ class ActiveSet(State):
         """Take an active candidate out: the limit of an infinite ridge."""
         column = self._inverse_column(position)
         self._shift(position, column, 1.0 / column[position])
-        self._keep(np.delete(np.arange(self._n), position))
+        self._compact(np.delete(np.arange(self._n), position))
         try:
             self.factor.remove(position)
         except NotPositiveDefiniteError:
@@ -231,10 +235,10 @@ class ActiveSet(State):
         active, ridges, self.noise = snapshot
         self.restart(active, ridges)
 
-    def settle(self, positions: Indices, ridges: Floats) -> None:
+    def keep(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with these ridges, and compute everything afresh."""
         if len(positions) < self._n:
-            self._keep(positions)
+            self._compact(positions)
         self._ridges[: self._n] = ridges
         self.refresh()
 
@@ -295,7 +299,7 @@ class ActiveSet(State):
         self.freedom += step * length
         self.residual += step * weight * (2.0 * kappa + step * length * weight)
 
-    def _keep(self, positions: Indices) -> None:
+    def _compact(self, positions: Indices) -> None:
         n = len(positions)
         self._rows[:n] = self._rows[positions]
         self._index[:n] = self._index[positions]

@@ -214,14 +214,14 @@ class EigenSet(State):
         self._at = Shrunk(EigenBasis(self.moments, np.delete(self.active, position)), self.ridge)
 
     def change(self, position: int, ridge: float) -> None:
-        raise TypeError("the functions of an EigenSet share one ridge: use settle to change it.")
+        raise TypeError("the functions of an EigenSet share one ridge: use keep to change it.")
 
     def restart(self, active: Indices, ridges: Floats) -> None:
         """Let these candidates be in, with the mean of these ridges."""
         basis = EigenBasis(self.moments, np.array(active, dtype=np.intp))
         self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else 1.0)
 
-    def settle(self, positions: Indices, ridges: Floats) -> None:
+    def keep(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with the mean of these ridges."""
         basis = self.basis if len(positions) == len(self) else EigenBasis(self.moments, self.active[positions])
         self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else self.ridge)

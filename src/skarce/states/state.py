@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._linalg import cholesky
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.members import Members
@@ -100,7 +101,7 @@ class State(Members):
         """Let these candidates be in, with these ridges, and no others."""
 
     @abstractmethod
-    def settle(self, positions: Indices, ridges: Floats) -> None:
+    def keep(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the members at `positions`, with these ridges."""
 
     @abstractmethod
@@ -126,6 +127,13 @@ class State(Members):
     @property
     def squared_norms(self) -> Floats:
         return self.moments.gram.diagonal[self.active]
+
+    @property
+    def cholesky(self) -> Floats:
+        """Lower Cholesky factor of H, in the order in which functions came."""
+        matrix = self.gram_block
+        matrix.flat[:: len(self) + 1] += self.ridges
+        return cholesky(matrix)
 
     def directions(self) -> tuple[Floats, Floats, float]:
         """Return the active block in its eigenvectors: squared norms p, projections z of the target, and what they leave of t't.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import factor_of_nearly_singular
+from skarce._linalg import cholesky_of_nearly_singular
 from skarce._parallel import for_each, slices
 from skarce._typing import Floats, Indices
 from skarce.moments import Gram, Moments, WholeGram
@@ -119,7 +119,7 @@ class ShrinkingInverse:
         matrix = gram.block(members, members)
         matrix.flat[:: len(members) + 1] += ridge
         self._least_spread = 1.0 / float(matrix.diagonal().max())  # R_kk >= 1 / H_kk
-        lower = factor_of_nearly_singular(matrix)
+        lower = cholesky_of_nearly_singular(matrix)
         del matrix
         self._weights, _ = lapack.dpotrs(lower, projections, lower=1)
         inverse, _ = lapack.dpotri(lower, lower=1, overwrite_c=1)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky
+from skarce._linalg import NotPositiveDefiniteError, cholesky, cholesky_of_nearly_singular
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 
@@ -155,9 +155,9 @@ class L1ActiveSet:
         if len(some) <= 1:
             return some
         some = some[np.argsort(-excess[some], kind="stable")][: 4 * room]
-        lengths = self._moments.gram.diagonal
+        squared_norms = self._moments.gram.diagonal
         block = self._moments.gram.block(some, some)
-        cosines = block**2 / np.multiply.outer(lengths[some], lengths[some])
+        cosines = block**2 / np.multiply.outer(squared_norms[some], squared_norms[some])
         chosen: list[int] = []
         for i in range(len(some)):
             if len(chosen) < room and not (cosines[i, chosen] > ALIKE).any():
@@ -211,18 +211,7 @@ class L1ActiveSet:
         size, known = len(self.members), len(self._lower)
         if known < size:
             bordered = _bordered(self._lower, self._rows[known:size].take(self.members, axis=1)) if known else None
-            self._lower = _factor(self.gram) if bordered is None else bordered
-
-
-def _factor(matrix: Floats) -> Floats:
-    diagonal = matrix.diagonal().copy()
-    for rise in RISES:
-        matrix.flat[:: len(matrix) + 1] = diagonal * (1.0 + rise)
-        try:
-            return cholesky(matrix)
-        except NotPositiveDefiniteError:
-            continue
-    raise NotPositiveDefiniteError("the members are dependent to ten digits")
+            self._lower = cholesky_of_nearly_singular(self.gram, RISES) if bordered is None else bordered
 
 
 def _bordered(lower: Floats, rows: Floats) -> Floats | None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import factor_of_nearly_singular, inverse_of_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._typing import Floats, Indices
 
-PRUNED = 1e-6  # a function whose length |a| |phi| is this share of the largest, or of the target, has left the model
+PRUNED_NORM = 1e-6  # a function whose norm |a| |phi| is this share of the largest, or of the target, has left the model
 
 
 class LaplaceIRLS:
@@ -51,7 +51,7 @@ class LaplaceIRLS:
         self.weights = reweighted(self.gram, self.projections, self.magnitudes, penalty)
         after = self.objective(penalty)
         sizes = np.abs(self.weights) * np.sqrt(self.gram.diagonal())
-        kept = sizes > PRUNED * sizes.max(initial=np.sqrt(self.energy))
+        kept = sizes > PRUNED_NORM * sizes.max(initial=np.sqrt(self.energy))
         if kept.all():
             return after
         whole = self.members, self.gram, self.projections, self.weights, self.magnitudes
@@ -99,4 +99,4 @@ def _lower(gram: Floats, root: Floats, penalty: float) -> Floats:
     matrix = gram * root
     matrix *= root[:, None]
     matrix.flat[:: len(gram) + 1] += penalty
-    return factor_of_nearly_singular(matrix)
+    return cholesky_of_nearly_singular(matrix)

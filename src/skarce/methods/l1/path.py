@@ -123,7 +123,7 @@ class Solver(Protocol):
     def minimize(self, penalty: float, tol: float, max_steps: int) -> int: ...
 
 
-class Model(NamedTuple):
+class PathPoint(NamedTuple):
     """A point of the path."""
 
     penalty: float
@@ -172,13 +172,13 @@ class _Follow:
     def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, largest: float) -> None:
         self._criterion, self._moments, self._journal = criterion, moments, journal
         self._largest, self._wanted = largest, _penalties(criterion.penalties, largest)
-        self._best: Model | None = None
+        self._best: PathPoint | None = None
         self._best_key = (-np.inf, 0.0)
         self._is_cut = False  # whether the path ends before models that use too much
 
-    def down(self, state: L1ActiveSet) -> tuple[Model, Outcome]:
+    def down(self, state: L1ActiveSet) -> tuple[PathPoint, Outcome]:
         """From the largest penalty; ends before the first model that is over the cap."""
-        model, budget = Model(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.budget
+        model, budget = PathPoint(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.budget
         before = self._largest
         for place, wanted in enumerate(self._wanted):
             for penalty in self._marks(before, float(wanted)):
@@ -194,7 +194,7 @@ class _Follow:
             before = min(before, float(wanted))
         return self._chosen()
 
-    def up(self, start: Callable[[], LaplaceIRLS]) -> tuple[Model, Outcome]:
+    def up(self, start: Callable[[], LaplaceIRLS]) -> tuple[PathPoint, Outcome]:
         """From the smallest penalty; then once more from the start at the chosen one, so that how it got there does not matter.
 
         Predictions and GCV settle long before the last functions are dropped, and those go on being dropped along the path.
@@ -222,7 +222,7 @@ class _Follow:
     def _cut(self, place: int) -> None:
         self._wanted, self._is_cut = self._wanted[: max(place, 1)], True
 
-    def _capped(self, model: Model, outcome: Outcome) -> tuple[Model, Outcome]:
+    def _capped(self, model: PathPoint, outcome: Outcome) -> tuple[PathPoint, Outcome]:
         """Only those that are missed most where there is a cap."""
         cap = self._journal.budget.max_active
         if cap is None or len(model.members) <= cap:
@@ -233,7 +233,7 @@ class _Follow:
         weights = reweighted(gram[np.ix_(kept, kept)], projections[kept], magnitudes, model.penalty)
         return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
 
-    def _uses_too_much(self, minimiser: Model) -> bool:
+    def _uses_too_much(self, minimiser: PathPoint) -> bool:
         n_rows = self._moments.n_samples / self._criterion.times_counted
         return self._criterion.penalties is None and len(minimiser.members) > MOST_USED * n_rows
 
@@ -243,19 +243,19 @@ class _Follow:
         n_steps = max(int(np.ceil(np.log(goal / before) / np.log(ratio) - 1e-9)), 1)
         return [*map(float, np.geomspace(before, goal, n_steps + 1)[1:-1]), goal] if n_steps > 1 else [goal]
 
-    def _at(self, state: Solver, penalty: float) -> Model:
+    def _at(self, state: Solver, penalty: float) -> PathPoint:
         budget = self._journal.budget
         steps = state.minimize(penalty, budget.tol, budget.max_steps)
         limit = Outcome.STEP_LIMIT if steps >= budget.max_steps else None
-        return Model(penalty, state.members, state.weights, state.magnitudes, steps, limit)
+        return PathPoint(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
-    def _consider(self, model: Model) -> None:
+    def _consider(self, model: PathPoint) -> None:
         """Of models that are equally good, or that cannot be judged, the one of the larger penalty."""
         key = self.note("penalty", model), model.penalty
         if self._best is None or key > self._best_key:
             self._best, self._best_key = model, key
 
-    def note(self, action: str, model: Model) -> float:
+    def note(self, action: str, model: PathPoint) -> float:
         """Write a model into the trace; returns its score."""
         moments, members, penalty = self._moments, model.members, model.penalty
         n, total = moments.n_samples, moments.target_energy
@@ -269,11 +269,11 @@ class _Follow:
         self._journal.note(action, -1, score, len(members), penalty / self._criterion.target_scale, used, float(model.steps))
         return score
 
-    def _chosen(self) -> tuple[Model, Outcome]:
+    def _chosen(self) -> tuple[PathPoint, Outcome]:
         assert self._best is not None
         return self._best, self._best.limit or self._ending(self._best)
 
-    def _ending(self, best: Model) -> Outcome:
+    def _ending(self, best: PathPoint) -> Outcome:
         """Whether the criterion is least within the path, or at an end of it."""
         is_last = best.penalty <= self._wanted[-1]
         is_first = self._wanted[0] <= best.penalty < self._largest

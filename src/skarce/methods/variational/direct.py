@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, symmetric_inverse
+from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.variational import bound, determination
@@ -26,14 +26,14 @@ from skarce.states.outcome import Outcome
 
 HELD = 10  # solutions at the first noise
 FEWEST = 13  # solutions at least: the first change may be none
-PRUNED = 1e-6  # a group whose weights are less well determined than this has left
+PRUNED_DETERMINATION = 1e-6  # a group whose weights are less well determined than this has left
 FIRST_NOISE = 0.1  # of the variance of the target
 FIRST_PRECISION = 1e-4  # of a standardised weight, for a target of unit variance
 WEAKEST = 1e-11  # least relative ridge that a Cholesky factor of dependent columns can hold
 
 
 @dataclass
-class Model:
+class VariationalModel:
     """Candidates that are in, their weights, and the precisions of their groups."""
 
     moments: Moments
@@ -45,7 +45,7 @@ class Model:
     residual: float = np.inf
 
     @classmethod
-    def start(cls, moments: Moments, labels: Indices) -> Model:
+    def start(cls, moments: Moments, labels: Indices) -> VariationalModel:
         """All candidates that vary, under a weak prior."""
         candidates = np.flatnonzero(moments.gram.diagonal > 0.0)
         groups = Groups.of(labels[candidates])
@@ -54,14 +54,16 @@ class Model:
         return cls.at(moments, candidates, groups, np.full(len(groups.sizes), weak), noise, np.zeros(len(candidates)))
 
     @classmethod
-    def empty(cls, moments: Moments, labels: Indices) -> Model:
+    def empty(cls, moments: Moments, labels: Indices) -> VariationalModel:
         """Noise alone."""
         model = cls.start(moments, labels)
         model.keep(np.zeros(len(model), dtype=bool))
         return model
 
     @classmethod
-    def at(cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats) -> Model:
+    def at(
+        cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats
+    ) -> VariationalModel:
         """These candidates at these relative ridges of their groups."""
         precisions = Precisions(ridges, *determination(ridges, groups.sizes), noise)
         return cls(moments, candidates, groups, precisions, weights, ridge_system(moments, candidates))
@@ -70,19 +72,19 @@ class Model:
         return len(self.candidates)
 
     @property
-    def lengths(self) -> Floats:
+    def squared_norms(self) -> Floats:
         """h = diag(Phi'Phi) of the candidates that are in."""
         return self.moments.gram.diagonal[self.candidates]
 
     @property
     def ridges(self) -> Floats:
         """lambda, one for each candidate."""
-        return self.precisions.ridges[self.groups.label] * self.lengths
+        return self.precisions.relative_ridges[self.groups.label] * self.squared_norms
 
     @property
     def effects(self) -> Floats:
         """mu^2 h of each candidate."""
-        return self.weights**2 * self.lengths
+        return self.weights**2 * self.squared_norms
 
     @property
     def strengths(self) -> Floats:
@@ -93,17 +95,17 @@ class Model:
     def bound(self) -> float:
         """L at these weights and precisions, without its constant."""
         now = self.precisions
-        energy = self.residual + float(now.ridges @ self.strengths)
-        return bound(self.moments.n_samples, energy, now.noise, now.ridges, self.groups.sizes)
+        energy = self.residual + float(now.relative_ridges @ self.strengths)
+        return bound(self.moments.n_samples, energy, now.noise, now.relative_ridges, self.groups.sizes)
 
     def solve(self) -> float:
         """The best weights; how far one of them moved the fit at most, as a share of the target."""
         before = self.weights
         self.weights, self.residual = self.system.solve(self.ridges, before)
-        moves = np.abs(self.weights - before) * np.sqrt(self.lengths)
+        moves = np.abs(self.weights - before) * np.sqrt(self.squared_norms)
         return float(moves.max(initial=0.0)) / float(np.sqrt(self.moments.target_energy))
 
-    def settle(self, *, hold_noise: bool) -> bool:
+    def update_precisions(self, *, hold_noise: bool) -> bool:
         """The best precisions and noise for these weights, groups that fade being taken out; whether there were any."""
         strengths = self.strengths
         faded = not strengths.all()
@@ -113,7 +115,7 @@ class Model:
         if len(self):
             n, sizes = self.moments.n_samples, self.groups.sizes
             self.precisions = best_precisions(strengths, sizes, self.residual, n, self.precisions, hold_noise=hold_noise)
-            lasting = self.precisions.determined[self.groups.label] > PRUNED
+            lasting = self.precisions.determined[self.groups.label] > PRUNED_DETERMINATION
             if not lasting.all():
                 faded = True
                 self.keep(lasting)
@@ -130,18 +132,18 @@ class Model:
             self.residual = self.moments.target_energy
             self.precisions = replace(self.precisions, noise=self.residual / self.moments.n_samples)
 
-    def kept(self, chosen: Mask, journal: Journal) -> Model:
+    def kept(self, chosen: Mask, journal: Journal) -> VariationalModel:
         """Another model, of the candidates where `chosen` is true, settled again."""
         smaller = copy(self)
         smaller.keep(chosen)
-        climb(smaller, journal)
+        iterate(smaller, journal)
         return smaller
 
     def p_values(self) -> Floats:
         """F tests of each group (of one: t tests) with the full covariance of the weights and N - Gamma degrees of freedom."""
         matrix = self.moments.gram.block(self.candidates, self.candidates)
         matrix.flat[:: len(matrix) + 1] += self.ridges
-        covariance = self.precisions.noise * symmetric_inverse(factor_of_nearly_singular(matrix))
+        covariance = self.precisions.noise * symmetric_inverse(cholesky_of_nearly_singular(matrix))
         freedom = max(self.moments.n_samples - self.precisions.total_determined, 1.0)
         return group_p_values(self.groups, self.weights, covariance, freedom)
 
@@ -150,40 +152,40 @@ class Model:
 
 
 @on_one_blas_thread
-def run_direct(moments: Moments, journal: Journal, labels: Indices) -> Model:
+def run_direct(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
     """From the weak start to a fixed point, or to a limit of the journal."""
-    model = Model.start(moments, labels)
+    model = VariationalModel.start(moments, labels)
     if len(model):
         model.solve()
         _lower_first_noise(model)
-        climb(model, journal, held=HELD, fewest=FEWEST)
+        iterate(model, journal, held=HELD, fewest=FEWEST)
     return model
 
 
-def resume(moments: Moments, labels: Indices, last: Fit) -> Model:
+def resume(moments: Moments, labels: Indices, last: Fit) -> VariationalModel:
     """Where another fit ended, with the weights and the noise that its ridges give for moments that have changed."""
     groups, first = Groups.of(labels[last.active]), np.unique(labels[last.active], return_index=True)[1]
     ridges = np.maximum(last.ridges / moments.gram.diagonal[last.active], WEAKEST)[first]
-    model = Model.at(moments, last.active, groups, ridges, 1.0, np.zeros(len(last.active)))
+    model = VariationalModel.at(moments, last.active, groups, ridges, 1.0, np.zeros(len(last.active)))
     model.solve()
-    energy = model.residual + float(model.precisions.ridges @ model.strengths)
+    energy = model.residual + float(model.precisions.relative_ridges @ model.strengths)
     model.precisions = replace(model.precisions, noise=energy / moments.n_samples)
     return model
 
 
-def climb(model: Model, journal: Journal, *, held: int = 0, fewest: int = 1, most: int | None = None) -> None:
+def iterate(model: VariationalModel, journal: Journal, *, held: int = 0, fewest: int = 1, most: int | None = None) -> None:
     """Steps until no weight moves any more, at most `most` of them; the noise is held in the first `held`."""
     step = 0
     while len(model) and journal.exhausted() is None and (most is None or step < most):
         moved = model.solve()
-        faded = model.settle(hold_noise=step < held)
+        faded = model.update_precisions(hold_noise=step < held)
         journal.note("solve", -1, model.bound, len(model))
         step += 1
         if step >= fewest and moved < journal.budget.tol and not faded:
             return
 
 
-def _lower_first_noise(model: Model) -> None:
+def _lower_first_noise(model: VariationalModel) -> None:
     """Where rows are many, least squares tells of a noise that is smaller than the first guess (VBLS errata 3.5)."""
     n, m = model.moments.n_samples, len(model)
     if n > 2 * m:

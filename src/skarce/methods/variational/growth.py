@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Indices
-from skarce.methods.variational.direct import Model, climb, resume, run_direct
+from skarce.methods.variational.direct import VariationalModel, iterate, resume, run_direct
 from skarce.moments import Moments
 from skarce.states.budget import Budget
 from skarce.states.fit import Fit
@@ -29,7 +29,7 @@ WORTH = 4.0  # the squared t statistic from which on a candidate has a place in 
 LARGEST = 100  # where it ends: signals that take more are found from all candidates
 
 
-def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> Model:
+def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
     """The better one of the models from all candidates and from none; the trace is the one that led to it."""
     down, up = journal.branch(), journal.branch()
     model, grown = run_direct(moments, down, labels), grow(moments, up, labels)
@@ -39,38 +39,38 @@ def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> M
 
 
 @on_one_blas_thread
-def grow(moments: Moments, journal: Journal, labels: Indices) -> Model:
+def grow(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
     """From nothing: the candidate that stands out most comes in, as long as the model is worth more with it."""
-    model = Model.empty(moments, labels)
+    model = VariationalModel.empty(moments, labels)
     while len(model) < LARGEST and journal.exhausted() is None:
         larger = with_best_outside(model, labels, journal.budget)
         if larger is None:
             break
         model, candidate = larger
         journal.note("add", candidate, model.bound, len(model))
-    climb(model, journal)
+    iterate(model, journal)
     if not len(model):
         journal.note("solve", -1, model.bound, 0)
     return model
 
 
-def worth(model: Model) -> float:
+def worth(model: VariationalModel) -> float:
     """The bound, and the log prior of the set of candidates, each of which has a precision of its own."""
     d, k = model.moments.n_candidates, len(model)
     return model.bound - float(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
 
 
-def with_best_outside(model: Model, labels: Indices, limits: Budget) -> tuple[Model, int] | None:
+def with_best_outside(model: VariationalModel, labels: Indices, limits: Budget) -> tuple[VariationalModel, int] | None:
     """The model with one more candidate, settled a little, and which that is; None where no candidate makes it worth more."""
     best = best_outside(model, labels)
     if best is None:
         return None
     larger = _with(model, labels, *best)
-    climb(larger, Journal(limits), most=STEPS)
+    iterate(larger, Journal(limits), most=STEPS)
     return (larger, best[0]) if larger.bound > model.bound and worth(larger) > worth(model) else None
 
 
-def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:
+def best_outside(model: VariationalModel, labels: Indices) -> tuple[int, float] | None:
     r"""The candidate (of those with a precision of their own) that would have the largest t statistic, with its relative ridge.
 
     With :math:`q=\varphi^T(t-\Phi\mu)` and :math:`S=\varphi^TP\varphi` its weight would be about :math:`q/S`, and
@@ -85,7 +85,7 @@ def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:
     if len(active):
         matrix = columns[:, active]
         matrix.flat[:: len(active) + 1] += model.ridges
-        cover = solve_lower(factor_of_nearly_singular(matrix), columns)
+        cover = solve_lower(cholesky_of_nearly_singular(matrix), columns)
         left -= np.einsum("am,am->m", cover, cover)
     usable = (left > DEPENDENT * h) & (np.bincount(labels)[labels] == 1)
     usable[active] = False
@@ -97,7 +97,7 @@ def best_outside(model: Model, labels: Indices) -> tuple[int, float] | None:
     return best, float(noise / (weight**2 * h[best]))
 
 
-def _with(model: Model, labels: Indices, candidate: int, ridge: float) -> Model:
+def _with(model: VariationalModel, labels: Indices, candidate: int, ridge: float) -> VariationalModel:
     """One more, at this relative ridge."""
     place = int(np.searchsorted(model.candidates, candidate))
     active = np.insert(model.candidates, place, candidate)

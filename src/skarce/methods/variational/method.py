@@ -14,11 +14,11 @@ from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
 from skarce.designs.problem import Problem
 from skarce.methods.method import MomentMethod
 from skarce.methods.variational.choice import choose
-from skarce.methods.variational.direct import Model, climb, resume, run_direct
+from skarce.methods.variational.direct import VariationalModel, iterate, resume, run_direct
 from skarce.methods.variational.growth import run_from_both_ends
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational.stream import follow
-from skarce.methods.variational.sweeps import run_em
+from skarce.methods.variational.sweeps import run_backfitting
 from skarce.methods.variational.together import run_shared, run_without_prior
 from skarce.moments import Moments
 from skarce.posteriors.variational import VariationalPosterior
@@ -81,11 +81,11 @@ class VariationalLeastSquares(MomentMethod):
     def solve(self, judge: Judge, moments: Moments, journal: Journal) -> Fit:
         labels = self.prior.labels(moments.n_candidates)
         if self.prior.is_none:
-            fit = run_without_prior(moments, journal) if self.solver == "direct" else run_em(moments, journal, None)
+            fit = run_without_prior(moments, journal) if self.solver == "direct" else run_backfitting(moments, journal, None)
         elif self.has_full_covariance:
             fit = run_shared(moments, journal, self.solver)
         elif self.solver == "em":
-            fit = run_em(moments, journal, labels)
+            fit = run_backfitting(moments, journal, labels)
         else:
             # Groups cannot grow one by one.
             both = self.grows and len(np.unique(labels)) == len(labels)
@@ -97,10 +97,10 @@ class VariationalLeastSquares(MomentMethod):
         if last is None or not len(last.active) or not self.is_bounded:
             return self.solve(judge, moments, journal)
         model = resume(moments, self.prior.labels(moments.n_candidates), last)
-        climb(model, journal)
+        iterate(model, journal)
         return self.chosen(model, journal)
 
-    def chosen(self, model: Model, journal: Journal) -> Fit:
+    def chosen(self, model: VariationalModel, journal: Journal) -> Fit:
         """What is left by the stricter rules, if there are any."""
         model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
         return model.fit(outcome)

@@ -46,7 +46,7 @@ class Groups:
 class Precisions:
     """The precisions u of groups relative to noise and columns, how well determined their weights are, and the noise."""
 
-    ridges: Floats  # u, one for each group
+    relative_ridges: Floats  # u, one for each group
     determined: Floats  # gamma, one for each group
     total_determined: float  # Gamma, over all candidates
     noise: float  # s
@@ -54,7 +54,9 @@ class Precisions:
     def restricted_to(self, groups: Indices, sizes: Floats) -> Precisions:
         """These groups only, of so many candidates."""
         determined = self.determined[groups]
-        return replace(self, ridges=self.ridges[groups], determined=determined, total_determined=float(sizes @ determined))
+        return replace(
+            self, relative_ridges=self.relative_ridges[groups], determined=determined, total_determined=float(sizes @ determined)
+        )
 
 
 def best_precisions(
@@ -66,22 +68,22 @@ def best_precisions(
     :math:`s=(|t-\Phi\mu|^2+\sum u_gT_g)/N`. For given :math:`\Gamma` and s the left side over the right one has a slope between 1
     and 3/2 in the logarithms, so Newton's method converges from anywhere.
     """
-    ridges, total, noise = start.ridges, start.total_determined, start.noise
+    relative_ridges, total, noise = start.relative_ridges, start.total_determined, start.noise
     wanted = np.log(sizes / strengths)
-    log_ridges = np.log(ridges)
+    log_ridges = np.log(relative_ridges)
     for _ in range(200):
-        root = np.sqrt(1.0 + 4.0 * ridges / total)
+        root = np.sqrt(1.0 + 4.0 * relative_ridges / total)
         determined = 2.0 / (1.0 + root)
         steps = wanted + np.log(determined * noise) - log_ridges
         steps /= 1.5 - 0.5 / root
         log_ridges = np.minimum(log_ridges + steps, np.log(LARGEST))
-        ridges = np.exp(log_ridges)
+        relative_ridges = np.exp(log_ridges)
         total_before, noise_before = total, noise
         total = float(sizes @ determined)
         if not hold_noise:
-            noise = (residual + float(ridges @ strengths)) / n_samples
+            noise = (residual + float(relative_ridges @ strengths)) / n_samples
         moved = max(float(np.abs(steps).max()), abs(total / total_before - 1.0), abs(noise / noise_before - 1.0))
         if moved < CLOSE:
             break
-    determined, total = determination(ridges, sizes)
-    return Precisions(ridges, determined, total, noise)
+    determined, total = determination(relative_ridges, sizes)
+    return Precisions(relative_ridges, determined, total, noise)

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky
+from skarce._linalg import cholesky, cholesky_of_copy, cholesky_of_nearly_singular
 from skarce._memory import fits
 from skarce._parallel import add_squares
 from skarce._typing import Floats, Indices
@@ -60,11 +60,11 @@ def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
 
 
 class ByBlock:
-    """Phi'Phi of the candidates is kept."""
+    """Phi'Phi of the candidates is kept. Ridges are written on the diagonal of `gram`; `squared_norms` is what belongs there."""
 
-    def __init__(self, moments: Moments, candidates: Indices, gram: Floats) -> None:
+    def __init__(self, moments: Moments, candidates: Indices, gram: Floats, squared_norms: Floats | None = None) -> None:
         self._moments, self._candidates, self._gram = moments, candidates, gram
-        self._diagonal = gram.diagonal().copy()
+        self._squared_norms = gram.diagonal().copy() if squared_norms is None else squared_norms
         self._projections = moments.projections[candidates]
 
     def solve(self, ridges: Floats, start: Floats) -> Solution:
@@ -77,20 +77,14 @@ class ByBlock:
         return Solution(weights, max(residual, RESOLUTION * moments.target_energy))
 
     def restricted_to(self, kept: Indices) -> RidgeSystem:
-        return ByBlock(self._moments, self._candidates[kept], self._gram[kept[:, None], kept])
+        return ByBlock(self._moments, self._candidates[kept], self._gram[kept[:, None], kept], self._squared_norms[kept])
 
     def _weights(self, ridges: Floats) -> Floats:
         if not len(ridges):
             return np.empty(0)
-        diagonal = self._diagonal + ridges
-        for rise in RISES:
-            matrix = self._gram.copy()
-            matrix.flat[:: len(matrix) + 1] = diagonal * (1.0 + rise)
-            # Symmetric, so the transpose is the same matrix in the order that LAPACK can overwrite.
-            factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-            if info == 0:
-                return lapack.dpotrs(factor, self._projections, lower=1)[0]
-        raise NotPositiveDefiniteError("the candidates are dependent to eight digits")
+        self._gram.flat[:: len(ridges) + 1] = self._squared_norms + ridges
+        factor = cholesky_of_nearly_singular(self._gram, RISES, cholesky_of_copy)
+        return lapack.dpotrs(factor, self._projections, lower=1)[0]
 
 
 class ByRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Indices
-from skarce.methods.variational.direct import Model, climb, resume
+from skarce.methods.variational.direct import VariationalModel, iterate, resume
 from skarce.methods.variational.growth import STEPS, with_best_outside
 from skarce.moments import Moments
 from skarce.states.fit import Fit
@@ -14,10 +14,10 @@ MOST_BACK = 3  # candidates that come back in one batch
 
 
 @on_one_blas_thread
-def follow(moments: Moments, journal: Journal, labels: Indices, last: Fit) -> Model:
+def follow(moments: Moments, journal: Journal, labels: Indices, last: Fit) -> VariationalModel:
     """Where the last model goes with moments that have changed a little; of pruned candidates the best may come back."""
     model = resume(moments, labels, last)
-    climb(model, journal, most=STEPS)
+    iterate(model, journal, most=STEPS)
     for _ in range(MOST_BACK):
         larger = with_best_outside(model, labels, journal.budget)
         if larger is None:

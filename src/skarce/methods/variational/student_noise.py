@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from skarce._linalg import factor_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
@@ -147,7 +147,7 @@ def _first_weights(design: Design, output: int, freedom: float, counts: Floats) 
             break
         matrix = moments.gram.block(usable, usable)
         matrix.flat[:: len(usable) + 1] *= 1.0 + 1e-10
-        factor = factor_of_nearly_singular(matrix)
+        factor = cholesky_of_nearly_singular(matrix)
         solution = solve_lower(factor, solve_lower(factor, moments.projections[usable]), transposed=True)
         phi, targets = weighted.rows_of(usable)
         squares = (targets[:, 0] - phi @ solution) ** 2
@@ -173,7 +173,7 @@ class _Rows(NamedTuple):
         matrix = moments.gram.block(found.active, found.active)
         squared_norms = matrix.diagonal().copy()
         matrix.flat[:: len(squared_norms) + 1] += found.ridges
-        lower = factor_of_nearly_singular(matrix)
+        lower = cholesky_of_nearly_singular(matrix)
         weights = found.weights
         if weights is None:
             weights = solve_lower(lower, solve_lower(lower, moments.projections[found.active]), transposed=True)

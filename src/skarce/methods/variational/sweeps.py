@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._linalg import factor_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.direct import resume
@@ -100,7 +100,7 @@ class SweepData:
 
 
 @on_one_blas_thread
-def run_em(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
+def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
     """Sweeps until no weight moves; `labels` of groups, or None for no prior (probabilistic backfitting)."""
     standard = standardized(moments, 'solver="em"')
     gram = standard.moments.gram
@@ -147,6 +147,6 @@ def _start(data: SweepData) -> Sweeps:
     weak = max(1e-5 / data.n_samples, 1e-11)
     matrix = data.gram.copy()
     matrix.flat[:: m + 1] += weak
-    factor = factor_of_nearly_singular(matrix)
+    factor = cholesky_of_nearly_singular(matrix)
     mean = solve_lower(factor, solve_lower(factor, data.projections), transposed=True)
     return Sweeps(mean, psi, target, np.full(len(data.groups.sizes), weak / noise))

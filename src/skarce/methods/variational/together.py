@@ -26,8 +26,8 @@ def run_shared(moments: Moments, journal: Journal, solver: str) -> Fit:
     directions = directions_of(data.moments.gram, np.arange(len(data.candidates)))
     projected = directions.project(data.moments.projections)
     fit = EvidenceFit.of(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples, None)
-    climb = _by_newton if solver == "direct" else _by_em
-    ridge, outcome = climb(fit, journal, len(data.candidates))
+    iterate = _by_newton if solver == "direct" else _by_em
+    ridge, outcome = iterate(fit, journal, len(data.candidates))
     if ridge >= min(COLLAPSED * float(directions.eigenvalues[-1]), fit.bounds[1]):
         return Fit(data.candidates[:0], np.empty(0), outcome)
     return _found(data, np.full(len(data.candidates), ridge), directions.weights(projected, ridge), outcome)
