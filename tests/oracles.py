@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import gammaln
 
 
 def contrasts(n):
@@ -110,36 +111,48 @@ def shared_evidence(phi, t, alpha, beta, *, intercept=False):
     return density + 0.5 * np.log(2 / max(gamma, 1)) + 0.5 * np.log(2 / max(len(t) - gamma, 1))
 
 
-def logistic_mode(phi, t, weights, precisions):
-    """The mode of sum c log p(t | f = phi w) - w'A w / 2 by a general optimiser."""
+def latent_mode(phi, t, weights, precisions, kind="bernoulli", level=0.0):
+    """The mode of sum c log p(t | f = level + phi w) - w'A w / 2 by a general optimizer.
+
+    Labels have p = g(f)^t (1 - g(f))^(1 - t), counts p = e^(t f - e^f) / t!.
+    """
 
     def loss(w):
-        f = phi @ w
-        return weights @ (np.logaddexp(0.0, f) - t * f) + 0.5 * precisions @ w**2
+        f = level + phi @ w
+        rows = np.logaddexp(0.0, f) - t * f if kind == "bernoulli" else np.exp(np.minimum(f, 500.0)) - t * f + gammaln(t + 1.0)
+        return weights @ rows + 0.5 * precisions @ w**2
+
+    def mean(w):
+        f = level + phi @ w
+        return 1.0 / (1.0 + np.exp(-f)) if kind == "bernoulli" else np.exp(f)
 
     def slope(w):
-        return phi.T @ (weights * (1.0 / (1.0 + np.exp(-(phi @ w))) - t)) + precisions * w
+        return phi.T @ (weights * (mean(w) - t)) + precisions * w
 
     def hessian(w):
-        g = 1.0 / (1.0 + np.exp(-(phi @ w)))
-        return (phi * (weights * g * (1.0 - g))[:, None]).T @ phi + np.diag(precisions)
+        g = mean(w)
+        return (phi * (weights * (g * (1.0 - g) if kind == "bernoulli" else g))[:, None]).T @ phi + np.diag(precisions)
 
     best = minimize(loss, np.zeros(phi.shape[1]), jac=slope, hess=hessian, method="trust-exact", options={"gtol": 1e-11})
-    return best.x, -best.fun, hessian(best.x)
+    mode = best.x
+    for _ in range(3):  # the last digits, which the optimizer leaves if it sees no more change
+        mode = mode - np.linalg.solve(hessian(mode), slope(mode))
+    return mode, -loss(mode), hessian(mode)
 
 
-def laplace_log_evidence(phi, t, weights, precisions, *, intercept=False):
-    """log p(t) by the Laplace approximation; with a constant of prior N(0, 10^2)."""
+def laplace_log_evidence(phi, t, weights, precisions, *, intercept=False, kind="bernoulli"):
+    """log p(t) by the Laplace approximation; with a constant of prior N(0, 10^2), of counts about the log of their mean."""
     if intercept:
         phi, precisions = np.column_stack([np.ones(len(t)), phi]), np.concatenate([[0.01], precisions])
-    _, log_posterior, hessian = logistic_mode(phi, t, weights, precisions)
+    level = np.log(weights @ t / weights.sum()) if intercept and kind == "poisson" else 0.0
+    _, log_posterior, hessian = latent_mode(phi, t, weights, precisions, kind, level)
     return log_posterior + 0.5 * np.log(precisions).sum() - 0.5 * np.linalg.slogdet(hessian)[1]
 
 
-def laplace_score(phi, t, weights, precisions, *, intercept=False):
+def laplace_score(phi, t, weights, precisions, *, intercept=False, kind="bernoulli"):
     """The same less mean(phi^2) / (2 tau^2 alpha) of every function, tau = 10."""
     penalties = (weights @ phi**2) / weights.sum() / (200.0 * precisions)
-    return laplace_log_evidence(phi, t, weights, precisions, intercept=intercept) - penalties.sum()
+    return laplace_log_evidence(phi, t, weights, precisions, intercept=intercept, kind=kind) - penalties.sum()
 
 
 def penalized_error(phi, t, ridge, *, intercept=False):

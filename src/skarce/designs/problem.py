@@ -64,7 +64,8 @@ class Problem:
     def observations(self) -> Observations:
         """The targets of this output, with their weights."""
         rows = self.design.rows
-        return Observations.of(self.likelihood, rows.targets[:, self.output], rows.weights)
+        targets = rows.targets[:, self.output]
+        return Observations.of(self.likelihood, targets, rows.weights, has_constant=self.design.fit_intercept)
 
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means."""

@@ -87,7 +87,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         probe = copy(self)
         recipe = Recipe(
             check=lambda *data: self._checked_rows(probe, *data),
-            basis=self._seeded_basis(),
+            basis=self._basis_for(X),
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
             width_options=lambda rows: self._width_options(rows, method),
@@ -109,6 +109,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         self._keep(posteriors, prepared.design)
         for message in self._warnings(posteriors):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _basis_for(self, X: Any) -> Any:
+        """Return the basis that is fitted on X. Default: the one that was given."""
+        return self._seeded_basis()
 
     def _budget(self, started: float) -> Budget:
         deadline = None if self.max_time is None else started + self.max_time

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce._typing import Floats
-from skarce.basis.candidates import Evaluation
 from skarce.estimators.classifier import LatentClassifier
-from skarce.likelihoods import Labels
-from skarce.methods.latent.em import check_memory, run_em
-from skarce.methods.latent.laplace import Laplace
-from skarce.methods.latent.sparse import SparseLaplace
-from skarce.methods.latent.steps import capped
-from skarce.posteriors.latent import LatentPosterior
-from skarce.states.budget import Budget
-from skarce.states.journal import Journal
-from skarce.states.outcome import Outcome
-
-SOLVERS = ("fast", "em")
+from skarce.methods.latent.sparse import SparseLatent
 
 
 class RelevanceVectorClassifier(LatentClassifier):
@@ -124,45 +112,5 @@ class RelevanceVectorClassifier(LatentClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
-
-    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Budget) -> list[LatentPosterior]:
-        journals = [Journal(limits, self.verbose) for _ in problems]
-        starts, stopped = self._starts(evaluation, problems, journals)
-        if stopped is None:
-            found = SparseLaplace(random_state=self._seed()).run(evaluation, starts, journals)
-        else:
-            found = [(start, stopped) for start in starts]
-        return [_posterior(*model, means, journal) for model, journal in zip(found, journals, strict=True)]
-
-    def _starts(
-        self, evaluation: Evaluation, problems: list[Labels], journals: list[Journal]
-    ) -> tuple[list[Laplace], Outcome | None]:
-        """Where the search begins for each class: from nothing, or from what is left of all candidates."""
-        if self.solver == "fast":
-            return [Laplace.empty(labels, fit_intercept=self.fit_intercept) for labels in problems], None
-        check_memory(evaluation)
-        pairs = [
-            run_em(evaluation, labels, journal, fit_intercept=self.fit_intercept)
-            for labels, journal in zip(problems, journals, strict=True)
-        ]
-        starts = [capped(model, journal.limits.max_active) for (model, _), journal in zip(pairs, journals, strict=True)]
-        return starts, next((limit for _, limit in pairs if limit is not None), None)
-
-
-def _posterior(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentPosterior:
-    if outcome is Outcome.CONVERGED and not len(model):
-        outcome = Outcome.NOTHING_HELPS
-    return LatentPosterior.of(
-        model.indices,
-        model.weights,
-        model.factor @ model.factor.T,
-        model.precisions,
-        means,
-        criterion=model.score,
-        outcome=outcome,
-        trace=journal.trace(),
-        n_iter=journal.n_steps,
-    )
+    def _method(self) -> SparseLatent:
+        return SparseLatent(self.solver, random_state=self._seed())

@@ -8,28 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from skarce._memory import fits, memory_budget
-from skarce._parallel import slices
-from skarce._typing import Floats, Indices
+from skarce._validation import check_significance
 from skarce.basis import KernelBasis
-from skarce.basis.candidates import Evaluation
+from skarce.designs import RowBlocks
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
-from skarce.estimators.variational_parameters import check_prior, check_significance, group_labels
-from skarce.likelihoods import Labels
-from skarce.methods.variational.choice import Chosen, choose
-from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
-from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
-from skarce.methods.variational_classes.model import Variational
-from skarce.posteriors.latent import LatentPosterior
-from skarce.states.budget import Budget
-from skarce.states.journal import Journal
-from skarce.states.outcome import Outcome
+from skarce.methods.variational.prior import Prior
+from skarce.methods.variational_classes.method import VariationalClassification
 
 PRIORS = ("ard", "shared")
 SOLVERS = ("direct", "em")
-BLOCK_ROWS = 1024  # of candidates that are evaluated at a time
-MANY_ROWS, LANDMARKS = 3000, 2000  # above so many rows, so many centres stand for all
+MANY_ROWS, LANDMARKS = 3000, 2000  # above this many rows, this many centers stand for all
 
 
 class VBLSClassifier(TestedCoefficients, LatentClassifier):
@@ -131,78 +120,26 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        check_prior(self.prior, PRIORS)
+    def _method(self) -> VariationalClassification:
+        prior = Prior(self.prior)
+        prior.check(PRIORS)
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
         if not isinstance(self.factorized, (bool, np.bool_)):
             raise ValueError(f"factorized must be True or False, got {self.factorized!r}.")
         check_significance(self.significance, self.solver, self.prior)
+        return VariationalClassification(prior, self.solver, bool(self.factorized), self.significance)
 
-    def _fitted_basis(self, X: Any, y: Any, targets: Floats, weights: Floats) -> Any:
-        basis = self._seeded_basis()
-        n_rows = _num_samples(X)
-        if isinstance(basis, KernelBasis) and basis.centers is None and basis.kernel != "precomputed" and n_rows > MANY_ROWS:
-            warnings.warn(
-                f"{n_rows} rows: {LANDMARKS} landmarks are the candidates, as all of them have to be held at once. "
-                "Choose with KernelBasis(centers=...).",
-                UserWarning,
-                stacklevel=3,
-            )
-            seed = 0 if basis.random_state is None else basis.random_state
-            basis = KernelBasis(**{**basis.get_params(deep=False), "centers": LANDMARKS, "random_state": seed})
-        return self._fit_basis(basis, X, y, targets, weights)
-
-    def _solve(self, evaluation: Evaluation, means: Floats, problems: list[Labels], limits: Budget) -> list[LatentPosterior]:
-        n, m = evaluation.n_rows, evaluation.n_candidates
-        if not fits(n, m):
-            raise ValueError(
-                f"VBLSClassifier holds all {m} candidates at {n} rows, above the budget of {memory_budget() / 2**20:.0f} MiB. "
-                "Use fewer (KernelBasis(centers=500)), RelevanceVectorClassifier, or sklearn.set_config(working_memory=...)."
-            )
-        design, usable, sizes = self._standardized(evaluation, problems[0].weights)
-        labels = group_labels(self.prior, m)
-        starts = [Variational.start(p, design, usable, labels, fit_intercept=self.fit_intercept) for p in problems]
-        return [self._posterior(start, means, sizes, Journal(limits, self.verbose)) for start in starts]
-
-    def _standardized(self, evaluation: Evaluation, weights: Floats) -> tuple[Floats, Indices, Floats]:
-        """All candidates that vary, divided by their size, after the constant; which they are, and the sizes of all."""
-        n, m, n_fixed = evaluation.n_rows, evaluation.n_candidates, int(self.fit_intercept)
-        design = np.ones((n, n_fixed + m))
-        for rows in slices(n, BLOCK_ROWS):
-            design[rows, n_fixed:] = evaluation.columns(np.arange(m), rows)
-        columns = design[:, n_fixed:]
-        sizes = np.sqrt(np.einsum("i,ij,ij->j", weights, columns, columns) / weights.sum())
-        usable = np.flatnonzero(sizes > 0.0)
-        columns /= np.where(sizes > 0.0, sizes, 1.0)
-        kept = np.concatenate([np.arange(n_fixed), n_fixed + usable])
-        return design if len(usable) == m else design[:, kept], usable, sizes
-
-    def _posterior(self, start: Variational, means: Floats, sizes: Floats, journal: Journal) -> LatentPosterior:
-        fitted, outcome = self._fitted(start, journal)
-        if outcome is Outcome.CONVERGED and not len(fitted):
-            outcome = Outcome.NOTHING_HELPS
-        units = np.concatenate([np.ones(int(self.fit_intercept)), sizes[fitted.candidates]])
-        return LatentPosterior.of(
-            fitted.candidates,
-            fitted.weights / units,
-            fitted.model.precision_at(fitted.weights) * np.multiply.outer(units, units),
-            fitted.model.alpha * units**2,
-            means,
-            criterion=fitted.bound,
-            outcome=outcome,
-            trace=journal.trace(),
-            n_iter=journal.n_steps,
-            own_variance=fitted.total if isinstance(fitted, FakeTargets) else 0.0,
+    def _basis_for(self, X: Any) -> Any:
+        basis, n_rows = super()._basis_for(X), 0 if isinstance(X, RowBlocks) else _num_samples(X)
+        is_at_rows = isinstance(basis, KernelBasis) and basis.centers is None and basis.kernel != "precomputed"
+        if not is_at_rows or n_rows <= MANY_ROWS:
+            return basis
+        warnings.warn(
+            f"{n_rows} rows: {LANDMARKS} landmarks are the candidates, as all of them have to be held at once. "
+            "Choose with KernelBasis(centers=...).",
+            UserWarning,
+            stacklevel=4,
         )
-
-    def _fitted(self, start: Variational, journal: Journal) -> tuple[Fitted | FakeTargets, Outcome]:
-        """Where the solver ends, less what the stricter rules take out."""
-        if self.factorized:
-            fake, outcome = (run_factorized if self.solver == "direct" else run_sweeps)(start, journal)
-            return (fake, outcome) if outcome is not Outcome.CONVERGED else self._chosen(fake, journal)
-        full, outcome = (run if self.solver == "direct" else run_em)(start, journal)
-        return (full, outcome) if outcome is not Outcome.CONVERGED else self._chosen(full, journal)
-
-    def _chosen(self, model: Chosen, journal: Journal) -> tuple[Chosen, Outcome]:
-        return choose(model, journal, self.significance, self.max_active)
+        seed = 0 if basis.random_state is None else basis.random_state
+        return KernelBasis(**{**basis.get_params(deep=False), "centers": LANDMARKS, "random_state": seed})

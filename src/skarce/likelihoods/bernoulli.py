@@ -8,38 +8,9 @@ import numpy as np
 from scipy.special import expit, log_ndtr, logsumexp
 
 from skarce._typing import Floats
+from skarce.likelihoods.likelihood import Likelihood, Slopes
 
-
-@dataclass(frozen=True)
-class Labels:
-    """What was observed: zeros and ones, and how often each row counts.
-
-    Attributes
-    ----------
-    targets : array of shape (n_rows,)
-    weights : array of shape (n_rows,)
-    """
-
-    targets: Floats
-    weights: Floats
-
-    def __len__(self) -> int:
-        return len(self.targets)
-
-    def log_likelihood(self, latent: Floats) -> float:
-        """sum c (t f - log(1 + e^f)), by one exponential that cannot overflow."""
-        losses = np.maximum(latent, 0.0) - self.targets * latent + np.log1p(np.exp(-np.abs(latent)))
-        return -float(self.weights @ losses)
-
-    def slopes(self, latent: Floats) -> tuple[Floats, Floats, Floats]:
-        """The first derivative of the log likelihood by f at each row, minus the second, and minus the third.
-
-        These are c (t - g), c g (1 - g) and c g (1 - g)(1 - 2 g).
-        """
-        probability = expit(latent)
-        curvature = self.weights * probability * expit(-latent)
-        return self.weights * (self.targets - probability), curvature, curvature * (1.0 - 2.0 * probability)
-
+LARGEST_CURVATURE = 0.25  # g (1 - g) at f = 0
 
 # The logistic function as a mixture of eight normal distribution functions, to 1e-8 (Monahan and Stefanski 1992): share, scale.
 MIXTURE = np.array(
@@ -56,11 +27,46 @@ MIXTURE = np.array(
 )
 
 
-def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:
-    """The log odds of E g(f) for f ~ N(mean, variance).
+@dataclass(frozen=True)
+class Bernoulli(Likelihood):
+    """Zeros and ones. The latent function is the log odds of a one."""
 
-    Of a normal distribution function the mean is known, E Phi(s f) = Phi(s mean / sqrt(1 + s^2 variance)), and g is a mixture of
-    these. The common g(mean / sqrt(1 + pi variance / 8)) is several times too large where a rare class is very unlikely.
+    def loss(self, targets: Floats, latent: Floats) -> Floats:
+        """log(1 + e^f) - t f, by one exponential that cannot overflow."""
+        return np.maximum(latent, 0.0) - targets * latent + np.log1p(np.exp(-np.abs(latent)))
+
+    def largest_log_density(self, targets: Floats) -> Floats:
+        return np.zeros(len(targets))
+
+    def slopes(self, targets: Floats, latent: Floats) -> Slopes:
+        """t - g, g (1 - g) and g (1 - g)(1 - 2 g)."""
+        probability = expit(latent)
+        curvature = probability * expit(-latent)
+        return Slopes(targets - probability, curvature, curvature * (1.0 - 2.0 * probability))
+
+    def largest_curvature(self, targets: Floats, level: float) -> Floats:
+        return np.full(len(targets), LARGEST_CURVATURE)
+
+    def mean(self, mean: Floats, variance: Floats) -> Floats:
+        """E g(f)."""
+        return expit(moderated_log_odds(mean, variance))
+
+    def variance(self, mean: Floats, variance: Floats) -> Floats:
+        """p (1 - p) with p = E g(f)."""
+        log_odds = moderated_log_odds(mean, variance)
+        return expit(log_odds) * expit(-log_odds)
+
+    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
+        others = targets[(targets != 0.0) & (targets != 1.0)]
+        if len(others):
+            raise ValueError(f"labels must be coded as 0 and 1, got {others[0]!r}.")
+
+
+def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:
+    """Return the log odds of E g(f) for f ~ N(mean, variance).
+
+    The mean of a normal distribution function is known, E Phi(s f) = Phi(s mean / sqrt(1 + s^2 variance)), and g is a mixture of
+    these. The common g(mean / sqrt(1 + pi variance / 8)) is several times too large if a rare class is very unlikely.
     """
     shares, scales = MIXTURE.T
     scaled = mean[..., None] * scales / np.sqrt(1.0 + variance[..., None] * scales**2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -26,19 +27,27 @@ class Likelihood(ABC):
     """The density p(t | f) of one target given the latent function there."""
 
     has_moments: ClassVar[bool] = False  # whether sums over the rows say all that there is to know about the weights
+    is_log_concave: ClassVar[bool] = True  # whether the curvature is never negative, so that the weights have one mode
     latent_scale: ClassVar[float] = 10.0  # tau: the prior standard deviation of the constant, and the scale of learned weights
 
     @abstractmethod
-    def log_density(self, targets: Floats, latent: Floats) -> Floats:
-        """log p(t | f) at each row, with all constants."""
+    def loss(self, targets: Floats, latent: Floats) -> Floats:
+        """Half the deviance at each row: log p(t | f) at the best f for this target, less log p(t | f)."""
+
+    @abstractmethod
+    def largest_log_density(self, targets: Floats) -> Floats:
+        """log p(t | f) at the best f for each target."""
 
     @abstractmethod
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """Derivatives of `log_density` by f."""
 
     @abstractmethod
-    def largest_curvature(self, targets: Floats) -> Floats:
-        """An upper bound of the curvature at each row; if there is none, the curvature of a fit that reproduces the targets."""
+    def largest_curvature(self, targets: Floats, level: float) -> Floats:
+        """An upper bound of the curvature at each row.
+
+        If there is none: the curvature at the best f for this target, or at f = `level` if that is larger.
+        """
 
     @abstractmethod
     def mean(self, mean: Floats, variance: Floats) -> Floats:
@@ -48,11 +57,15 @@ class Likelihood(ABC):
     def variance(self, mean: Floats, variance: Floats) -> Floats:
         """Var t for f ~ N(mean, variance): how far a new target may be from the prediction."""
 
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        """log p(t | f) at each row, with all constants."""
+        return self.largest_log_density(targets) - self.loss(targets, latent)
+
     def level(self, targets: Floats, weights: Floats) -> float:
         """Where the prior of the constant is centered. Default: zero."""
         return 0.0
 
-    def check_targets(self, targets: Floats) -> None:
+    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
         """Raise a ValueError for targets that cannot be. Default: every number can be."""
         return
 
@@ -76,17 +89,19 @@ class Observations:
     level: float = 0.0
 
     @classmethod
-    def of(cls, likelihood: Likelihood, targets: Floats, weights: Floats | None) -> Observations:
-        """Count every row once if there are no weights."""
+    def of(
+        cls, likelihood: Likelihood, targets: Floats, weights: Floats | None = None, *, has_constant: bool = True
+    ) -> Observations:
+        """Count every row once if there are no weights. Without a constant the latent function is counted from zero."""
         counts = np.ones(len(targets)) if weights is None else weights
-        return cls(likelihood, targets, counts, likelihood.level(targets, counts))
+        return cls(likelihood, targets, counts, likelihood.level(targets, counts) if has_constant else 0.0)
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
-        return float(self.weights @ self.likelihood.log_density(self.targets, latent + self.level))
+        return self._largest - float(self.weights @ self.likelihood.loss(self.targets, latent + self.level))
 
     def slopes(self, latent: Floats) -> Slopes:
         """Derivatives of the log likelihood by f at each row, weights counted."""
@@ -95,4 +110,9 @@ class Observations:
 
     def largest_curvature(self) -> Floats:
         """A bound of the curvature at each row, weights counted."""
-        return self.weights * self.likelihood.largest_curvature(self.targets)
+        return self.weights * self.likelihood.largest_curvature(self.targets, self.level)
+
+    @cached_property
+    def _largest(self) -> float:
+        """sum c log p(t | f), each row at its best f."""
+        return float(self.weights @ self.likelihood.largest_log_density(self.targets))

@@ -1,8 +1,8 @@
-"""What a classifier returns for one class against the rest: the weights of the latent function, and their uncertainty."""
+"""What is returned for one latent function: its weights, and their uncertainty."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,81 @@ from scipy import stats
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.posteriors.posterior import CoefficientTests, in_brief
+from skarce.states.fit import Fit
 from skarce.states.outcome import Outcome
 
 
 @dataclass(frozen=True)
+class LatentFit(Fit):
+    """Where a search for a latent function ended. The candidates ascend, and `ridges` are the precisions of their weights.
+
+    Attributes
+    ----------
+    center : means of the active candidates over the data, zero without an intercept
+    constant : the latent function at the center, counted from the level of the observations; None without an intercept
+    precision_matrix : of the weights given the targets; with an intercept, of (constant, weights)
+    score : log evidence, or a lower bound of it
+    own_variance : variance of the latent function beside that of the weights, if the model has such
+    """
+
+    center: Floats = field(default_factory=lambda: np.empty(0))
+    constant: float | None = None
+    precision_matrix: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    score: float = -np.inf
+    own_variance: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        indices: Indices,
+        weights: Floats,
+        precisions: Floats,
+        precision_matrix: Floats,
+        means: Floats,
+        *,
+        score: float,
+        outcome: Outcome,
+        trace: NDArray[np.void],
+        own_variance: float = 0.0,
+    ) -> LatentFit:
+        """Put functions in order. Weights, precisions and their matrix begin with the constant if there is one.
+
+        `means` are those of all candidates.
+        """
+        n_fixed = len(weights) - len(indices)
+        order = np.concatenate([np.arange(n_fixed), n_fixed + np.argsort(indices)]).astype(np.intp)
+        active = np.sort(indices)
+        return cls(
+            active=active,
+            ridges=precisions[order][n_fixed:],
+            outcome=outcome,
+            weights=weights[order][n_fixed:],
+            trace=trace,
+            center=means[active],
+            constant=float(weights[0]) if n_fixed else None,
+            precision_matrix=precision_matrix[np.ix_(order, order)],
+            score=score,
+            own_variance=own_variance,
+        )
+
+
+@dataclass(frozen=True)
 class LatentPosterior:
-    """A Gaussian approximation of the weights given the labels, for one latent function (the log odds).
+    """A Gaussian approximation of the weights given the targets, for one latent function.
 
     Attributes
     ----------
     active : candidates in the model, ascending
     mean : their weights
     center : means of the active candidates over the data, zero without an intercept
-    intercept : the constant, zero where there is none
-    factor : lower Cholesky factor of the precision matrix of the weights; with an intercept, of (level, weights),
-        where the level is the latent function at the centre
+    intercept : the constant, zero if there is none
+    factor : lower Cholesky factor of the precision matrix of the weights; with an intercept, of (level, weights): the level is the
+        latent function at the center
     weight_precision : prior precisions of the weights
     fit_intercept : whether there is a constant
     criterion : log evidence, or a lower bound of it
     outcome, trace, n_iter : how the search went
-    own_variance : of the latent function beside that of the weights, where the model has such
+    own_variance : variance of the latent function beside that of the weights, if the model has such
     """
 
     active: Indices
@@ -50,77 +105,58 @@ class LatentPosterior:
         """In one line, without the numbers of every function and step."""
         return in_brief(self)
 
-    @staticmethod
-    def of(
-        indices: Indices,
-        weights: Floats,
-        precision_matrix: Floats,
-        precisions: Floats,
-        means: Floats,
-        *,
-        criterion: float,
-        outcome: Outcome,
-        trace: NDArray[np.void],
-        n_iter: int,
-        own_variance: float = 0.0,
-    ) -> LatentPosterior:
-        """From functions in any order; weights, precisions and their matrix begin with the level where there is one.
-
-        `means` are those of all candidates.
-        """
-        n_fixed = len(weights) - len(indices)
-        order = np.concatenate([np.arange(n_fixed), n_fixed + np.argsort(indices)]).astype(np.intp)
-        weights, precisions = weights[order], precisions[order]
-        active = np.sort(indices)
-        center = means[active]
-        return LatentPosterior(
-            active=active,
-            mean=weights[n_fixed:],
-            center=center,
-            intercept=float(weights[0] - center @ weights[1:]) if n_fixed else 0.0,
-            factor=cholesky(precision_matrix[np.ix_(order, order)]),
-            weight_precision=precisions[n_fixed:],
-            fit_intercept=bool(n_fixed),
-            criterion=criterion,
-            outcome=outcome,
-            trace=trace,
-            n_iter=n_iter,
-            own_variance=own_variance,
+    @classmethod
+    def of(cls, fit: LatentFit, level: float) -> LatentPosterior:
+        """Make a posterior from a fit whose latent function is counted from `level`."""
+        weights = np.empty(0) if fit.weights is None else fit.weights
+        return cls(
+            active=fit.active,
+            mean=weights,
+            center=fit.center,
+            intercept=0.0 if fit.constant is None else float(fit.constant - fit.center @ weights) + level,
+            factor=cholesky(fit.precision_matrix),
+            weight_precision=fit.ridges,
+            fit_intercept=fit.constant is not None,
+            criterion=fit.score,
+            outcome=fit.outcome,
+            trace=fit.trace,
+            n_iter=len(fit.trace),
+            own_variance=fit.own_variance,
         )
 
     @property
     def covariance(self) -> Floats:
-        """Of the weights, shape (n_active, n_active)."""
+        """Covariance of the weights, shape (n_active, n_active)."""
         root = inverse_of_lower(self.factor)
         n_fixed = int(self.fit_intercept)
         return (root.T @ root)[n_fixed:, n_fixed:]
 
     @property
     def degrees_of_freedom(self) -> float:
-        """There is no noise to be told: infinite, so that intervals are normal ones."""
+        """Infinite, so that intervals are normal ones: no noise is estimated."""
         return np.inf
 
     def coefficient_tests(self) -> CoefficientTests:
-        """Each weight over its standard deviation, by the full covariance."""
+        """Test each weight by its ratio to its standard deviation, from the full covariance."""
         statistic = self.mean / self.coefficient_std
         return CoefficientTests(statistic, np.inf, 2.0 * stats.norm.sf(np.abs(statistic)))
 
     @property
     def coefficient_std(self) -> Floats:
-        """Of each weight."""
+        """Standard deviation of each weight."""
         return np.sqrt(self.covariance.diagonal())
 
     @property
     def well_determined(self) -> Floats:
-        """gamma = 1 - alpha Sigma_jj for each weight: 1 where the data decide, 0 where the prior does."""
+        """gamma = 1 - alpha Sigma_jj for each weight: 1 if the data decide, 0 if the prior does."""
         return np.clip(1.0 - self.weight_precision * self.covariance.diagonal(), 0.0, 1.0)
 
     def predict(self, phi: Floats) -> Floats:
-        """The mean of the latent function at rows whose active candidates are `phi`."""
+        """Return the mean of the latent function at rows whose active candidates are `phi`."""
         return phi @ self.mean + self.intercept
 
     def variance(self, phi: Floats) -> Floats:
-        """Of the latent function at those rows."""
+        """Return the variance of the latent function at those rows."""
         phi = phi - self.center
         if self.fit_intercept:
             phi = np.column_stack([np.ones(len(phi)), phi])

@@ -1,9 +1,9 @@
-"""Newton's method with Levenberg's safeguard: what both searches by second-order steps share."""
+"""Newton's method with Levenberg's safeguard, for all ridges or precisions of a model at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -11,8 +11,40 @@ from scipy.linalg import lapack
 from skarce._typing import Floats
 
 Point = TypeVar("Point")
+Model = TypeVar("Model", bound="Adjustable")
 LONGEST_STEP = 4.0  # in the logarithm of a ridge or precision
 FIRST_DAMPING, LEAST_RAISED, MAX_DAMPING = 1e-2, 1e-3, 1e8
+
+
+class Adjustable(Protocol):
+    """A model whose functions all have a ridge or precision to be learned, and of which some may be superfluous."""
+
+    def __len__(self) -> int: ...
+
+    def without_superfluous(self) -> Self:
+        """Return the model less the functions that are better left out; itself if there are none."""
+        ...
+
+    def stepped(self, tolerance: float, damping: float) -> tuple[Self, float, float]:
+        """Return the model after one `damped_step`, what was promised, and the damping to go on with."""
+        ...
+
+
+def settle(model: Model, tolerance: float, max_steps: int) -> tuple[Model, bool]:
+    """Take out what is superfluous and step, in turn, until a step promises less than `tolerance`.
+
+    Return the model, and whether the steps came to that with all functions kept. What the last step made superfluous stays in.
+    """
+    damping = FIRST_DAMPING
+    for _ in range(max_steps):
+        n_before = len(model)
+        model = model.without_superfluous()
+        if not len(model):
+            return model, n_before == 0
+        model, promised, damping = model.stepped(tolerance, damping)
+        if promised < tolerance:
+            return model, len(model) == n_before
+    return model, False
 
 
 class Derivatives(NamedTuple):
@@ -32,7 +64,7 @@ def damped_step(
 ) -> tuple[Point, float, float]:
     """One accepted step: the new point, what the quadratic model promised, and the damping to go on with.
 
-    `attempt(delta)` gives the point after a step and by how much the score rose, or None where there is no such point. A step that
+    `attempt(delta)` gives the point after a step and by how much the score rose, or None if there is no such point. A step that
     promises less than a tenth of `tolerance` is not made; then nothing was promised.
     """
     gradient, curvature, scale = derivatives
@@ -56,7 +88,7 @@ def damped_step(
 
 
 def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
-    """The solution of (curvature + damping) delta = gradient, or None where the matrix is not positive definite."""
+    """The solution of (curvature + damping) delta = gradient, or None if the matrix is not positive definite."""
     matrix = curvature.copy()
     matrix.flat[:: len(matrix) + 1] += damping
     _, delta, info = lapack.dposv(matrix, gradient, lower=1)

@@ -6,6 +6,7 @@ Functions whose best ridge is infinite are taken out one by one, the most useful
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
-from skarce.searches.damped_newton import FIRST_DAMPING, Derivatives, damped_step
+from skarce.searches.damped_newton import Derivatives, damped_step, settle
+from skarce.searches.removals import strike_out, thin_out
 from skarce.states.active_block import ActiveBlock
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE
@@ -28,37 +30,53 @@ class Settled(NamedTuple):
 
 
 def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int) -> Settled:
-    """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done."""
-    positions = np.arange(len(block), dtype=np.intp)
-    damping, promised = FIRST_DAMPING, np.inf
-    for _ in range(max_steps):
-        positions, block = without_superfluous(criterion, positions, block, n_samples)
-        if not len(block):
-            break
-        block, promised, damping = _levenberg_step(criterion, block, n_samples, tolerance, damping)
-        if promised < tolerance:
-            break
-    # What the last step made superfluous goes before the next one, or in the tight run that ends every search.
-    return Settled(positions, block, promised < tolerance)
+    """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done.
 
-
-def without_superfluous(
-    criterion: Criterion, positions: Indices, block: ActiveBlock, n_samples: float
-) -> tuple[Indices, ActiveBlock]:
-    """Take out, one by one and the largest gain first, the functions that are better left out.
-
-    Each removal is a rank-one change of the inverse, O(L^2); the block is cut to size once at the end.
+    What the last step made superfluous goes before the next one, or in the tight run that ends every search.
     """
-    if not criterion.superfluous(block, n_samples).any():
-        return positions, block
-    members = Remaining(block)
-    while True:
-        doubtful = np.flatnonzero(criterion.superfluous(members, n_samples) & members.alive)
-        if not len(doubtful):
-            break
-        gains = criterion.removal_gains(members, doubtful, n_samples)
-        members.remove(int(doubtful[gains.argmax()]))
-    return positions[members.kept], members.block()
+    start = Ridges(criterion, n_samples, np.arange(len(block), dtype=np.intp), block)
+    settled, converged = settle(start, tolerance, max_steps)
+    return Settled(settled.positions, settled.block, converged)
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """A block, and which positions of the first one are left, as `settle` sees it."""
+
+    criterion: Criterion
+    n_samples: float
+    positions: Indices
+    block: ActiveBlock
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    def without_superfluous(self) -> Ridges:
+        """Take out, one by one and the largest gain first, the functions that are better left out.
+
+        Each removal is a rank-one change of the inverse, O(L^2); the block is cut to size once at the end.
+        """
+        if not self.criterion.superfluous(self.block, self.n_samples).any():
+            return self
+        members = Remaining(self.block)
+        thin_out(_Doubted(self.criterion, self.n_samples, members))
+        return replace(self, positions=self.positions[members.kept], block=members.block())
+
+    def stepped(self, tolerance: float, damping: float) -> tuple[Ridges, float, float]:
+        criterion, block, n_samples = self.criterion, self.block, self.n_samples
+        gradient, curvature, scale = criterion.derivatives(block, n_samples)
+        lowest = RIDGE_RANGE[0] * block.gram.diagonal()
+        gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
+        score = criterion.score(block, n_samples)
+
+        def attempt(delta: Floats) -> tuple[Ridges, float] | None:
+            try:
+                trial = block.at(np.maximum(block.ridges * np.exp(delta), lowest))
+            except NotPositiveDefiniteError:
+                return None
+            return replace(self, block=trial), criterion.score(trial, n_samples) - score
+
+        return damped_step(self, Derivatives(gradient, curvature, scale), attempt, tolerance, damping)
 
 
 class Remaining(Members):
@@ -98,10 +116,8 @@ class Remaining(Members):
     def remove(self, position: int) -> None:
         if not self.n_removed:
             self._inverse, self._weights = self._inverse.copy(), self._weights.copy()
-        column, weight = self._inverse[position].copy(), float(self._weights[position])
-        spread, ridge = float(column[position]), float(self.ridges[position])
-        self._inverse -= np.multiply.outer(column / spread, column)
-        self._weights -= (weight / spread) * column
+        weight, spread, ridge = (float(v[position]) for v in (self._weights, self._inverse.diagonal(), self.ridges))
+        strike_out(position, self._inverse, self._weights)
         self.energy += weight**2 / spread
         self._log_determinant += float(np.log(ridge * spread))
         self._inverse[position, position] = 1.0 / ridge  # as if never asked: leverage one, no effect
@@ -113,25 +129,17 @@ class Remaining(Members):
         return self._block.without(self.kept, self.energy, self.log_determinant, self.inverse, self.weights)
 
 
-def _levenberg_step(
-    criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, damping: float
-) -> tuple[ActiveBlock, float, float]:
-    """One accepted step: the new block, what the quadratic model promised, and the damping to go on with."""
-    gradient, curvature, scale = criterion.derivatives(block, n_samples)
-    lowest = RIDGE_RANGE[0] * block.gram.diagonal()
-    gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
-    score = criterion.score(block, n_samples)
+@dataclass(frozen=True)
+class _Doubted:
+    """Remaining functions of which a criterion says which are better left out."""
 
-    def attempt(delta: Floats) -> tuple[ActiveBlock, float] | None:
-        trial = _stepped(block, delta, lowest)
-        return None if trial is None else (trial, criterion.score(trial, n_samples) - score)
+    criterion: Criterion
+    n_samples: float
+    members: Remaining
 
-    return damped_step(block, Derivatives(gradient, curvature, scale), attempt, tolerance, damping)
+    def doubtful(self) -> tuple[Indices, Floats]:
+        positions = np.flatnonzero(self.criterion.superfluous(self.members, self.n_samples) & self.members.alive)
+        return positions, self.criterion.removal_gains(self.members, positions, self.n_samples) if len(positions) else np.empty(0)
 
-
-def _stepped(block: ActiveBlock, delta: Floats, lowest: Floats) -> ActiveBlock | None:
-    ridges = np.maximum(block.ridges * np.exp(delta), lowest)
-    try:
-        return block.at(ridges)
-    except NotPositiveDefiniteError:
-        return None
+    def remove(self, position: int) -> None:
+        self.members.remove(position)

@@ -14,6 +14,7 @@ import numpy as np
 from skarce._typing import Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
+from skarce.searches.pool_choice import first_pool, first_size, strongest_violators
 from skarce.searches.search import Start
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
@@ -23,7 +24,6 @@ from skarce.states.state import State
 # Raises the criterion of a state until no addition gains more than the tolerance given last.
 Climb = Callable[[Criterion, State, Journal, float], Outcome]
 ROUGH = 1.0  # gains below this are left alone until it is clear that the pool is not crowded
-NEAR = 0.5  # candidates that nearly help (gain begins at 1) join the pool: they will, once the model has moved
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Pools:
                 return Fit(active, ridges, outcome)
 
     def _first_size(self, moments: Moments) -> int:
-        return max(self.pool_size, int(4.0 * np.sqrt(moments.n_candidates)))
+        return first_size(self.pool_size, moments.n_candidates)
 
     def _is_crowded(self, size: int, moments: Moments) -> bool:
         """So many are in that pools would be many and large: more than a quarter of the first one."""
@@ -83,18 +83,11 @@ class Pools:
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
         """A random pool that also holds the candidates that do most by themselves."""
         ranking = criterion.ranking(criterion.new_state(moments))
-        ranking[active] = 0.0
-        size = self._first_size(moments)
-        strongest = np.argsort(-ranking, kind="stable")[: size // 8]
-        rest = np.setdiff1d(np.arange(moments.n_candidates), np.concatenate([active, strongest]))
-        drawn = np.random.default_rng(self.random_state).permutation(rest)[: size - len(strongest)]
-        return np.concatenate([strongest, drawn])
+        return first_pool(ranking, active, self._first_size(moments), np.random.default_rng(self.random_state))
 
     def _violators(self, criterion: Criterion, state: State, journal: Journal) -> Indices:
         """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
-        ranking = criterion.ranking(state)
-        helpful = np.flatnonzero(ranking > NEAR)
-        helpful = helpful[np.argsort(-ranking[helpful], kind="stable")][: max(self.violators, len(state) // 2)]
+        helpful = strongest_violators(criterion.ranking(state), max(self.violators, len(state) // 2))
         is_done = not len(helpful) or not journal.budget.room(len(state))
         if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.budget.tol:
             return helpful[:0]

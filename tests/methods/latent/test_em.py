@@ -1,4 +1,4 @@
-"""Expectation maximization for classes."""
+"""Expectation maximization from all candidates."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from skarce.states.journal import Journal
 from tests.methods.latent.problems import moons
 
 
-def test_em_ends_at_its_fixed_point():
-    evaluation, labels = moons(120)
-    model, limit = run_em(evaluation, labels, Journal(Budget(tol=1e-7)), fit_intercept=True)
+def test_em_ends_at_its_fixed_point(kind):
+    evaluation, observed = moons(120, kind=kind)
+    model, limit = run_em(evaluation, observed, Journal(Budget(tol=1e-7)), fit_intercept=True)
     assert limit is None
     alpha, weights = model.precisions[1:], model.weights[1:]
     spread = np.linalg.inv(model.factor @ model.factor.T).diagonal()[1:]

@@ -1,4 +1,4 @@
-"""Joint steps of all precisions, and functions that go."""
+"""Joint steps for all precisions."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from tests.methods.latent.problems import ACTIVE, PRECISIONS, dense_score, model
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_joint_steps_end_where_the_gradient_vanishes(seed):
-    phi, labels = problem(seed, n=80)
-    model = model_of(phi, labels)
+def test_joint_steps_end_where_the_gradient_vanishes(seed, kind):
+    phi, observed = problem(seed, kind, n=80)
+    model = model_of(phi, observed)
     settled, converged = settle(model, 1e-7, 100)
     assert converged or len(settled) < len(model)
     settled, converged = settle(settled, 1e-7, 100)
@@ -19,21 +19,21 @@ def test_joint_steps_end_where_the_gradient_vanishes(seed):
     assert np.abs(settled.gradient).max(initial=0.0) < 1e-2
 
 
-def test_superfluous_functions_are_those_that_the_evidence_is_better_without():
-    phi, labels = problem(0, n=200)
+def test_superfluous_functions_are_those_that_the_evidence_is_better_without(kind):
+    phi, observed = problem(0, kind, n=200)
     noise = np.random.default_rng(5).normal(size=(200, 3))
     phi = np.column_stack([phi, noise])
     active = np.array([0, 2, 5, 9, 10, 11])
-    model = model_of(phi, labels, active, np.full(6, 5.0))
+    model = model_of(phi, observed, active, np.full(6, 5.0))
     for position in superfluous(model):
         rest = np.delete(active, position)
-        assert dense_score(phi, labels, rest, np.full(5, 5.0)) > dense_score(phi, labels, active, np.full(6, 5.0))
+        assert dense_score(phi, observed, rest, np.full(5, 5.0)) > dense_score(phi, observed, active, np.full(6, 5.0))
     assert len(superfluous(model))
 
 
-def test_a_cap_takes_out_what_is_missed_least():
-    phi, labels = problem(3, n=100)
-    model = model_of(phi, labels)
+def test_a_cap_takes_out_what_is_missed_least(kind):
+    phi, observed = problem(3, kind, n=100)
+    model = model_of(phi, observed)
     smaller = capped(model, 2)
-    losses = {j: dense_score(phi, labels, np.delete(ACTIVE, j), np.delete(PRECISIONS, j)) for j in range(len(ACTIVE))}
+    losses = {j: dense_score(phi, observed, np.delete(ACTIVE, j), np.delete(PRECISIONS, j)) for j in range(len(ACTIVE))}
     assert set(smaller.indices) == set(np.delete(ACTIVE, max(losses, key=losses.get)))

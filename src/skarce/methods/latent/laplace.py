@@ -1,6 +1,6 @@
-r"""The Laplace approximation of a sparse Bayesian classifier at given precisions.
+r"""The Laplace approximation of a sparse Bayesian model at given precisions, for any log concave likelihood.
 
-Weights :math:`w_j \sim N(0, 1/\alpha_j)`, latent function :math:`f = \Phi w`, labels with likelihood p(t|f). With the mode
+Weights :math:`w_j \sim N(0, 1/\alpha_j)`, latent function :math:`f = \Phi w`, targets with likelihood p(t|f). With the mode
 :math:`\hat w`, :math:`B = -\partial^2\log p/\partial f^2` there and :math:`H = \Phi^TB\Phi + A`,
 
 .. math:: \log p(t) \approx \log p(t|\hat w) - \tfrac12\hat w^TA\hat w + \tfrac12\log|A| - \tfrac12\log|H|.
@@ -13,11 +13,11 @@ The mode moves with the precisions and B with the mode, so the gradient has a te
 
 (Tipping 2001, section 3, for the approximation; Rasmussen and Williams 2006, section 5.5.1, for such a term.)
 
-Where classes are separable the evidence goes on growing, ever more slowly, with the size of the weights, while the mode becomes a
-poor picture of the posterior. So log odds have a scale, :math:`\tau = 10`: the constant is :math:`N(0, \tau^2)`, and the prior
-variance that a function gives the latent function, :math:`e_j/\alpha_j` with the mean :math:`e_j` of :math:`\varphi_j^2` over the
-rows, is exponentially distributed with mean :math:`2\tau^2`. What is maximised is the *score*: log evidence less
-:math:`\sum_je_j/(2\tau^2\alpha_j)`.
+If classes are separable, or if nothing was counted in some region, the evidence goes on growing, ever more slowly, with the size of
+the weights, while the mode becomes a poor picture of the posterior. So the latent function has a scale, :math:`\tau = 10`: the
+constant is :math:`N(0, \tau^2)` about the level of the likelihood, and the prior variance that a function gives the latent
+function, :math:`e_j/\alpha_j` with the mean :math:`e_j` of :math:`\varphi_j^2` over the rows, is exponentially distributed with
+mean :math:`2\tau^2`. The *score* is maximized: log evidence less :math:`\sum_je_j/(2\tau^2\alpha_j)`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from functools import cached_property
 import numpy as np
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
-from skarce._parallel import for_each, shares
 from skarce._typing import Floats, Indices
-from skarce.likelihoods import Labels
+from skarce.likelihoods import Observations
+from skarce.methods.latent.functions import Functions, weighted_gram
 
-MODE = 1e-16  # Newton has arrived when a step promises no more than this
-NEAR_MODE = 1e-8  # below this share of the objective rounding hides what a step does, and full steps need no proof
+MODE = 1e-16  # Newton has arrived if a step promises no more than this
+NEAR_MODE = 1e-8  # below this share of the objective rounding hides what a step does
 NEWTON_STEPS, HALVINGS = 200, 40
-SCALE = 10.0  # of log odds, tau
 
 
 class Laplace:
@@ -42,41 +41,43 @@ class Laplace:
 
     Attributes
     ----------
-    labels : the observations
-    columns : the functions in the model at all rows, shape (n_rows, n); the constant, where there is one, is the first
+    observations : the targets and how they arise
+    functions : the functions in the model at all rows; the constant, if there is one, is the first
     precisions : alpha, shape (n,)
     indices : which candidates the functions are, shape (n - n_fixed,)
-    energies : sum c phi^2 of each function, shape (n,)
-    n_fixed : 1 where the first function is the constant, whose precision is not learned; else 0
+    n_fixed : 1 if the first function is the constant, whose precision is not learned; else 0
     weights, latent : the mode, and f there
-    residual, curvature, third : derivatives of the log likelihood by f there, see `Labels.slopes`
+    residual, curvature, third : derivatives of the log likelihood by f there, see `Slopes`
     factor : lower Cholesky factor of H
     evidence : the approximation of log p(t)
     score : the same less the penalty of the precisions
     """
 
     def __init__(
-        self, labels: Labels, columns: Floats, precisions: Floats, indices: Indices, start: Floats, energies: Floats | None = None
+        self, observations: Observations, functions: Functions, precisions: Floats, indices: Indices, start: Floats
     ) -> None:
-        self.labels, self.columns, self.precisions, self.indices = labels, columns, precisions, indices
-        self.energies = _energies(labels, columns) if energies is None else energies
-        self.n_fixed = columns.shape[1] - len(indices)
-        self.weights = start
-        self.latent = columns @ start
-        self._find_mode()
+        self.observations, self.functions, self.precisions, self.indices = observations, functions, precisions, indices
+        self.n_fixed = self.columns.shape[1] - len(indices)
+        if not self._found_mode(start):  # so far away that rounding hides the way
+            self._found_mode(np.zeros(len(start)))
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
         self.score = self.evidence - float(self.penalties.sum())
 
-    @staticmethod
-    def empty(labels: Labels, *, fit_intercept: bool) -> Laplace:
-        """The model without candidates."""
-        columns = np.ones((len(labels), int(fit_intercept)))
-        return Laplace(
-            labels, columns, np.full(columns.shape[1], 1.0 / SCALE**2), np.empty(0, dtype=np.intp), np.zeros(columns.shape[1])
-        )
+    @classmethod
+    def empty(cls, observations: Observations, *, fit_intercept: bool) -> Laplace:
+        """Return the model without candidates."""
+        n_fixed = int(fit_intercept)
+        constant = Functions.of(observations, np.ones((len(observations), n_fixed)))
+        precisions = np.full(n_fixed, 1.0 / observations.likelihood.latent_scale**2)
+        return cls(observations, constant, precisions, np.empty(0, dtype=np.intp), np.zeros(n_fixed))
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    @property
+    def columns(self) -> Floats:
+        """The functions at all rows, shape (n_rows, n)."""
+        return self.functions.columns
 
     @property
     def learned(self) -> slice:
@@ -86,28 +87,27 @@ class Laplace:
     # Other models from this one, each starting at its weights -------------------------------------------------------------
 
     def at(self, learned_precisions: Floats) -> Laplace:
-        """The same functions at other precisions."""
+        """Return the same functions at other precisions."""
         precisions = np.concatenate([self.precisions[: self.n_fixed], learned_precisions])
-        return Laplace(self.labels, self.columns, precisions, self.indices, self.weights, self.energies)
+        return Laplace(self.observations, self.functions, precisions, self.indices, self.weights)
 
     def without(self, positions: Indices) -> Laplace:
-        """Less the functions at these positions among the learned ones."""
+        """Return the model less the functions at these positions among the learned ones."""
         keep = np.setdiff1d(np.arange(self.columns.shape[1]), np.asarray(positions) + self.n_fixed)
         indices = np.delete(self.indices, positions)
-        return Laplace(self.labels, self.columns[:, keep], self.precisions[keep], indices, self.weights[keep], self.energies[keep])
+        return Laplace(self.observations, self.functions.kept(keep), self.precisions[keep], indices, self.weights[keep])
 
     def with_added(self, columns: Floats, precisions: Floats, indices: Indices) -> Laplace:
-        """With more functions."""
+        """Return the model with more functions."""
         return Laplace(
-            self.labels,
-            np.concatenate([self.columns, columns], axis=1),
+            self.observations,
+            self.functions.joined(Functions.of(self.observations, columns)),
             np.concatenate([self.precisions, precisions]),
             np.concatenate([self.indices, indices]),
             np.concatenate([self.weights, np.zeros(len(indices))]),
-            np.concatenate([self.energies, _energies(self.labels, columns)]),
         )
 
-    # What the neighbourhood of the mode says -----------------------------------------------------------------------------
+    # What the neighborhood of the mode says ------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Floats:
@@ -123,7 +123,7 @@ class Laplace:
     def third_order(self) -> Floats:
         """rho o h at each row: half of it is how fast log|H| grows with f there."""
         if not self.columns.shape[1]:
-            return np.zeros(len(self.labels))
+            return np.zeros(len(self.observations))
         spread = self.columns @ self.root.T
         return self.third * np.einsum("ij,ij->i", spread, spread)
 
@@ -140,17 +140,17 @@ class Laplace:
     @property
     def penalty_rates(self) -> Floats:
         """e / (2 tau^2) of the learned functions."""
-        return penalty_rates(self.labels, self.energies[self.learned])
+        return penalty_rates(self.observations, self.functions.energies[self.learned])
 
     @property
     def gradient(self) -> Floats:
-        """Of the score by the logarithms of the learned precisions."""
+        """Derivatives of the score by the logarithms of the learned precisions."""
         a, w, u = self.precisions[self.learned], self.weights[self.learned], self.pull[self.learned]
         return 0.5 * (1.0 - a * self.covariance.diagonal()[self.learned] - a * w * (w - u)) + self.penalties
 
     @property
     def negative_hessian(self) -> Floats:
-        """Of the score by the same, with B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2 + penalties.
+        """Second derivatives, B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2 + penalties.
 
         s = alpha w^2, q = alpha diag H^-1, v = alpha w.
         """
@@ -173,38 +173,41 @@ class Laplace:
 
     # The mode -------------------------------------------------------------------------------------------------------------
 
-    def _find_mode(self) -> None:
-        """Newton's method with step halving; H is left at the mode."""
+    def _found_mode(self, start: Floats) -> bool:
+        """Go to the mode by Newton's method with step halving, which leaves H there; False if it is not reached."""
+        self.weights, self.latent = start, self.columns @ start
         self._objective = self._log_posterior(self.weights, self.latent)
         before = np.inf
         for _ in range(NEWTON_STEPS):
-            self.residual, self.curvature, self.third = self.labels.slopes(self.latent)
+            self.residual, self.curvature, self.third = self.observations.slopes(self.latent)
             self.factor = cholesky(self._hessian())
             gradient = self.columns.T @ self.residual - self.precisions * self.weights
             explained = solve_lower(self.factor, gradient)
             promised = float(explained @ explained)
-            is_near = promised <= NEAR_MODE * (1.0 + abs(self._objective))
+            hidden = NEAR_MODE * (1.0 + abs(self._objective))
+            is_near = promised <= hidden
             if promised <= MODE or (is_near and promised > 0.25 * before):
-                return
+                return True
             step = solve_lower(self.factor, explained, transposed=True)
-            if not self._stepped(step, is_near):
-                return
+            if not self._stepped(step, hidden if is_near else 0.0):
+                return is_near
             before = promised
+        return False
 
-    def _stepped(self, step: Floats, is_near: bool) -> bool:
-        """Go along `step`, halved until the log posterior rises; False where rounding hides any rise."""
+    def _stepped(self, step: Floats, allowed_loss: float) -> bool:
+        """Go along `step`, halved until the log posterior rises or loses less than is allowed; False if it does not."""
         move = self.columns @ step
         for halving in range(HALVINGS):
             share = 0.5**halving
             weights, latent = self.weights + share * step, self.latent + share * move
             objective = self._log_posterior(weights, latent)
-            if is_near or objective > self._objective:
+            if objective > self._objective - allowed_loss:
                 self.weights, self.latent, self._objective = weights, latent, objective
                 return True
         return False
 
     def _log_posterior(self, weights: Floats, latent: Floats) -> float:
-        return self.labels.log_likelihood(latent) - 0.5 * float(self.precisions @ weights**2)
+        return self.observations.log_likelihood(latent) - 0.5 * float(self.precisions @ weights**2)
 
     def _hessian(self) -> Floats:
         matrix = weighted_gram(self.columns, self.curvature)
@@ -212,25 +215,6 @@ class Laplace:
         return matrix
 
 
-def penalty_rates(labels: Labels, energies: Floats) -> Floats:
-    """e / (2 tau^2) of functions with these sums of c phi^2."""
-    return energies / (2.0 * SCALE**2 * labels.weights.sum())
-
-
-def _energies(labels: Labels, columns: Floats) -> Floats:
-    return labels.weights @ columns**2
-
-
-def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
-    """Phi'B Phi for non-negative row weights, on all cores where rows and columns are many."""
-    n, m = columns.shape
-    root = np.sqrt(row_weights)[:, None]
-    parts = shares(n)
-    grams = np.zeros((len(parts), m, m))
-
-    def work(part: int) -> None:
-        scaled = columns[parts[part]] * root[parts[part]]
-        grams[part] = scaled.T @ scaled
-
-    for_each(work, range(len(parts)), operations=float(n) * m * (m + 10.0))
-    return grams.sum(axis=0)
+def penalty_rates(observations: Observations, energies: Floats) -> Floats:
+    """Return e / (2 tau^2) of functions with these sums of c phi^2."""
+    return energies / (2.0 * observations.likelihood.latent_scale**2 * observations.weights.sum())

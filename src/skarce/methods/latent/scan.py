@@ -1,8 +1,8 @@
-r"""What every candidate would do for a Laplace approximation, in one pass over the candidates for all classes.
+r"""What every candidate would do for a Laplace approximation, in one pass over the candidates for all targets.
 
 With :math:`C^{-1} = B - B\Phi H^{-1}\Phi^TB` a candidate :math:`\varphi` has
 
-.. math:: S = \varphi^TC^{-1}\varphi, \quad Q = \varphi^T(t - g), \quad Z = \varphi^T(\rho\circ h - B\Phi u),
+.. math:: S = \varphi^TC^{-1}\varphi, \quad Q = \varphi^T\nabla\log p(t|f), \quad Z = \varphi^T(\rho\circ h - B\Phi u),
 
 and the score grows with its prior variance, at zero, by :math:`\tfrac12(q - S) - r` with :math:`q = Q(Q - Z)` and the rate
 :math:`r = e/(2\tau^2)` of its penalty. With B held (and Z in proportion to the weight) its precision :math:`\alpha` is worth
@@ -33,19 +33,19 @@ class Scan(NamedTuple):
 
     @property
     def ratio(self) -> Floats:
-        """q / (S + 2 r): a candidate helps where it exceeds one."""
+        """q / (S + 2 r): a candidate helps if it exceeds one."""
         q, least = self.quality * (self.quality - self.pull), self.sparsity + 2.0 * self.rate
         return np.divide(q, least, out=np.zeros_like(q), where=self.sparsity > 0.0)
 
     def precisions(self) -> Floats:
-        """The best precision of each candidate, or one for which the penalty is a half; infinite where it does not help."""
+        """Return the best precision of each candidate, or one for which the penalty is a half; infinite if it does not help."""
         q = self.quality * (self.quality - self.pull)
         best = np.full(len(q), np.inf)
         np.divide(self.sparsity**2, q - self.sparsity, out=best, where=self.ratio > 1.0)
         return np.maximum(best, 2.0 * self.rate)
 
     def gains(self) -> Floats:
-        """By how much the score would rise at these precisions, B held; zero where it would not."""
+        """Return by how much the score would rise at these precisions, B held; zero if it would not."""
         precisions = self.precisions()
         helps = np.isfinite(precisions)
         a, s, r = precisions[helps], self.sparsity[helps], self.rate[helps]
@@ -55,7 +55,7 @@ class Scan(NamedTuple):
         return gains
 
     def after(self, candidate: int, cross: Floats, precision: float) -> Scan:
-        """The same once `candidate` is in; `cross` is Phi'C^-1 phi of it with all candidates."""
+        """Return the same once `candidate` is in; `cross` is Phi'C^-1 phi of it with all candidates."""
         share = cross / (precision + self.sparsity[candidate])
         return Scan(
             np.maximum(self.sparsity - cross * share, 0.0),
@@ -66,11 +66,11 @@ class Scan(NamedTuple):
 
 
 def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
-    """S, Q, Z and r of all candidates for each of the models, which are on the same rows with the same weights, in one pass."""
+    """Return S, Q, Z and r of all candidates for each model in one pass; the models share rows and weights."""
     blocks = [_right_sides(model) for model in models]
-    row_weights = np.stack([models[0].labels.weights, *(model.curvature for model in models)], axis=1)
+    row_weights = np.stack([models[0].observations.weights, *(model.curvature for model in models)], axis=1)
     products, squares = evaluation.project(np.concatenate(blocks, axis=1), row_weights)
-    rates = penalty_rates(models[0].labels, squares[:, 0])
+    rates = penalty_rates(models[0].observations, squares[:, 0])
     ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
     return [
         _scan_of(model, product, square, rates)
@@ -79,7 +79,7 @@ def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
 
 
 def _right_sides(model: Laplace) -> Floats:
-    """What candidates are multiplied with: t - g, rho o h - B Phi u, and B Phi."""
+    """Return what candidates are multiplied with: the residual, rho o h - B Phi u, and B Phi."""
     weighted = model.curvature[:, None] * model.columns
     pulled = model.third_order - weighted @ model.pull
     return np.column_stack([model.residual, pulled, weighted])

@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
 
 from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
 from skarce.designs.problem import Problem
+from skarce.likelihoods.student_t import peak_log_density, row_weights, tail_loss
 from skarce.methods.method import Method
 from skarce.methods.variational.method import VariationalLeastSquares
 from skarce.posteriors.variational import VariationalPosterior
@@ -115,7 +115,7 @@ class RobustLeastSquares(Method[RobustFit]):
             rows = _Rows.of(weighted, fit, self._form, counts)
             if freedom is None:
                 now = _best_freedom(rows, now)
-            weights = (now + 1.0) / (now + rows.distances)
+            weights = row_weights(rows.distances, now)
             robust = RobustFit(**vars(replace(fit, noise=rows.noise)), weighted=weighted, freedom=now, bound=rows.bound(now))
             gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
             if gain < 0.0:  # the prior has moved with the norms of the weighted candidates, by more than there was to gain
@@ -154,7 +154,7 @@ def _first_weights(design: Design, output: int, freedom: float, counts: Floats) 
         scale = float(np.median(squares[counts > 0.0])) / 0.4549  # the median of a squared standard normal
         if not scale > 0.0:
             break
-        weights = (freedom + 1.0) / (freedom + squares / scale)
+        weights = row_weights(squares / scale, freedom)
     return weights
 
 
@@ -191,8 +191,7 @@ class _Rows(NamedTuple):
 
     def likelihood(self, freedom: float) -> float:
         """The sum of log t over the rows."""
-        constant = gammaln(0.5 * freedom + 0.5) - gammaln(0.5 * freedom) - 0.5 * np.log(np.pi * freedom * self.noise)
-        return float(self.counts @ (constant - 0.5 * (freedom + 1.0) * np.log1p(self.distances / freedom)))
+        return float(self.counts @ (peak_log_density(freedom, self.noise) - tail_loss(self.distances, freedom)))
 
     def bound(self, freedom: float) -> float:
         return self.likelihood(freedom) + self.beside

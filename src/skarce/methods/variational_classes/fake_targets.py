@@ -22,7 +22,7 @@ from scipy.special import log_expit
 
 from skarce._linalg import cholesky, solve_lower
 from skarce._typing import Floats
-from skarce.methods.latent.laplace import weighted_gram
+from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 from skarce.states.journal import Journal
@@ -53,9 +53,14 @@ class FakeTargets(Weighted):
         return float(self.fake_variances.sum())
 
     @property
+    def own_variance(self) -> float:
+        """S: the fake targets differ from what the weights say."""
+        return self.total
+
+    @property
     def signs(self) -> Floats:
         """y."""
-        return 2.0 * self.model.labels.targets - 1.0
+        return 2.0 * self.model.observations.targets - 1.0
 
     @property
     def alpha(self) -> Floats:
@@ -65,9 +70,9 @@ class FakeTargets(Weighted):
         """With the best weights: (F'WF + A) mu = F'(y / 2 s) with w = 2 phi / s."""
         model, curvature = self.model, curvature_of_bound(self.model.xi)
         shrunk = 1.0 + 2.0 * curvature * self.total
-        matrix = weighted_gram(model.design, 2.0 * model.labels.weights * curvature / shrunk)
+        matrix = weighted_gram(model.design, 2.0 * model.observations.weights * curvature / shrunk)
         matrix.flat[:: len(matrix) + 1] += model.alpha
-        right = model.design.T @ (model.labels.weights * self.signs / (2.0 * shrunk))
+        right = model.design.T @ (model.observations.weights * self.signs / (2.0 * shrunk))
         factor = cholesky(matrix)
         return replace(self, weights=solve_lower(factor, solve_lower(factor, right), transposed=True))
 
@@ -76,7 +81,7 @@ class FakeTargets(Weighted):
 
         Precisions take MacKay's step, which usually goes further, or the `is_sure` one, which cannot lower the bound.
         """
-        now, means, h = self, self.model.design @ self.weights, self.lengths
+        now, means, h = self, self.model.design @ self.weights, self.squared_norms
         for _ in range(INNER):
             now = now._with_best_xi(means)
             roots = np.sqrt(now._variances(h) * h)
@@ -93,7 +98,7 @@ class FakeTargets(Weighted):
 
     def determined(self) -> Floats:
         """gamma of every weight."""
-        h = self.lengths
+        h = self.squared_norms
         return h / (h + self.fake_variances * self.alpha)
 
     def keep(self, chosen: Mask) -> FakeTargets:
@@ -114,8 +119,8 @@ class FakeTargets(Weighted):
         With r = <sum z> - m, g = F'Cr and D = mu' - mu, as in the sweeps for numbers (VBLS errata 3.1) but for the variance of the
         sum, S/s_i, which differs from row to row. Nothing divides by psi.
         """
-        labels, groups, h, psi, total = self.model.labels, self.groups, self.lengths, self.fake_variances, self.total
-        counts, curvature = labels.weights, curvature_of_bound(self.model.xi)
+        groups, h, psi, total = self.groups, self.squared_norms, self.fake_variances, self.total
+        counts, curvature = self.model.observations.weights, curvature_of_bound(self.model.xi)
         shrunk = 1.0 + 2.0 * curvature * total
         means = self.model.design @ self.weights
         rest = (means + 0.5 * total * self.signs) / shrunk - means
@@ -137,7 +142,7 @@ class FakeTargets(Weighted):
     @property
     def bound(self) -> float:
         """L."""
-        h, alpha = self.lengths, self.alpha
+        h, alpha = self.squared_norms, self.alpha
         v = self._variances(h)
         terms = h / (h + self.fake_variances * alpha) + alpha * (self.own**2 + v) - 1.0 - np.log(alpha * v)
         constant = 0.5 * float(self.model.alpha[:1] @ self.weights[:1] ** 2) if self.model.fit_intercept else 0.0
@@ -147,11 +152,11 @@ class FakeTargets(Weighted):
         return self.fake_variances / (h + self.fake_variances * self.alpha)
 
     def _rows(self, means: Floats, total: float) -> float:
-        xi, labels = self.model.xi, self.model.labels
+        xi, observations = self.model.xi, self.model.observations
         curvature = curvature_of_bound(xi)
         shrunk = 1.0 + 2.0 * curvature * total
         fit = (0.5 * self.signs * means + total / 8.0 - curvature * means**2) / shrunk
-        return float(labels.weights @ (log_expit(xi) - 0.5 * xi + curvature * xi**2 - 0.5 * np.log(shrunk) + fit))
+        return float(observations.weights @ (log_expit(xi) - 0.5 * xi + curvature * xi**2 - 0.5 * np.log(shrunk) + fit))
 
     def _with_best_xi(self, means: Floats) -> FakeTargets:
         total = self.total
@@ -179,7 +184,7 @@ def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outco
             before, now = now, now.swept()
             journal.note("sweep", -1, now.bound, len(now))
             moved = np.abs(now.determined() - before.determined()).max(initial=0.0)
-            if journal.n_steps > HELD and now.bound - before.bound < journal.limits.tol and moved < STILL:
+            if journal.n_steps > HELD and now.bound - before.bound < journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = now.groups.total(now.determined()) / now.groups.sizes > RELEVANT
     return now if relevant.all() else now.keep(relevant[now.groups.label]).solved(), outcome
@@ -210,7 +215,7 @@ def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTar
                 break
         bound = now.bound
         journal.note("solve", -1, bound, len(now))
-        n_still = n_still + 1 if step > n_held and bound - before < journal.limits.tol else 0
+        n_still = n_still + 1 if step > n_held and bound - before < journal.budget.tol else 0
         step, before = step + 1, bound
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED

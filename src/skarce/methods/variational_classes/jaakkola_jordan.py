@@ -21,7 +21,7 @@ from scipy.special import log_expit
 from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
 from skarce._parallel import for_each, shares
 from skarce._typing import Floats
-from skarce.methods.latent.laplace import weighted_gram
+from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
 from skarce.states.journal import Journal
@@ -38,15 +38,15 @@ class Fitted(Weighted):
 
     def __init__(self, model: Variational) -> None:
         self.model = model
-        labels, design, alpha = model.labels, model.design, model.alpha
+        observations, design, alpha = model.observations, model.design, model.alpha
         curvature = curvature_of_bound(model.xi)
-        matrix = weighted_gram(design, 2.0 * labels.weights * curvature)
+        matrix = weighted_gram(design, 2.0 * observations.weights * curvature)
         matrix.flat[:: len(matrix) + 1] += alpha
         self.factor = cholesky(matrix)
-        halves = design.T @ (labels.weights * (labels.targets - 0.5))
+        halves = design.T @ (observations.weights * (observations.targets - 0.5))
         explained = solve_lower(self.factor, halves)
         self.weights = solve_lower(self.factor, explained, transposed=True)
-        rows = labels.weights @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
+        rows = observations.weights @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
         halves_of_logs = 0.5 * np.log(alpha).sum() - np.log(self.factor.diagonal()).sum()
         self.bound = float(rows + 0.5 * explained @ explained + halves_of_logs)
         root = inverse_of_lower(self.factor)
@@ -71,7 +71,7 @@ class Fitted(Weighted):
         return ((self.determined > PRUNED) & (self.model.precisions < LARGEST))[self.groups.label]
 
     def quick(self, stretch: float = 1.0) -> Variational:
-        """MacKay's step of the precisions, which usually goes further than the one of expectation maximisation.
+        """MacKay's step of the precisions, which usually goes further than the one of expectation maximization.
 
         That of xi is `stretch` times as far, on a logarithmic scale.
         """
@@ -82,7 +82,7 @@ class Fitted(Weighted):
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
 
     def sure(self) -> Variational:
-        """The step of expectation maximisation, which cannot lower the bound."""
+        """The step of expectation maximization, which cannot lower the bound."""
         groups = self.model.groups
         return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
 
@@ -92,7 +92,7 @@ class Fitted(Weighted):
 
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
-    """Expectation maximisation until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
+    """Expectation maximization until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
     now, outcome = _begun(model), None
     while outcome is None:
         journal.note("em", -1, now.bound, len(now))
@@ -100,7 +100,7 @@ def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
         if outcome is None:
             before, now = now, Fitted(now.sure())
             moved = np.abs(now.determined - before.determined).max(initial=0.0)
-            if now.bound - before.bound < journal.limits.tol and moved < STILL:
+            if now.bound - before.bound < journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = (now.determined > RELEVANT)[now.groups.label]
     return now if relevant.all() else Fitted(now.model.keep(relevant)), outcome
@@ -123,7 +123,7 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
             return now, Outcome.CONVERGED
         following, is_stretched = _risen(now, stretch)
         stretch = min(GROWTH * stretch, furthest) if is_stretched else 1.0
-        n_still = n_still + 1 if following.bound - now.bound < journal.limits.tol else 0
+        n_still = n_still + 1 if following.bound - now.bound < journal.budget.tol else 0
         now = following
 
 
@@ -151,7 +151,7 @@ def _risen(now: Fitted, stretch: float) -> tuple[Fitted, bool]:
             if following.bound >= now.bound:
                 return following, way == stretch
         except NotPositiveDefiniteError:
-            continue  # weights so weakly penalised that they are dependent
+            continue  # weights so weakly penalized that they are dependent
     surely = Fitted(now.sure().keep(lasting))
     return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
 

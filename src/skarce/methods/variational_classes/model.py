@@ -1,4 +1,4 @@
-"""What both forms of variational classification work on: standardised columns, precisions, xi, and weights.
+"""What both forms of variational classification work on: standardized columns, precisions, xi, and weights.
 
 Each row's likelihood has a Gaussian lower bound that touches it at +-xi (`jaakkola_jordan`, `fake_targets`).
 """
@@ -12,15 +12,15 @@ from scipy.special import logit
 
 from skarce._linalg import cholesky, symmetric_inverse
 from skarce._typing import Floats, Indices
-from skarce.likelihoods import Labels
-from skarce.methods.latent.laplace import SCALE, weighted_gram
+from skarce.likelihoods import Observations
+from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.choice import group_p_values
 from skarce.methods.variational.precisions import Groups, Mask
 
 PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
 PRUNED = 1e-6  # a group whose weights are less well determined than this has left
-LARGEST = 1e12  # of the precision of a standardised weight
-STILL = 1e-6  # the change of gamma in a step of expectation maximisation that counts as none
+LARGEST = 1e12  # of the precision of a standardized weight
+STILL = 1e-6  # the change of gamma in a step of expectation maximization that counts as none
 FAR = 3.0  # log odds of the rarer class: one row in twenty
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
@@ -39,8 +39,8 @@ class Variational:
 
     Attributes
     ----------
-    labels : the observations
-    design : shape (n_rows, n), the standardised columns, after one of ones where there is a constant
+    observations : zeros and ones, and how often each row counts
+    design : shape (n_rows, n), the standardized columns, after one of ones where there is a constant
     candidates : which they are, without the constant
     groups : which of them share a precision
     precisions : one for each group
@@ -48,7 +48,7 @@ class Variational:
     fit_intercept : whether there is a constant of prior N(0, 10^2)
     """
 
-    labels: Labels
+    observations: Observations
     design: Floats
     candidates: Indices
     groups: Groups
@@ -57,16 +57,18 @@ class Variational:
     fit_intercept: bool
 
     @staticmethod
-    def start(labels: Labels, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool) -> Variational:
+    def start(
+        observations: Observations, design: Floats, candidates: Indices, group_labels: Indices, *, fit_intercept: bool
+    ) -> Variational:
         groups = Groups.of(group_labels[candidates])
         precisions = np.full(len(groups.sizes), max(len(candidates), 1) / PRIOR_VARIANCE)
-        model = Variational(labels, design, candidates, groups, precisions, np.ones(len(labels)), fit_intercept)
-        return replace(model, xi=np.full(len(labels), np.hypot(1.0, model.level))) if model.is_lopsided else model
+        model = Variational(observations, design, candidates, groups, precisions, np.ones(len(observations)), fit_intercept)
+        return replace(model, xi=np.full(len(observations), np.hypot(1.0, model.level))) if model.is_lopsided else model
 
     @property
     def level(self) -> float:
         """Where the constant alone would be."""
-        return float(logit(np.average(self.labels.targets, weights=self.labels.weights)))
+        return float(logit(np.average(self.observations.targets, weights=self.observations.weights)))
 
     @property
     def is_lopsided(self) -> bool:
@@ -86,7 +88,8 @@ class Variational:
     @property
     def alpha(self) -> Floats:
         """The precision of every weight, that of the constant first."""
-        return np.concatenate([np.full(self.n_fixed, 1.0 / SCALE**2), self.precisions[self.groups.label]])
+        constant = np.full(self.n_fixed, 1.0 / self.observations.likelihood.latent_scale**2)
+        return np.concatenate([constant, self.precisions[self.groups.label]])
 
     def precision_at(self, weights: Floats) -> Floats:
         """Phi'B Phi + A, B = g(1 - g) being the curvature of the likelihood itself at these weights.
@@ -94,7 +97,7 @@ class Variational:
         Its inverse is the covariance to be told to others. The bound is curved more than the likelihood, by a factor of 1 to some
         more the surer a row is, and intervals by its covariance are too narrow: those of 95 % held 80 % in a simulation.
         """
-        matrix = weighted_gram(self.design, self.labels.slopes(self.design @ weights)[1])
+        matrix = weighted_gram(self.design, self.observations.slopes(self.design @ weights)[1])
         matrix.flat[:: len(matrix) + 1] += self.alpha
         return matrix
 
@@ -109,7 +112,7 @@ class Variational:
 
 
 class Weighted:
-    """Candidates with weights, the constant's first: what this form of the method and the factorised one have in common."""
+    """Candidates with weights, the constant's first: what this form of the method and the factorized one have in common."""
 
     model: Variational
     weights: Floats
@@ -131,15 +134,20 @@ class Weighted:
         return self.weights[self.model.n_fixed :]
 
     @property
-    def lengths(self) -> Floats:
+    def squared_norms(self) -> Floats:
         """h, the weighted sums of squares of the columns."""
         columns = self.model.columns
-        return np.einsum("i,ij,ij->j", self.model.labels.weights, columns, columns)
+        return np.einsum("i,ij,ij->j", self.model.observations.weights, columns, columns)
+
+    @property
+    def own_variance(self) -> float:
+        """Variance of the latent function beside that of the weights. Default: none."""
+        return 0.0
 
     @property
     def effects(self) -> Floats:
         """mu^2 h of each candidate."""
-        return self.own**2 * self.lengths
+        return self.own**2 * self.squared_norms
 
     def p_values(self) -> Floats:
         """Chi-squared tests of each group against zero, with the full covariance of the weights."""

@@ -1,0 +1,60 @@
+"""What estimators with latent functions share: their mean and standard deviation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from skarce._parallel import blas_threads
+from skarce._typing import Floats
+from skarce.designs import Design
+from skarce.estimators.base import SparseEstimator
+from skarce.estimators.on_basis import takes_arrays
+from skarce.posteriors.latent import LatentPosterior
+
+
+class LatentEstimator(SparseEstimator):
+    """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
+
+    def latent(self, X: Any) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n_samples,), or (n_samples, n_classes) if there are more than two classes
+        """
+        check_is_fitted(self, "posterior_")
+        X = self._checked_inputs(X)
+        with blas_threads(1):
+            means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
+        mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+        return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    def _checked_pair(self, probe: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        """Check X and y together if the basis takes arrays; a foreign transformer gets X as it is."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if takes_arrays(self._seeded_basis()):
+            return validate_data(probe, X, y, dtype=[np.float64, np.float32], **options)
+        validate_data(probe, X, skip_check_array=True)
+        check_consistent_length(X, y)
+        return X, y
+
+    def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
+        self._keep_models(posteriors, design.candidates, is_one=design.rows.is_one_output)
+
+    def _latent_of(self, phi: Floats) -> tuple[Floats, Floats]:
+        """Mean and variance of each latent function, shapes (n_samples, n_functions)."""
+        pairs = [(posterior, phi[:, place]) for posterior, place in zip(self._posteriors(), self._places, strict=True)]
+        return np.stack([p.predict(own) for p, own in pairs], axis=1), np.stack([p.variance(own) for p, own in pairs], axis=1)

@@ -1,0 +1,133 @@
+"""Variational classification as a method: standardized candidates, one of two bounds, and stricter rules for what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skarce._memory import require
+from skarce._parallel import slices
+from skarce._typing import Floats, Indices
+from skarce.basis.candidates import Evaluation
+from skarce.designs.problem import Problem
+from skarce.methods.method import Method
+from skarce.methods.variational.choice import Chosen, choose
+from skarce.methods.variational.prior import Prior
+from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
+from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
+from skarce.methods.variational_classes.model import Variational
+from skarce.posteriors.latent import LatentFit, LatentPosterior
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+BLOCK_ROWS = 1024  # candidates are evaluated at this many rows at a time
+
+
+@dataclass(frozen=True)
+class Standardized:
+    """All candidates that vary, divided by their root mean squares.
+
+    Attributes
+    ----------
+    design : array of shape (n_rows, n_fixed + n_usable), with a column of ones first if there is a constant
+    usable : which candidates they are
+    scales : root mean squares of all candidates
+    means : means of all candidates, zero without a constant
+    """
+
+    design: Floats
+    usable: Indices
+    scales: Floats
+    means: Floats
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, weights: Floats, means: Floats, *, fit_intercept: bool) -> Standardized:
+        """Evaluate the candidates block by block."""
+        n, m, n_fixed = evaluation.n_rows, evaluation.n_candidates, int(fit_intercept)
+        design = np.ones((n, n_fixed + m))
+        for rows in slices(n, BLOCK_ROWS):
+            design[rows, n_fixed:] = evaluation.columns(np.arange(m), rows)
+        columns = design[:, n_fixed:]
+        scales = np.sqrt(np.einsum("i,ij,ij->j", weights, columns, columns) / weights.sum())
+        usable = np.flatnonzero(scales > 0.0)
+        columns /= np.where(scales > 0.0, scales, 1.0)
+        kept = np.concatenate([np.arange(n_fixed), n_fixed + usable])
+        return cls(design if len(usable) == m else design[:, kept], usable, scales, means)
+
+    def units(self, candidates: Indices, n_fixed: int) -> Floats:
+        """Return what a weight is divided by to be one of the candidate itself, for the constant and these candidates."""
+        return np.concatenate([np.ones(n_fixed), self.scales[candidates]])
+
+
+@dataclass(frozen=True)
+class VariationalClassification(Method[LatentFit]):
+    """Weights of two classes by lower bounds of the likelihood (Jaakkola and Jordan 2000; Ting et al., section 4.6).
+
+    Parameters
+    ----------
+    prior : which weights share a precision
+    solver : ``"direct"`` takes long steps, each checked by the bound; ``"em"`` those of expectation maximization
+    factorized : the form of the paper, with independent weights and a fake target for each
+    significance : a stricter rule for what stays; see `choose`
+    """
+
+    prior: Prior = field(default_factory=Prior)
+    solver: str = "direct"
+    factorized: bool = False
+    significance: Any = None
+
+    @property
+    def sense(self) -> int:
+        return 1
+
+    def run(self, problem: Problem, budget: Budget) -> LatentFit:
+        return self.run_all([problem], budget)[0]
+
+    def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[LatentFit]:
+        """Fit all classes of a design on the same standardized candidates."""
+        evaluation, means = problems[0].evaluation()
+        n, m, fit_intercept = evaluation.n_rows, evaluation.n_candidates, problems[0].design.fit_intercept
+        remedy = "Use fewer candidates (KernelBasis(centers=500)), or RelevanceVectorClassifier"
+        require(n, m, f"The matrix of all {m} candidates at {n} rows", remedy)
+        weights, labels = problems[0].observations.weights, self.prior.labels(m)
+        candidates = Standardized.of(evaluation, weights, means, fit_intercept=fit_intercept)
+        starts = [
+            Variational.start(p.observations, candidates.design, candidates.usable, labels, fit_intercept=fit_intercept)
+            for p in problems
+        ]
+        return [self._fit(start, candidates, Journal(budget)) for start in starts]
+
+    def posterior(self, fit: LatentFit, problem: Problem) -> LatentPosterior:
+        return LatentPosterior.of(fit, problem.observations.level)
+
+    def _fit(self, start: Variational, candidates: Standardized, journal: Journal) -> LatentFit:
+        fitted, outcome = self._fitted(start, journal)
+        if outcome is Outcome.CONVERGED and not len(fitted):
+            outcome = Outcome.NOTHING_HELPS
+        units = candidates.units(fitted.candidates, start.n_fixed)
+        return LatentFit.of(
+            fitted.candidates,
+            fitted.weights / units,
+            fitted.model.alpha * units**2,
+            fitted.model.precision_at(fitted.weights) * np.multiply.outer(units, units),
+            candidates.means,
+            score=fitted.bound,
+            outcome=outcome,
+            trace=journal.trace(),
+            own_variance=fitted.own_variance,
+        )
+
+    def _fitted(self, start: Variational, journal: Journal) -> tuple[Fitted | FakeTargets, Outcome]:
+        """Return where the solver ends, less what the stricter rules take out."""
+        if self.factorized:
+            return self._chosen(*(run_factorized if self.solver == "direct" else run_sweeps)(start, journal), journal)
+        return self._chosen(*(run if self.solver == "direct" else run_em)(start, journal), journal)
+
+    def _chosen(self, model: Chosen, outcome: Outcome, journal: Journal) -> tuple[Chosen, Outcome]:
+        if outcome is not Outcome.CONVERGED:
+            return model, outcome
+        return choose(model, journal, self.significance, journal.budget.max_active)

@@ -1,0 +1,31 @@
+"""Which candidates make a pool, for every search that works on a few of many candidates at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+
+NEAR = 0.5  # candidates that nearly help (gain begins at 1) join the pool: they will, once the model has moved
+STRONGEST_SHARE = 8  # one in eight of the first pool are the candidates that do most by themselves; the others are drawn
+
+
+def first_size(pool_size: int, n_candidates: int) -> int:
+    """Return the size of the first pool: `pool_size`, or 4 sqrt(n_candidates) if that is more."""
+    return max(pool_size, int(4.0 * np.sqrt(n_candidates)))
+
+
+def first_pool(ranking: Floats, taken: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """Return a random pool of candidates that are not `taken`, which also holds those that rank highest by themselves."""
+    ranking = ranking.copy()
+    ranking[taken] = -np.inf
+    strongest = np.argsort(-ranking, kind="stable")[: size // STRONGEST_SHARE]
+    rest = np.setdiff1d(np.arange(len(ranking)), np.concatenate([taken, strongest]))
+    drawn = rng.permutation(rest)[: size - len(strongest)]
+    return np.concatenate([strongest, drawn])
+
+
+def strongest_violators(ranking: Floats, size: int) -> Indices:
+    """Return at most `size` candidates that help or nearly do, the strongest first."""
+    helpful = np.flatnonzero(ranking > NEAR)
+    return helpful[np.argsort(-ranking[helpful], kind="stable")][:size]
