@@ -125,12 +125,12 @@ def test_rows_give_phi_and_products_with_its_square(provide, problem, weights, f
         phi, t = (A[counts > 0.0] for A in dense(raw, targets[:, output], weights, fit_intercept))
         active, w = np.array([5, 17, 2]), np.array([0.5, -1.0, 2.0])
         scaled, some = moments.scaled(8.0).rows, moments.restricted_to(np.array([2, 5, 17])).rows
-        np.testing.assert_allclose(scaled.centred(active), phi[:, active], atol=1e-9)
+        np.testing.assert_allclose(scaled.centered(active), phi[:, active], atol=1e-9)
         np.testing.assert_allclose(scaled.target() / 8, t, atol=1e-9 * np.abs(t).max())
         product = phi[:, active].T @ (phi[:, active] @ w)
         np.testing.assert_allclose(scaled.gram_product(active, w), product, atol=1e-9 * np.abs(product).max())
         np.testing.assert_allclose(some.gram_product(np.array([1, 2, 0]), w), product, atol=1e-9 * np.abs(product).max())
-        np.testing.assert_allclose(some.centred(np.array([1, 2, 0])), phi[:, active], atol=1e-9)
+        np.testing.assert_allclose(some.centered(np.array([1, 2, 0])), phi[:, active], atol=1e-9)
         np.testing.assert_allclose(some.target(), t, atol=1e-9 * np.abs(t).max())
 
 

@@ -22,7 +22,7 @@ def test_rankings_and_gains_are_those_of_dense_gcv(seed, penalize):
     ridges = np.full(3, ridge if penalize == "weights" else 0.0)
     state = ActiveSet(moments_of(phi, t), active, ridges, squares=criterion.needs_squares)
     before = value(phi[:, active], t, ridge, penalize)
-    assert criterion.value(criterion.score(state, 30), 30, 30, 1.0) == pytest.approx(before, rel=1e-9)
+    assert criterion.value(criterion.state_score(state), 30, 30, 1.0) == pytest.approx(before, rel=1e-9)
     ranking = criterion.ranking(state)
     assert (ranking[active] == 0.0).all()
     for m in np.setdiff1d(np.arange(12), active):

@@ -66,7 +66,7 @@ def test_what_cannot_be_is_named(moons):
     for factorized in ("no", 2, None):
         with pytest.raises(ValueError, match=f"factorized must be True or False, got {factorized!r}"):
             VBLSClassifier(factorized=factorized).fit(X, y)
-    with config_context(working_memory=0.1), pytest.raises(ValueError, match="holds all 150 candidates at 150 rows"):
+    with config_context(working_memory=0.1), pytest.raises(ValueError, match="matrix of all 150 candidates at 150 rows"):
         VBLSClassifier().fit(X, y)
 
 

@@ -50,7 +50,7 @@ class RegressionOutput(TaskOutput):
         return {"noise": noise, "intercept": _intercept(model)}
 
     def criterion_remark(self, model: SavedModel) -> str:
-        return getattr(model.regressor._criterion(), "remark", "")
+        return model.regressor._method().remark
 
 
 class ClassificationOutput(TaskOutput):
