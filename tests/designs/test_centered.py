@@ -7,7 +7,7 @@ from skarce.basis.candidates import ColumnsEvaluation
 from skarce.designs.centered import centred
 
 
-def test_centred_candidates_are_those_less_their_means(rng):
+def test_centered_candidates_are_those_less_their_means(rng):
     X = rng.normal(size=(700, 2))
     X[:, 1] = 3.0
     weights = rng.uniform(0.5, 2.0, 700)

@@ -13,7 +13,7 @@ from tests.oracles import laplace_log_evidence, logistic_mode
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("intercept", [True, False])
-def test_mode_and_hessian_are_those_of_a_general_optimiser(seed, intercept):
+def test_mode_and_hessian_are_those_of_a_general_optimizer(seed, intercept):
     phi, labels = problem(seed)
     model = model_of(phi, labels, intercept=intercept)
     columns, precisions = phi[:, ACTIVE], PRECISIONS

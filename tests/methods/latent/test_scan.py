@@ -39,7 +39,7 @@ def test_a_candidate_helps_as_the_dense_score_says_it_begins_to(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_gain_is_the_difference_of_two_dense_scores_with_b_held(seed):
-    """Working targets f + B^-1 (t - g) with noise B^-1 make a Gaussian problem of the neighbourhood of the mode."""
+    """Working targets f + B^-1 (t - g) with noise B^-1 make a Gaussian problem of the neighborhood of the mode."""
     phi, labels = problem(seed)
     model = model_of(phi, labels)
     found = scan(ColumnsEvaluation(phi), [model])[0]
