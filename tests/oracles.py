@@ -42,7 +42,7 @@ def annihilator(phi, ridges, n):
 
 
 def ridge_smoother(phi, penalty, *, intercept=False):
-    """The hat matrix of penalised least squares, shape (N, N); a constant, where there is one, is a column without a penalty."""
+    """The hat matrix of penalized least squares, shape (N, N); a constant, if there is one, is a column without a penalty."""
     if intercept:
         phi = np.column_stack([phi, np.ones(len(phi))])
         penalty = np.pad(penalty, (0, 1))
@@ -60,7 +60,7 @@ def gcv(phi, t, penalty, *, intercept=False):
 
 
 def gram_schmidt(phi):
-    """phi = Q U with orthogonal (not normalised) columns Q and U unit upper triangular, column by column."""
+    """phi = Q U with orthogonal (not normalized) columns Q and U unit upper triangular, column by column."""
     Q, U = np.zeros_like(phi), np.eye(phi.shape[1])
     for j in range(phi.shape[1]):
         column = phi[:, j].copy()
@@ -156,7 +156,7 @@ def laplace_score(phi, t, weights, precisions, *, intercept=False, kind="bernoul
 
 
 def penalized_error(phi, t, ridge, *, intercept=False):
-    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, where there is one, is not penalised."""
+    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, if there is one, is not penalized."""
     if intercept:
         phi, t = phi - phi.mean(axis=0), t - t.mean()
     w = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ t)

@@ -43,7 +43,7 @@ def test_as_exact_as_the_exponential_of_numpy(rng):
     np.testing.assert_allclose(out[near, 0], np.exp(-(u[near] ** 2)), rtol=5e-16)
 
 
-def test_one_at_the_centre_nothing_far_away_and_nan_stays():
+def test_one_at_the_center_nothing_far_away_and_nan_stays():
     rows = np.array([[0.0, 0.0, 1.0], [0.0, -1e9, 1.0], [0.0, -np.inf, 1.0], [0.0, 1e-9, 1.0], [0.0, np.nan, 1.0]])
     out = np.empty((5, 1))
     fused.fill(rows, np.array([[0.0, 1.0, 0.0]]), out)

@@ -24,7 +24,7 @@ def test_centers_are_the_distinct_inputs_of_positive_weight():
     np.testing.assert_array_equal(basis.center_indices_, [0, 1])
 
 
-def test_distinct_rows_compares_rows_where_hashes_meet(rng):
+def test_distinct_rows_compares_rows_if_their_hashes_are_equal(rng):
     X = rng.integers(0, 3, size=(200, 3)).astype(float)
     first = distinct_rows(X)
     assert len(first) == len(np.unique(X, axis=0))

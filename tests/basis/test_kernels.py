@@ -14,7 +14,7 @@ KERNELS = [*DISTANCE_KERNELS, *PRODUCT_KERNELS]
 
 
 def reference(name, X, C, gamma):
-    """Every kernel by another road: scikit-learn's where it has it, the formula where it has not."""
+    """Every kernel by another road: scikit-learn's if it has one, else the formula."""
     s = np.sqrt(2 * gamma) * cdist(X, C)
     return {
         "rbf": lambda: pairwise.rbf_kernel(X, C, gamma=gamma),

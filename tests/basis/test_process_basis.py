@@ -37,7 +37,7 @@ def test_a_dense_model_is_a_gaussian_process(smooth, name):
     assert model.criterion_ == pytest.approx(process.log_marginal_likelihood_value_, abs=1e-4)
     _, std = model.predict(X, return_std=True)
     _, expected = process.predict(X, return_std=True)
-    np.testing.assert_allclose(std, expected, rtol=1e-4)  # at the centres nothing of the variance is missing
+    np.testing.assert_allclose(std, expected, rtol=1e-4)  # at the centers nothing of the variance is missing
 
 
 def test_functions_have_the_kernel_as_covariance(smooth):

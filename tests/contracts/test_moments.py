@@ -153,7 +153,7 @@ def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weig
         np.testing.assert_allclose(seen.remainder, np.sum(rest**2, axis=0), atol=1e-9 * scale.max() ** 2)
 
 
-def test_remainders_keep_their_digits_where_the_condition_is_bad():
+def test_remainders_keep_their_digits_if_the_condition_is_bad():
     """Against an augmented least squares problem in extended precision: condition 1e11 and more."""
     X = np.linspace(-1, 1, 60)[:, None]
     basis = KernelBasis(gamma=0.5).fit(X)
@@ -206,7 +206,7 @@ def test_exact_residuals_come_from_the_rows(provide, problem, request):
     np.testing.assert_allclose(moments.residual_energy(active, w), ((noise - noise.mean()) ** 2).sum(), rtol=1e-5)
 
 
-def test_constant_columns_are_recognised(provide, fit_intercept):
+def test_constant_columns_are_recognized(provide, fit_intercept):
     """A kernel so wide that its columns are constant to working precision has nothing to offer beside a constant."""
     X = np.random.default_rng(0).normal(size=(N, 2))
     basis = KernelBasis(gamma=1e-30, centers=5, random_state=0).fit(X)

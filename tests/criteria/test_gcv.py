@@ -74,7 +74,7 @@ def test_closed_form_is_the_best_of_a_fine_scan(problem, criterion):
 
 
 def test_relevance_is_exact(problem):
-    """A candidate ranks above 1 exactly where a very large ridge is better than none at all (FGCV errata 2.2)."""
+    """A candidate ranks above 1 exactly if a very large ridge is better than none at all (FGCV errata 2.2)."""
     phi, t = problem
     state = ActiveSet(moments_of(phi, t), ACTIVE, RIDGES, squares=True)
     ranking, before = GCV().ranking(state), dense(phi, t, ACTIVE, RIDGES)

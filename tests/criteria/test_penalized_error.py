@@ -1,4 +1,4 @@
-"""The penalised error as a criterion, with every search."""
+"""The penalized error as a criterion, with every search."""
 
 import numpy as np
 import pytest

@@ -71,7 +71,7 @@ def test_both_increments_are_differences_of_two_dense_evidences(make_state, seed
     np.testing.assert_allclose(criterion.changes(state, len(t)).gains, gains)
 
 
-def test_no_digits_are_lost_where_alpha_is_next_to_nothing():
+def test_no_digits_are_lost_if_alpha_is_next_to_nothing():
     phi, t = random_problem(1)
     state = state_at(EigenSet, phi, t, ACTIVE, 1e-6, 1.0)
     gains = SharedEvidence().removal_gains(state, np.arange(4), len(t))
@@ -216,7 +216,7 @@ def test_units_of_the_target_do_not_matter(reestimate, factor):
     np.testing.assert_allclose(scaled.ridges, base.ridges, rtol=1e-6)
 
 
-def test_the_first_function_is_that_with_the_largest_normalised_projection():
+def test_the_first_function_is_that_with_the_largest_normalized_projection():
     phi, t = random_problem(3)
     state = EigenSet(moments_of(phi, t))
     alone = (phi.T @ t) ** 2 / (phi**2).sum(axis=0)

@@ -25,7 +25,7 @@ def test_single_precision_gives_the_gram_of_one_matrix(rng, n_rows):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gamma", [1e-8, 1e-5, 1e-2, 1.0])
 def test_wide_symmetric_kernels_keep_their_digits(rng, gamma, weighted):
-    """Columns of Phi'Phi that come one by one are those of explicitly centred columns, relative to their lengths."""
+    """Columns of Phi'Phi that come one by one are those of explicitly centered columns, relative to their lengths."""
     X = rng.normal(size=(300, 2))
     weights = rng.uniform(0.5, 1e6, 300) if weighted else None
     basis = KernelBasis(gamma=gamma).fit(X)

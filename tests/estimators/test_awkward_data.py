@@ -117,8 +117,8 @@ def test_pure_noise_gives_a_small_model(make):
         X = rng.normal(size=(100, 2))
         model = make(KernelBasis(gamma=0.2)).fit(X, rng.normal(size=100))
         assert_sound(model, X)
-        # A dense model has all functions or none, and is small when the data determine few of them; where an iteration
-        # that drops functions was not finished, their number says nothing.
+        # A dense model has all functions or none, and is small if the data determine few of them. If an iteration that
+        # drops functions was not finished, their number says nothing.
         is_dense = isinstance(model, EvidenceRegressor) or not getattr(model, "finish", True)
         sizes.append(model.relevance_.sum() if is_dense else len(model.active_))
     assert np.mean(sizes) < 5
@@ -137,7 +137,7 @@ def test_noise_free_targets(rng, make):
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         exact = make("passthrough").fit(X, 3 * X[:, 0] + 1)
         kernel = make(max_iter=2000).fit(X, np.sin(X[:, 0]))
-    # The least L1 penalty of the path shrinks by 1e-4; all others have next to none where there is no noise.
+    # The least L1 penalty of the path shrinks by 1e-4; all others have next to none if there is no noise.
     shrinks = 1e-4 if isinstance(exact, LaplacePriorRegressor) else 0.0
     assert exact.coef_[0] == pytest.approx(3.0, rel=1e-6 + shrinks)
     assert exact.noise_variance_ < (1e-11 + 10.0 * shrinks**2) * X.var()
@@ -155,7 +155,7 @@ def test_kernels_of_any_width_end_in_a_sound_model(rng, make, gamma):
 
 
 def test_nearly_exact_fits_and_ill_conditioned_bases_never_raise(make):
-    """Random problems of the kinds that once ended in a failed factorisation or the logarithm of a negative number."""
+    """Random problems of the kinds that once ended in a failed factorization or the logarithm of a negative number."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n, gamma = int(rng.integers(5, 60)), float(10 ** rng.uniform(-5, 3))

@@ -1,4 +1,4 @@
-"""The estimators that minimise generalized cross validation, against dense matrices."""
+"""The estimators that minimize generalized cross validation, against dense matrices."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def test_units_of_the_target_do_not_matter(sinc):
 
 
 @pytest.mark.parametrize("noisy", [True, False])
-def test_the_last_entry_of_the_trace_is_the_criterion_also_where_nothing_is_left(rng, noisy):
+def test_the_last_entry_of_the_trace_is_the_criterion_even_if_nothing_is_left(rng, noisy):
     X = rng.normal(size=(40, 120))
     y = rng.normal(size=40) if noisy else X[:, 3] - X[:, 5]
     model = JeffreysPriorRegressor("passthrough").fit(X, y)

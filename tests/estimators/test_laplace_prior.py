@@ -239,7 +239,7 @@ def test_batches_on_fixed_kernels_give_the_fit_to_all_rows(rng):
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1e-6, 1e-2])
-def test_the_trace_ends_at_the_criterion_also_where_nothing_is_left(rng, penalty):
+def test_the_trace_ends_at_the_criterion_even_if_nothing_is_left(rng, penalty):
     X = rng.uniform(-3, 3, (60, 2))
     model = LaplacePriorRegressor(KernelBasis(gamma=1.0), penalty=penalty).fit(X, rng.normal(size=60))
     assert model.criterion_ == pytest.approx(model.trace_["criterion"][-1], rel=1e-6)

@@ -56,7 +56,7 @@ def fitted(name, X, y, **parameters):
 
 
 def with_budget(model, size):
-    """The same estimator, asked for so many functions from the start."""
+    """The same estimator, asked for that number of functions from the start."""
     again = clone(model)
     if isinstance(model, SparseRegressor):
         search = type(model.search)(**{**vars(model.search), "n_basis": size})
@@ -95,7 +95,7 @@ def test_a_model_of_no_functions_is_one_of_them(sinc, name):
         assert repr(empty) == repr(model)
 
 
-def test_what_ended_the_search_is_named_where_a_larger_model_is_wanted(sinc):
+def test_what_ended_the_search_is_named_if_a_larger_model_is_wanted(sinc):
     X, y = sinc
     ended = {
         "max_iter": BackwardEliminationRegressor(BASIS, direction="forward", keep_path=True, max_iter=3),

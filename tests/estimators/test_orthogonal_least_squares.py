@@ -13,7 +13,7 @@ INTERCEPTS = pytest.mark.parametrize("fit_intercept", [True, False])
 
 
 def squared_error(phi, t, *, intercept):
-    """What least squares leaves, by an orthogonal factorisation of the rows."""
+    """What least squares leaves, by an orthogonal factorization of the rows."""
     A = np.column_stack([phi, np.ones(len(t))]) if intercept else phi
     if not A.shape[1]:
         return t @ t

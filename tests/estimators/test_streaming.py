@@ -157,7 +157,7 @@ def test_an_input_that_was_pruned_comes_back():
     X = rng.normal(size=(40, 5))
     model.partial_fit(X, X[:, 0] + 0.3 * rng.normal(size=40))
     assert 3 not in model.active_
-    for _ in range(3):  # less than twice as many rows: not solved afresh
+    for _ in range(3):  # less than twice as many rows: not solved again
         X = rng.normal(size=(10, 5))
         model.partial_fit(X, X[:, 0] + 2 * X[:, 3] + 0.3 * rng.normal(size=10))
     assert model.outcome_ is Outcome.FOLLOWING

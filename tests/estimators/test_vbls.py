@@ -26,7 +26,7 @@ LABELS = np.arange(12) // 3
 PRIORS = {
     "ard": {},
     "shared": {"prior": "shared"},
-    "shared, factorised": {"prior": "shared", "factorized": True},
+    "shared, factorized": {"prior": "shared", "factorized": True},
     "groups": {"prior": LABELS},
     "none": {"prior": "none"},
 }
@@ -112,7 +112,7 @@ def test_without_a_prior_dependent_columns_get_the_shortest_weights():
     np.testing.assert_allclose(model.predict(X), y, atol=1e-8)
 
 
-def test_a_shared_precision_is_bayesian_ridge_regression_on_standardised_inputs():
+def test_a_shared_precision_is_bayesian_ridge_regression_on_standardized_inputs():
     X, y, _ = correlated()
     scale = X.std(axis=0)
     rival = BayesianRidge(tol=1e-12, max_iter=10_000, alpha_1=0, alpha_2=0, lambda_1=0, lambda_2=0).fit(X / scale, y)
@@ -121,7 +121,7 @@ def test_a_shared_precision_is_bayesian_ridge_regression_on_standardised_inputs(
     np.testing.assert_allclose(model.coef_ * scale, rival.coef_, rtol=1e-3, atol=1e-3)
 
 
-def test_the_factorised_shared_precision_collapses_and_says_so():
+def test_the_factorized_shared_precision_collapses_and_says_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 100))
     y = X @ rng.normal(0, 0.06, 100) + rng.normal(size=1000)

@@ -177,7 +177,7 @@ def test_rules_that_cannot_be_are_named(inputs, parameters, says):
 
 
 @pytest.mark.parametrize("form", [{}, {"prior": "shared"}, {"factorized": True}, {"solver": "em"}])
-def test_a_rare_class_keeps_its_rate_where_no_input_tells_of_it(form):
+def test_a_rare_class_keeps_its_rate_if_no_input_tells_of_it(form):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 2)), np.arange(3000) < 12
     model = VBLSClassifier("passthrough", **form).fit(X, y)

@@ -59,7 +59,7 @@ def test_the_objective_falls_between_the_steps_that_drop_nothing():
 
 
 def test_orthonormal_columns_have_a_closed_form():
-    """Started at z = phi't, w = (z + sign(z) sqrt(z^2 - 4 s2)) / 2 where |z| > 2 s, else nothing."""
+    """Started at z = phi't, w = (z + sign(z) sqrt(z^2 - 4 s2)) / 2 if |z| > 2 s, else nothing."""
     rng = np.random.default_rng(1)
     phi, _ = np.linalg.qr(rng.normal(size=(60, 20)))
     t = phi @ (rng.normal(size=20) * 3) + 0.5 * rng.normal(size=60)

@@ -59,7 +59,7 @@ def test_initial_ridge_and_readmission_change_the_path(sinc):
 
 @pytest.mark.parametrize("gamma", [0.003, 0.01])
 def test_local_ridges_never_end_above_a_value_they_had(gamma):
-    """Wide kernels, where an explicit inverse loses its digits: a cycle that raised V is taken back."""
+    """An explicit inverse loses its digits with wide kernels: a cycle that raised V is taken back."""
     X, y = load_diabetes(return_X_y=True)
     model = LocalRidgeRegressor(KernelBasis(gamma=100 * gamma)).fit(X[:150], y[:150])
     assert model.outcome_ in (Outcome.CONVERGED, Outcome.ILL_CONDITIONED)

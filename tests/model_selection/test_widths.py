@@ -109,7 +109,7 @@ def test_friedman_inputs_are_told_from_noise_inputs(seed):
 
 
 @pytest.mark.parametrize("make", [EvidenceRegressor, RelevanceVectorRegressor])
-def test_where_there_is_hardly_a_signal_it_is_noise(make):
+def test_if_there_is_hardly_a_signal_it_is_noise(make):
     """Narrow kernels, one for each row, explain noise as well as noise does; the intervals would then cover nothing."""
     for seed in range(3):
         rng = np.random.default_rng(seed)

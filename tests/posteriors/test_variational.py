@@ -69,7 +69,7 @@ def test_intervals_of_weights_cover_the_truth(posterior):
 
 
 @pytest.mark.parametrize("prior", ["ard", "shared", "none"])
-def test_95_percent_intervals_cover_where_rows_are_many(prior):
+def test_95_percent_intervals_cover_if_there_are_many_rows(prior):
     inside = []
     for seed in range(15):
         X, y, _ = correlated(seed, n=120 + 500)
@@ -78,7 +78,7 @@ def test_95_percent_intervals_cover_where_rows_are_many(prior):
     assert 0.93 < np.mean(inside) < 0.97
 
 
-def test_what_has_no_factorised_posterior_or_several_outputs_says_so():
+def test_what_has_no_factorized_posterior_or_several_outputs_says_so():
     X, y, _ = correlated()
     with pytest.raises(ValueError, match="use coef_interval"):
         VBLSRegressor(prior="shared").fit(X, y).coef_marginals()

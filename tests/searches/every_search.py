@@ -42,7 +42,7 @@ every_criterion = pytest.mark.parametrize("criterion", CRITERIA.values(), ids=li
 
 
 def even_problem(seed, n=40, m=20, n_true=6, noise=0.7):
-    """Columns of similar length, neighbours alike, so that greedy choices are regretted."""
+    """Columns of similar length, neighbors alike, so that greedy choices are regretted."""
     rng = np.random.default_rng(seed)
     phi = rng.normal(size=(n, m))
     phi = phi + 0.9 * np.roll(phi, 1, axis=1)

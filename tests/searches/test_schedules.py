@@ -24,7 +24,7 @@ SCHEDULES = {
     "greedy batches": lambda c, m, j: GreedyBatches().run(c, m, j),
     "greedy batches from the first function": lambda c, m, j: GreedyBatches(few=-1).run(c, m, j),
     "greedy batches in pools": lambda c, m, j: GreedyBatches(pools=Pools(20, 10)).run(c, m, j),
-    "expectation maximisation": run_relevance_em,
+    "expectation maximization": run_relevance_em,
 }
 
 

@@ -1,4 +1,4 @@
-"""Elimination in blocks: against rank-one updates, and against solving afresh for every candidate."""
+"""Elimination in blocks: against rank-one updates, and against solving again for every candidate."""
 
 from itertools import islice
 
@@ -144,7 +144,7 @@ def test_of_equal_functions_the_first_goes_first():
 
 
 def test_nearly_dependent_functions_keep_their_digits():
-    """Without computing R afresh where its diagonal has fallen, increments after the duplicates have gone would be rounding."""
+    """Without computing R again when its diagonal has fallen, increments after the duplicates have gone would be rounding."""
     rng = np.random.default_rng(0)
     base = rng.normal(size=(200, 110))
     phi = np.column_stack([base, base[:, :90]])  # R_kk falls from 1/(2 rho) to 1/H_kk when the other one goes
@@ -172,7 +172,7 @@ def test_one_function_and_none():
     assert list(additions(moments, np.empty(0, dtype=int), 1.0)) == []
 
 
-def test_most_missed_takes_out_what_raises_the_penalised_error_least():
+def test_most_missed_takes_out_what_raises_the_penalized_error_least():
     phi, t = random_problem(3)
     rng = np.random.default_rng(3)
     scales, ridge = rng.uniform(0.1, 3.0, phi.shape[1]), 0.7

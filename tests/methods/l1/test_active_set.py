@@ -102,7 +102,7 @@ def test_a_path_from_above_ends_where_a_cold_start_does(problem):
     assert reached[0] == pytest.approx(reached[1], rel=1e-9)
 
 
-def test_a_start_of_larger_and_of_smaller_models_ends_at_the_same_minimiser():
+def test_a_start_of_larger_and_of_smaller_models_ends_at_the_same_minimizer():
     phi, t = random_problem(3, n=40, m=25)
     state, goal = Watched(phi, t), 0.1 * largest(phi, t)
     ends = []

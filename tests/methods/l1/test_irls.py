@@ -51,7 +51,7 @@ def test_the_objective_of_the_iteration_never_rises(problem):
         assert values[-1] == pytest.approx(dense, rel=1e-8)
 
 
-def test_the_limit_of_the_iteration_is_the_minimiser():
+def test_the_limit_of_the_iteration_is_the_minimizer():
     for seed in range(3):
         phi, t = random_problem(seed)
         penalty = 0.05 * largest(phi, t)

@@ -25,7 +25,7 @@ def test_a_path_gives_the_models_of_its_penalties(sinc):
         assert row["n_active"] == len(single.active_)
 
 
-def test_the_iteration_where_it_stops_predicts_as_the_minimiser_with_more_functions(sinc):
+def test_the_unfinished_iteration_predicts_as_the_minimizer_with_more_functions(sinc):
     X, y = sinc
     basis = KernelBasis(gamma=0.1)
     exact, stopped, loose = (
@@ -63,7 +63,7 @@ def test_the_path_of_gcv_ends_before_models_that_use_half_of_the_rows(rng):
     assert whole.trace_["n_active"].max() > 40
 
 
-def test_it_says_where_the_criterion_is_least_at_an_end_of_the_path(sinc):
+def test_it_says_if_the_criterion_is_least_at_an_end_of_the_path(sinc):
     X, y = sinc
     model = LaplacePriorRegressor().fit(X, y)
     path = model.trace_[:-1]
@@ -81,7 +81,7 @@ def test_it_says_where_the_criterion_is_least_at_an_end_of_the_path(sinc):
 
 
 @pytest.mark.parametrize("finish", [True, False])
-def test_it_says_where_half_of_the_rows_ended_the_path(rng, finish):
+def test_it_says_if_half_of_the_rows_ended_the_path(rng, finish):
     X = rng.uniform(size=(100, 3))
     y = np.sin(12 * X[:, 0]) * np.cos(9 * X[:, 1]) + 0.01 * rng.normal(size=100)
     model = LaplacePriorRegressor(KernelBasis(gamma=20.0), finish=finish).fit(X, y)

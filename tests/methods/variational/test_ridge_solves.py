@@ -44,7 +44,7 @@ def test_the_three_ways_to_solve_agree_with_the_dense_one(shape, weighted, rng):
         np.testing.assert_allclose(smaller, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
-def test_conjugate_gradients_read_the_rows_where_phi_does_not_fit(rng):
+def test_conjugate_gradients_read_the_rows_if_phi_does_not_fit(rng):
     X, y = rng.normal(size=(80, 70)) + 2, rng.normal(size=80)
     blocks = RowBlocksDesign(PassthroughCandidates(70), RowBlocks.from_arrays(X, y, block_rows=33), Rows(X, y[:, None]), 80)
     with config_context(working_memory=0.1):

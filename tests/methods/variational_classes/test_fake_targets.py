@@ -47,13 +47,13 @@ def test_a_sweep_is_the_one_with_all_fake_targets_written_out():
 
 @pytest.mark.parametrize("solve", [run_em, run_sweeps])
 @pytest.mark.parametrize("seed", range(3))
-def test_expectation_maximisation_never_lowers_the_bound(seed, solve):
+def test_expectation_maximization_never_lowers_the_bound(seed, solve):
     journal = Journal(Budget(tol=1e-9, max_steps=3000))
     solve(start(seed, (0, 1, 2, 2, 3), n=60), journal)
     assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
 
 
-def test_expectation_maximisation_ends_where_the_direct_steps_do():
+def test_expectation_maximization_ends_where_the_direct_steps_do():
     direct, _ = run(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-10)))
     em, outcome = run_em(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-7)))
     assert outcome is Outcome.CONVERGED
