@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, Outcome, VBLSClassifier
-from skarce.likelihoods import Labels
+from skarce.likelihoods import Bernoulli, Observations
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
 from skarce.methods.variational_classes.model import Variational, curvature_of_bound
@@ -23,7 +23,7 @@ def problem(seed, n=25, m=2):
     rng = np.random.default_rng(seed)
     columns = rng.normal(size=(n, m))
     targets = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-2.0 * columns[:, 0]))).astype(float)
-    return columns, Labels(targets, rng.choice([1.0, 2.0], n))
+    return columns, Observations.of(Bernoulli(), targets, rng.choice([1.0, 2.0], n))
 
 
 def start(seed, groups=(0, 1), n=25):
@@ -33,7 +33,7 @@ def start(seed, groups=(0, 1), n=25):
 
 def log_evidence_by_quadrature(model):
     """log of the integral of the likelihood under the prior, on a grid of the two weights."""
-    alpha, labels = model.alpha, model.labels
+    alpha, labels = model.alpha, model.observations
     grid = np.linspace(-8.0, 8.0, 1201)
     w = np.stack(np.meshgrid(grid / np.sqrt(alpha[0]), grid / np.sqrt(alpha[1]), indexing="ij"), axis=-1).reshape(-1, 2)
     signs = 2.0 * labels.targets - 1.0
@@ -83,11 +83,11 @@ def test_bounds_never_fall_and_end_at_their_fixed_points(seed):
     np.testing.assert_allclose(fitted.best_xi, fitted.model.xi, rtol=1e-3)
     P = (
         2.0
-        * (fitted.model.columns * (curvature_of_bound(fitted.model.xi) * model.labels.weights)[:, None]).T
+        * (fitted.model.columns * (curvature_of_bound(fitted.model.xi) * model.observations.weights)[:, None]).T
         @ fitted.model.columns
     )
     P += np.diag(fitted.model.alpha)
-    expected = np.linalg.solve(P, fitted.model.columns.T @ (model.labels.weights * (model.labels.targets - 0.5)))
+    expected = np.linalg.solve(P, fitted.model.columns.T @ (model.observations.weights * (model.observations.targets - 0.5)))
     np.testing.assert_allclose(fitted.weights, expected, rtol=1e-7)
 
 
@@ -123,7 +123,7 @@ def test_rows_are_as_uncertain_as_a_dense_inverse_says(n_columns):
     np.testing.assert_array_equal(model.columns, columns)
 
 
-# Expectation maximisation ------------------------------------------------------------------------------------------------------
+# Expectation maximization ------------------------------------------------------------------------------------------------------
 
 
 def explicit_sweep(X, y, c, mu, level, psi, alpha, xi):
@@ -161,13 +161,13 @@ def test_a_sweep_is_the_one_with_all_fake_targets_written_out():
 
 @pytest.mark.parametrize("solve", [run_em, run_sweeps])
 @pytest.mark.parametrize("seed", range(3))
-def test_expectation_maximisation_never_lowers_the_bound(seed, solve):
+def test_expectation_maximization_never_lowers_the_bound(seed, solve):
     journal = Journal(Budget(tol=1e-9, max_steps=3000))
     solve(start(seed, (0, 1, 2, 2, 3), n=60), journal)
     assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
 
 
-def test_expectation_maximisation_ends_where_the_direct_steps_do():
+def test_expectation_maximization_ends_where_the_direct_steps_do():
     direct, _ = run(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-10)))
     em, outcome = run_em(start(2, (0, 0, 1), n=200), Journal(Budget(tol=1e-7)))
     assert outcome is Outcome.CONVERGED
@@ -241,7 +241,7 @@ def test_what_cannot_be_is_named(moons):
     for factorized in ("no", 2, None):
         with pytest.raises(ValueError, match=f"factorized must be True or False, got {factorized!r}"):
             VBLSClassifier(factorized=factorized).fit(X, y)
-    with config_context(working_memory=0.1), pytest.raises(ValueError, match="holds all 150 candidates at 150 rows"):
+    with config_context(working_memory=0.1), pytest.raises(ValueError, match="The matrix of all 150 candidates at 150 rows needs"):
         VBLSClassifier().fit(X, y)
 
 

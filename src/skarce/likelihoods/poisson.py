@@ -25,6 +25,10 @@ class Poisson(Likelihood):
     The prior of the constant is centered at the log of the mean rate, so that the unit of exposure does not matter.
     """
 
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        """t f - e^f - log t!."""
+        return self.offset(targets) - self.loss(targets, latent)
+
     def loss(self, targets: Floats, latent: Floats) -> Floats:
         """e^f - t - t (f - log t), as t (e^d - 1 - d) with d = f - log t, which keeps its digits near the best f."""
         counted = targets > 0.0
@@ -32,8 +36,8 @@ class Poisson(Likelihood):
         excess = latent - np.log(safe)
         return np.where(counted, safe * (np.expm1(np.minimum(excess, LARGEST_LOG_RATE)) - excess), _rate(latent))
 
-    def largest_log_density(self, targets: Floats) -> Floats:
-        """t log t - t - log t!."""
+    def offset(self, targets: Floats) -> Floats:
+        """t log t - t - log t!, the log density at the best f."""
         return xlogy(targets, targets) - targets - gammaln(targets + 1.0)
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
@@ -41,9 +45,9 @@ class Poisson(Likelihood):
         rate = _rate(latent)
         return Slopes(targets - rate, rate, rate)
 
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
-        """Return the larger of t and e^level: the curvature e^f has no bound."""
-        return np.maximum(targets, np.exp(level))
+    def largest_curvature(self, targets: Floats) -> Floats:
+        """Return t, as e^f has no bound and is t for a fit that reproduces the targets."""
+        return targets
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:
         """E e^f = e^(mean + variance/2); infinite if that exceeds the largest number."""
@@ -61,7 +65,7 @@ class Poisson(Likelihood):
         """Return the log of the mean rate."""
         return float(np.log(weights @ targets / weights.sum()))
 
-    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
+    def check_targets(self, targets: Floats) -> None:
         """Raise for negative or missing counts, and if nothing was counted: the log of a mean of zero is not a number."""
         wrong = np.flatnonzero(~((targets >= 0.0) & np.isfinite(targets)))
         if len(wrong):
@@ -70,7 +74,7 @@ class Poisson(Likelihood):
                 f"{'' if len(wrong) == 1 else f', and {len(wrong) - 1} more rows are like it'}. Drop these rows, or use a "
                 "regressor for numbers such as RelevanceVectorRegressor."
             )
-        if not (targets if weights is None else targets[weights > 0.0]).any():
+        if not targets.any():
             raise ValueError(
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
