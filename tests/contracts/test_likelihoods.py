@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp
-from scipy.stats import norm, poisson, t
+from scipy.stats import gamma, norm, poisson, t
 
 from skarce.likelihoods import Bernoulli, Gaussian, Observations, Poisson, StudentT
 
@@ -113,10 +113,18 @@ def test_densities_are_those_of_scipy(likelihood):
 # Predictions -----------------------------------------------------------------------------------------------------------------
 
 
-def expectation(function, mean, variance):
-    """E of a function of f ~ N(mean, variance), by the trapezoidal rule, which is exact to rounding here."""
-    z = np.linspace(-14.0, 14.0, 4001)
-    return (norm.pdf(z) * function(mean + np.sqrt(variance) * z)).sum() * (z[1] - z[0])
+def expectation(likelihood, function, mean, variance):
+    """E of a function of f with this mode and this inverse curvature, by the trapezoidal rule, which is exact to rounding here.
+
+    f is normal; that of counts is the logarithm of a gamma variable: log p(f) = (f - e^(f - m)) / v + constant.
+    """
+    if isinstance(likelihood, Poisson):
+        f = np.linspace(mean - 40.0 * max(variance, np.sqrt(variance)), mean + 14.0 * np.sqrt(variance), 200_001)
+        density = np.exp((f - mean - np.expm1(f - mean)) / variance)
+    else:
+        f = mean + np.sqrt(variance) * np.linspace(-14.0, 14.0, 4001)
+        density = norm.pdf(f, mean, np.sqrt(variance))
+    return density @ function(f) / density.sum()
 
 
 def given(likelihood, latent):
@@ -128,12 +136,22 @@ def given(likelihood, latent):
 @pytest.mark.parametrize("likelihood", EVERY_LIKELIHOOD)
 def test_predictions_are_means_over_the_latent_function(likelihood, mean, variance):
     """Var t = E Var(t | f) + Var E(t | f)."""
-    first = expectation(lambda f: given(likelihood, f)[0], mean, variance)
-    inner = expectation(lambda f: given(likelihood, f)[1], mean, variance)
-    outer = expectation(lambda f: (given(likelihood, f)[0] - first) ** 2, mean, variance)
+    first = expectation(likelihood, lambda f: given(likelihood, f)[0], mean, variance)
+    inner = expectation(likelihood, lambda f: given(likelihood, f)[1], mean, variance)
+    outer = expectation(likelihood, lambda f: (given(likelihood, f)[0] - first) ** 2, mean, variance)
     m, v = np.array([mean]), np.array([variance])
     assert likelihood.mean(m, v)[0] == pytest.approx(first, rel=1e-7, abs=1e-8)
     assert likelihood.variance(m, v)[0] == pytest.approx(inner + outer, rel=1e-7, abs=1e-8)
+
+
+@pytest.mark.parametrize("events", [1, 3, 40])
+def test_the_rate_of_a_constant_is_exact(events):
+    """The posterior of a rate with k events in 10 rows, under a flat prior of its logarithm, is Gamma(k, 1/10)."""
+    latent = np.array([np.log(events / 10.0)])
+    curvature = 10.0 * Poisson().slopes(np.zeros(1), latent).curvature
+    assert Poisson().mean(latent, 1.0 / curvature)[0] == pytest.approx(gamma.mean(events, scale=0.1))
+    expected = gamma.mean(events, scale=0.1) + gamma.var(events, scale=0.1)
+    assert Poisson().variance(latent, 1.0 / curvature)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("latent", [-2.0, 0.0, 1.5])
@@ -156,7 +174,7 @@ def test_mean_and_variance_given_f_are_those_of_the_density(likelihood, latent):
 
 
 def test_uncertain_rates_beyond_all_numbers_are_infinite_and_never_warn():
-    mean, variance = np.array([800.0, 0.0, -800.0, 3.0]), np.array([0.0, 2000.0, 1.0, 0.0])
+    mean, variance = np.array([800.0, 800.0, -800.0, 3.0]), np.array([0.0, 2000.0, 1.0, 0.0])
     with np.errstate(all="raise", under="ignore"):
         expected, spread = Poisson().mean(mean, variance), Poisson().variance(mean, variance)
     np.testing.assert_allclose(expected, [np.inf, np.inf, 0.0, np.exp(3.0)])

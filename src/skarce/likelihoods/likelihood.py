@@ -44,11 +44,14 @@ class Likelihood(ABC):
 
     @abstractmethod
     def mean(self, mean: Floats, variance: Floats) -> Floats:
-        """E t for f ~ N(mean, variance): the prediction, moderated by the uncertainty of f."""
+        """E t, moderated by the uncertainty of f, whose posterior has its mode at `mean` and there the curvature 1/variance.
+
+        That is N(mean, variance), unless another distribution with this mode and curvature goes better with the likelihood.
+        """
 
     @abstractmethod
     def variance(self, mean: Floats, variance: Floats) -> Floats:
-        """Var t for f ~ N(mean, variance): how far a new target may be from the prediction."""
+        """Var t with the same distribution of f: how far a new target may be from the prediction."""
 
     def loss(self, targets: Floats, latent: Floats) -> Floats:
         """`offset` less log p(t | f) at each row: what a fit makes small. Default: minus log p(t | f)."""

@@ -3,6 +3,12 @@ r"""Counts: :math:`t_i \sim \text{Poisson}(e^{f_i})`, the latent function f bein
 A row with weight c has the log likelihood :math:`c\,(tf - e^f - \log t!)`. So weight 2 equals the row twice. And k events in an
 exposure c may be given as the rate t = k/c with the weight c: both
 :math:`c\,(tf - e^f)` and :math:`kf - ce^f` are the log likelihood of k ~ Poisson(c e^f), up to a constant.
+
+The posterior of f is not symmetric: :math:`-e^f` bounds it from above much more than from below. So f with mode m and curvature 1/v
+is not taken for normal, but for the logarithm of a rate with a gamma distribution, of shape 1/v and mean :math:`e^m`, which has the
+same mode and curvature and is exact for a constant rate under a flat prior. A new count is then negative binomial, with mean
+:math:`\mu = e^m` and variance :math:`\mu + v\mu^2`, and predictions of a fit with an intercept add up to what was counted. A
+normal distribution would give the mean :math:`e^{m + v/2}`, which is off by orders of magnitude if nothing was counted nearby.
 """
 
 from __future__ import annotations
@@ -50,16 +56,14 @@ class Poisson(Likelihood):
         return targets
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:
-        """E e^f = e^(mean + variance/2); infinite if that exceeds the largest number."""
+        """mu = e^m, the mean of a gamma distribution; infinite if that exceeds the largest number."""
         with np.errstate(over="ignore"):
-            return np.exp(mean + 0.5 * variance)
+            return np.exp(mean)
 
     def variance(self, mean: Floats, variance: Floats) -> Floats:
-        """E e^f + Var e^f, the latter e^(2 mean + variance) (e^variance - 1): of a new count with unit exposure."""
+        """mu + v mu^2, of a new count with unit exposure: the Poisson noise and the uncertainty of the rate."""
         with np.errstate(over="ignore", divide="ignore"):
-            # log(e^v - 1) = v + log(1 - e^-v) does not overflow, and is -inf if there is no uncertainty
-            log_excess = 2.0 * (mean + variance) + np.log(-np.expm1(-variance))
-            return self.mean(mean, variance) + np.exp(log_excess)
+            return np.exp(mean) + np.exp(2.0 * mean + np.log(variance))
 
     def level(self, targets: Floats, weights: Floats) -> float:
         """Return the log of the mean rate."""
