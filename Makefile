@@ -16,8 +16,8 @@ $(VENV)/.installed: pyproject.toml setup.py src/skarce/searches/_climb.c src/ska
 demo: $(VENV)/.installed  ## compare all methods on the diabetes data that come with scikit-learn
 	@$(BIN)/skarce compare
 
-test: $(VENV)/.installed  ## run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed  ## run the tests, one process per core
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ from benchmarks.__main__ import machine
 from benchmarks.timing import wall_seconds
 from skarce import KernelBasis
 from skarce._parallel import blas_threads
-from skarce.designs import InMemoryDesign
+from skarce.designs import InMemoryDesign, Rows
 from skarce.methods.elimination.removals import BLOCK, removals
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_evidence import WeightedTargets, WidthEvidence
@@ -58,7 +58,7 @@ def main() -> None:
 def measure(size: int, repeats: int, product_gflops: float) -> dict[str, Any]:
     """The best wall times, taken in turns."""
     X, y = make_friedman1(size, noise=1.0, random_state=0)
-    (moments,) = InMemoryDesign(KernelBasis(gamma=GAMMA).fit(X), X, y[:, None]).moments("whole")
+    (moments,) = InMemoryDesign(KernelBasis(gamma=GAMMA).fit(X), Rows(X, y[:, None])).moments("whole")
     evidence = WidthEvidence(KernelSlopes("rbf", X, X), WeightedTargets.of(y[:, None], None, fit_intercept=True))
     works: dict[str, Callable[[], Any]] = {
         "evidence_s": lambda: evidence.at(np.full(X.shape[1], GAMMA), RATIO),

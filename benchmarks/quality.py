@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.problems import GAMMA
 from skarce import KernelBasis
 from skarce.criteria import GCV, IndividualEvidence
-from skarce.designs import InMemoryDesign
+from skarce.designs import InMemoryDesign, Rows
 from skarce.moments import Moments
 from skarce.searches.joint_steps import joint_steps
 from skarce.states.active_block import ActiveBlock
@@ -41,7 +41,7 @@ def _polished(phi: np.ndarray, y: np.ndarray, ridges: np.ndarray) -> float:
 def largest_single_gain(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """What the best single change of a skarce model gains, from moments computed anew for the purpose."""
     basis = KernelBasis(gamma=GAMMA).fit(X)
-    moments: Moments = InMemoryDesign(basis, X, y[:, None]).moments("columns")[0]
+    moments: Moments = InMemoryDesign(basis, Rows(X, y[:, None])).moments("columns")[0]
     criterion: Any = GCV() if model.criterion_sense_ < 0 else IndividualEvidence()
     state = ActiveSet(moments, model.active_, model.posterior_.ridges, squares=criterion.needs_squares)
     best = int(criterion.ranking(state).argmax())

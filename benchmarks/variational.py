@@ -22,7 +22,7 @@ from sklearn.linear_model import ARDRegression, LassoCV, SGDRegressor
 from benchmarks.__main__ import machine
 from benchmarks.timing import wall_seconds
 from skarce import VBLSRegressor
-from skarce.comparison.registry import count_functions
+from skarce.comparison import count_functions
 
 SIZES = ((1000, 100), (2000, 200), (500, 500), (200, 1000), (6524, 1767))
 N_TEST = 2000

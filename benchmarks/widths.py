@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.__main__ import machine
 from benchmarks.timing import cpu_seconds
 from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
-from skarce.comparison.registry import count_functions
+from skarce.comparison import count_functions
 
 N_STARTS = 3
 N_TEST = 2000

@@ -1,9 +1,16 @@
-"""Data shared by tests: synthetic problems, and real tables where they are at hand."""
+"""Data shared by tests: synthetic problems, and real tables if they are at hand."""
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from skarce import datasets
+
+
+def pytest_configure(config):
+    """Give each process of a parallel run one BLAS thread: there is a process per core, and more threads would fight."""
+    if hasattr(config, "workerinput"):
+        threadpool_limits(limits=1, user_api="blas")
 
 
 @pytest.fixture
@@ -11,9 +18,16 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture
+def sinc(rng):
+    """Noisy values of sin(x) / x at 120 inputs. Tests that need another size define a fixture of this name."""
+    X = rng.uniform(-10, 10, (120, 1))
+    return X, np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 120)
+
+
 @pytest.fixture(scope="session")
 def data_folder():
-    """The folder named by SKARCE_DATA; tests that need it are skipped where it is not set."""
+    """The folder named by SKARCE_DATA; tests that need it are skipped if it is not set."""
     folder = datasets.data_folder()
     if folder is None:
         pytest.skip("needs real data: set SKARCE_DATA to the folder that holds boston.csv and its companions")

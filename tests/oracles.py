@@ -42,7 +42,7 @@ def annihilator(phi, ridges, n):
 
 
 def ridge_smoother(phi, penalty, *, intercept=False):
-    """The hat matrix of penalised least squares, shape (N, N); a constant, where there is one, is a column without a penalty."""
+    """The hat matrix of penalized least squares, shape (N, N); a constant, if there is one, is a column without a penalty."""
     if intercept:
         phi = np.column_stack([phi, np.ones(len(phi))])
         penalty = np.pad(penalty, (0, 1))
@@ -60,7 +60,7 @@ def gcv(phi, t, penalty, *, intercept=False):
 
 
 def gram_schmidt(phi):
-    """phi = Q U with orthogonal (not normalised) columns Q and U unit upper triangular, column by column."""
+    """phi = Q U with orthogonal (not normalized) columns Q and U unit upper triangular, column by column."""
     Q, U = np.zeros_like(phi), np.eye(phi.shape[1])
     for j in range(phi.shape[1]):
         column = phi[:, j].copy()
@@ -85,10 +85,16 @@ def random_problem(seed, n=30, m=12):
 
 
 def stable_gcv(phi, t, ridges, n_left):
-    """The same (without N in front) for ill-conditioned sets of centred columns: residuals by QR of the augmented matrix."""
-    orthogonal = np.linalg.qr(np.vstack([phi, np.diag(np.sqrt(ridges))]))[0][: len(t)]
-    rest = t - orthogonal @ (orthogonal.T @ t)
-    return rest @ rest / (n_left - np.sum(orthogonal**2)) ** 2
+    """The same (without N in front) for ill-conditioned sets of centered columns: residuals by QR of the augmented matrix.
+
+    `ridges` may be several sets of them, one in each row.
+    """
+    ridges = np.asarray(ridges)
+    penalties = np.sqrt(ridges)[..., None] * np.eye(phi.shape[1])
+    augmented = np.concatenate([np.broadcast_to(phi, (*ridges.shape[:-1], *phi.shape)), penalties], axis=-2)
+    orthogonal = np.linalg.qr(augmented)[0][..., : len(t), :]
+    rest = t - (orthogonal @ (t @ orthogonal)[..., None])[..., 0]
+    return np.sum(rest**2, axis=-1) / (n_left - np.sum(orthogonal**2, axis=(-2, -1))) ** 2
 
 
 def well_determined(phi, alpha, beta):
@@ -150,7 +156,7 @@ def laplace_score(phi, t, weights, precisions, *, intercept=False, kind="bernoul
 
 
 def penalized_error(phi, t, ridge, *, intercept=False):
-    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, where there is one, is not penalised."""
+    """min over w of |t - phi w|^2 + ridge |w|^2, as a sum of squares; a constant, if there is one, is not penalized."""
     if intercept:
         phi, t = phi - phi.mean(axis=0), t - t.mean()
     w = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ t)
@@ -180,3 +186,62 @@ def coordinate_descent(phi, t, penalty, cycles):
             residual += column * (weights[j] - after)
             weights[j] = after
     return weights
+
+
+def largest_gain(phi, t, active, ridges, n, noise=None):
+    """The most that a single change raises the evidence, from N x N matrices and a scan over the ridge of every column.
+
+    The noise is at its optimum before and after, unless it is given.
+    """
+    inside = phi[:, active]
+    shape = np.linalg.inv(np.eye(len(t)) + (inside / ridges) @ inside.T)
+    steps = []
+    for m in range(phi.shape[1]):
+        P, present = shape, 0.0
+        if m in active:
+            j = int(np.flatnonzero(active == m)[0])
+            rest, others = np.delete(active, j), np.delete(ridges, j)
+            P = np.linalg.inv(np.eye(len(t)) + (phi[:, rest] / others) @ phi[:, rest].T)
+        psi, o, a = phi[:, m] @ P @ phi[:, m], phi[:, m] @ P @ t, t @ P @ t
+        if psi < 1e-9 * (phi[:, m] ** 2).sum():
+            continue
+
+        def gain(ridge, psi=psi, o=o, a=a):
+            explained = o**2 / (psi + ridge)
+            fit = -0.5 * n * np.log(1 - explained / a) if noise is None else 0.5 * explained / noise
+            return fit - 0.5 * np.log((psi + ridge) / ridge)
+
+        if m in active:
+            present = gain(ridges[j])
+        steps.append(max(0.0, gain(psi * np.geomspace(1e-9, 1e9, 500)).max()) - present)
+    return max(steps)
+
+
+def largest_gain_of_gcv(phi, t, active, ridges, n):
+    """The most that a single change lowers GCV (as a score), from residuals by QR and a scan over the ridge of every column."""
+
+    def score(columns, penalties):
+        return -0.5 * n * np.log(stable_gcv(phi[:, columns], t, penalties, n))
+
+    before, gains = score(active, ridges), []
+    for m in range(phi.shape[1]):
+        rest, others = active[active != m], ridges[active != m]
+        scan = (phi[:, m] ** 2).sum() * np.geomspace(1e-11, 1e5, 60)
+        with_m = score(np.append(rest, m), np.column_stack([np.tile(others, (len(scan), 1)), scan]))
+        gains.append(max(score(rest, others), with_m.max()) - before)
+    return max(gains)
+
+
+def reestimated_densely(phi, t, alpha, beta, eps):
+    """The paper's rule (5) by dense matrices."""
+    n_tried = 0
+    while True:
+        n_tried += 1
+        sigma = np.linalg.inv(beta * phi.T @ phi + alpha * np.eye(phi.shape[1]))
+        mu = beta * sigma @ phi.T @ t
+        gamma = phi.shape[1] - alpha * np.trace(sigma)
+        new = gamma / (mu @ mu), (len(t) - gamma) / ((t - phi @ mu) ** 2).sum()
+        is_close = abs(np.log(new[1] / beta)) < eps * np.sqrt(2 / (len(t) - gamma))
+        if is_close and abs(np.log(new[0] / alpha)) < eps * np.sqrt(2 / gamma):
+            return alpha, beta, n_tried
+        alpha, beta = new

@@ -7,7 +7,8 @@ import pytest
 from sklearn import config_context
 
 from skarce import KernelBasis, _parallel
-from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign
+from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, Rows
+from skarce.designs.choice import IN_BATCHES, Access
 from skarce.moments import Moments
 from skarce.moments.passes import Block, whole_sums
 from skarce.states.active_set import ActiveSet
@@ -16,10 +17,10 @@ from tests.oracles import annihilator, rbf
 N, GAMMA = 900, 0.4
 
 
-def in_memory(kind, memory=1024, one_by_one=None):
+def in_memory(kind, memory=1024, access=IN_BATCHES):
     def provide(basis, X, targets, weights, fit_intercept):
         with config_context(working_memory=memory):
-            return InMemoryDesign(basis, X, targets, weights, fit_intercept=fit_intercept).moments(kind, one_by_one)
+            return InMemoryDesign(basis, Rows(X, targets, weights), fit_intercept=fit_intercept).moments(kind, access)
 
     return provide
 
@@ -27,7 +28,7 @@ def in_memory(kind, memory=1024, one_by_one=None):
 def row_blocks(kind):
     def provide(basis, X, targets, weights, fit_intercept):
         blocks = RowBlocks.from_arrays(X, targets, weights, block_rows=127)
-        return RowBlocksDesign(basis, blocks, len(X), fit_intercept=fit_intercept).moments(kind)
+        return RowBlocksDesign(basis, blocks, Rows(X, targets, weights), len(X), fit_intercept=fit_intercept).moments(kind)
 
     return provide
 
@@ -44,7 +45,7 @@ def halves_added(basis, X, targets, weights, fit_intercept):
 EVERY_KIND = {
     "whole": in_memory("whole"),
     "stored columns": in_memory("columns"),
-    "stored columns, one by one": in_memory("columns", one_by_one=5),
+    "stored columns, one by one": in_memory("columns", access=Access(one_by_one=True, n_columns=5)),
     "streamed columns": in_memory("columns", memory=1),
     "row blocks, whole": row_blocks("whole"),
     "row blocks, columns": row_blocks("columns"),
@@ -67,12 +68,12 @@ def fit_intercept(request):
     return request.param
 
 
-@pytest.fixture(params=["rows are centres", "landmarks"])
+@pytest.fixture(scope="module", params=["rows are centers", "landmarks"])
 def problem(request):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(N, 3))
     targets = np.column_stack([np.sin(X[:, 0]) + 3.0, X[:, 1] ** 2 + 1e3])
-    centers = X if request.param == "rows are centres" else X[:40] + 0.1
+    centers = X if request.param == "rows are centers" else X[:40] + 0.1
     return KernelBasis(gamma=GAMMA, centers=centers).fit(X), X, targets, rbf(X, centers, GAMMA)
 
 
@@ -124,36 +125,39 @@ def test_rows_give_phi_and_products_with_its_square(provide, problem, weights, f
         phi, t = (A[counts > 0.0] for A in dense(raw, targets[:, output], weights, fit_intercept))
         active, w = np.array([5, 17, 2]), np.array([0.5, -1.0, 2.0])
         scaled, some = moments.scaled(8.0).rows, moments.restricted_to(np.array([2, 5, 17])).rows
-        np.testing.assert_allclose(scaled.centred(active), phi[:, active], atol=1e-9)
+        np.testing.assert_allclose(scaled.centered(active), phi[:, active], atol=1e-9)
         np.testing.assert_allclose(scaled.target() / 8, t, atol=1e-9 * np.abs(t).max())
         product = phi[:, active].T @ (phi[:, active] @ w)
         np.testing.assert_allclose(scaled.gram_product(active, w), product, atol=1e-9 * np.abs(product).max())
         np.testing.assert_allclose(some.gram_product(np.array([1, 2, 0]), w), product, atol=1e-9 * np.abs(product).max())
-        np.testing.assert_allclose(some.centred(np.array([1, 2, 0])), phi[:, active], atol=1e-9)
+        np.testing.assert_allclose(some.centered(np.array([1, 2, 0])), phi[:, active], atol=1e-9)
         np.testing.assert_allclose(some.target(), t, atol=1e-9 * np.abs(t).max())
 
 
 def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weights, fit_intercept):
     basis, X, targets, raw = problem
-    for output, moments in enumerate(provide(basis, X, targets, weights, fit_intercept)):
-        if moments.rows is None:
-            pytest.skip("sums that were added up have no rows left to ask")
-        phi, t = dense(raw, targets[:, output], weights, fit_intercept)
-        active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
-        P = annihilator(phi[:, active], ridges, N)
-        scale, length = np.linalg.norm(phi, axis=0), np.linalg.norm(t)
+    active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
+    provided = provide(basis, X, targets, weights, fit_intercept)
+    if provided[0].rows is None:
+        pytest.skip("sums that were added up have no rows left to ask")
+    phi, _ = dense(raw, targets[:, 0], weights, fit_intercept)
+    P = annihilator(phi[:, active], ridges, N)
+    rest, scale = P @ phi, np.linalg.norm(phi, axis=0)
+    for output, moments in enumerate(provided):
+        _, t = dense(raw[:, :1], targets[:, output], weights, fit_intercept)
+        length = np.linalg.norm(t)
         seen = moments.scaled(8.0).rows.remainders(active, ridges)
-        np.testing.assert_allclose(seen.alignment / 8, phi.T @ P @ t, atol=1e-9 * length * scale.max())
-        np.testing.assert_allclose(seen.overlap / 8, phi.T @ P @ P @ t, atol=1e-9 * length * scale.max())
-        np.testing.assert_allclose(seen.leftover, np.einsum("nm,nm->m", phi, P @ phi), atol=1e-9 * scale.max() ** 2)
-        np.testing.assert_allclose(seen.remainder, np.sum((P @ phi) ** 2, axis=0), atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(seen.alignment / 8, phi.T @ (P @ t), atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.overlap / 8, rest.T @ (P @ t), atol=1e-9 * length * scale.max())
+        np.testing.assert_allclose(seen.leftover, np.einsum("nm,nm->m", phi, rest), atol=1e-9 * scale.max() ** 2)
+        np.testing.assert_allclose(seen.remainder, np.sum(rest**2, axis=0), atol=1e-9 * scale.max() ** 2)
 
 
-def test_remainders_keep_their_digits_where_the_condition_is_bad():
+def test_remainders_keep_their_digits_if_the_condition_is_bad():
     """Against an augmented least squares problem in extended precision: condition 1e11 and more."""
     X = np.linspace(-1, 1, 60)[:, None]
     basis = KernelBasis(gamma=0.5).fit(X)
-    design = InMemoryDesign(basis, X, np.sin(3 * X), None, fit_intercept=False)
+    design = InMemoryDesign(basis, Rows(X, np.sin(3 * X)), fit_intercept=False)
     moments = design.moments("whole")[0]
     active, ridges = np.arange(0, 60, 8), np.full(8, 1e-10)
     phi = rbf(X, X, 0.5)
@@ -202,7 +206,7 @@ def test_exact_residuals_come_from_the_rows(provide, problem, request):
     np.testing.assert_allclose(moments.residual_energy(active, w), ((noise - noise.mean()) ** 2).sum(), rtol=1e-5)
 
 
-def test_constant_columns_are_recognised(provide, fit_intercept):
+def test_constant_columns_are_recognized(provide, fit_intercept):
     """A kernel so wide that its columns are constant to working precision has nothing to offer beside a constant."""
     X = np.random.default_rng(0).normal(size=(N, 2))
     basis = KernelBasis(gamma=1e-30, centers=5, random_state=0).fit(X)

@@ -1,4 +1,4 @@
-"""The command line: commands parse, call, and print; what they call knows nothing of a terminal."""
+"""The command line: commands parse, call, and print; what they call knows nothing about a terminal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,21 @@ from skarce.cli.model_file import ModelFileError
 from skarce.cli.predicting import predict
 from skarce.cli.reproducing import reproduce
 from skarce.cli.whole_file import OutputError
-from skarce.comparison.registry import UnknownMethodError
+from skarce.comparison import TooFewRowsError, UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError
-from skarce.reproduce.papers import UnknownExperimentError
+from skarce.reproduce.runner.selection import UnknownExperimentError
 
-EXPLAINED = (TableError, UnknownMethodError, ModelFileError, OutputError, DataNotFoundError, UnknownExperimentError)
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXPLAINED = (
+    TableError,
+    TooFewRowsError,
+    UnknownMethodError,
+    ModelFileError,
+    OutputError,
+    DataNotFoundError,
+    UnknownExperimentError,
+)  # errors whose message tells the user what to do
+INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
 
 class OneLineError(click.ClickException):
@@ -30,7 +38,7 @@ class OneLineError(click.ClickException):
 
 
 class Application(click.Group):
-    """A group whose commands end in one line and exit code 2 when the user can mend what is wrong."""
+    """A group whose commands end with one line and exit code 2 if the user can fix the problem."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -51,12 +59,12 @@ def app() -> None:
 
     \b
     Examples:
-      skarce compare                                  on data that come with scikit-learn
+      skarce compare                                  on example data from scikit-learn
       skarce compare houses.csv --target price        which method fits this table best?
       skarce fit houses.csv --target price --out houses.skops
       skarce predict houses.skops new_houses.csv --out predictions.csv
       skarce explain houses.skops
-      skarce reproduce fgcv --quick                   a paper's experiments, our numbers beside its numbers
+      skarce reproduce fgcv --quick                   the experiments of a paper, our numbers beside its
     """
 
 

@@ -15,13 +15,13 @@ ROWS_SHOWN = 20
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--all", "show_all", is_flag=True, help=f"Show every function, not only the {ROWS_SHOWN} most relevant.")
+@click.option("--all", "show_all", is_flag=True, help=f"Show all functions, not only the {ROWS_SHOWN} most relevant.")
 def explain(model: Path, show_all: bool) -> None:
     """Show what is in a model and why.
 
-    MODEL was written by `skarce fit`. Each active function is listed with its centre in the units of the data, its weight, the
-    standard error of the weight, and its relevance: 1 where the data determine the weight, 0 where only the prior does. With three
-    classes or more, each class has weights of its own, and a function is listed for every class that has it.
+    MODEL is a file that `skarce fit` wrote. For each active function, the table shows its center in the units of the data, its
+    weight, the standard error of the weight, and its relevance: 1 if the data determine the weight, 0 if only the prior does. With
+    three or more classes, each class has its own weights, and a function is listed once for every class that uses it.
 
     \b
     Examples:

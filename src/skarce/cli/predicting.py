@@ -1,4 +1,4 @@
-"""``skarce predict``: the target of new rows, and how far off it may be."""
+"""``skarce predict``: the target of new rows, and its uncertainty."""
 
 from __future__ import annotations
 
@@ -7,32 +7,37 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sklearn.base import is_classifier
 
-from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import messages
+from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import OutputError, check_output, replacing
-from skarce.datasets.tables import NUMBER, TableError, inputs, is_gzipped, read_table, read_verbatim
+from skarce.datasets.columns import NUMBER
+from skarce.datasets.tables import TableError, is_gzipped, is_parquet, read_table, read_verbatim
+from skarce.datasets.training import inputs
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Write CSV to this file, gzipped if it ends in .gz.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write CSV to this file, gzipped if the name ends in .gz.  [default: standard output]",
+)
 @click.option(
     "--std",
     type=click.Choice(["plain", "augmented"]),
     default="plain",
     show_default=True,
-    help="How the standard deviation is taken; augmented grows away from the data the model was fitted to.",
+    help="Which standard deviation to add; the augmented one grows away from the training data.",
 )
 def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """Predict the target for the rows of a table.
 
-    MODEL was written by `skarce fit`; DATA is a CSV (also .csv.gz) or Parquet file with the same input columns. The result is
-    DATA as CSV with two more columns: the mean, and the standard deviation of a new observation around it. A classifier adds the
-    most probable class and the probability of each.
+    MODEL is a file that `skarce fit` wrote. DATA is a CSV (also .csv.gz) or Parquet file with the same input columns. The result
+    is DATA as CSV with two more columns: the mean of the target, and the standard deviation of a new observation. A model of
+    classes adds the most probable class and the probability of each class instead.
 
     \b
     Examples:
@@ -51,32 +56,18 @@ def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
 
 
 def _check_csv_output(out: Path, *sources: Path) -> None:
-    if out.suffix.lower() in (".parquet", ".pq"):
+    if is_parquet(out):
         raise OutputError(f"{out}: predictions are written as CSV; choose a name that ends in .csv.")
     check_output(out, *sources)
 
 
-def _with_predictions(model: SavedModel, data: Path, kind: str) -> Any:
-    """The table as it stands in its file, with the mean and standard deviation of the target beside it."""
+def _with_predictions(model: SavedModel, data: Path, std: str) -> Any:
+    """The table as it is in its file, with the predictions beside it."""
     texts = [name for name, kind in model.columns.items() if kind != NUMBER]
     X = inputs(read_table(data, texts), model.columns)
     frame = read_verbatim(data)
-    for name, values in _predictions(model, X, kind).items():
+    for name, values in output_for(model).predictions(model, X, std).items():
         if name in frame:
             raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
         frame[name] = values
     return frame
-
-
-def _predictions(model: SavedModel, X: Any, kind: str) -> dict[str, Any]:
-    """The columns to add: mean and standard deviation, or the class and the probability of each."""
-    if not is_classifier(model.regressor):
-        if kind == "augmented" and not isinstance(model.regressor.basis_, KernelBasis):
-            raise TableError("--std augmented is for models on kernels, and this one has none; use --std plain.")
-        mean, std = model.pipeline.predict(X, return_std=True, std=kind)
-        return {f"{model.target}_mean": mean, f"{model.target}_std": std}
-    if kind != "plain":
-        raise TableError(f"--std {kind} is for numbers; this model predicts classes, with probabilities.")
-    classes, probabilities = model.regressor.classes_, model.pipeline.predict_proba(X)
-    each = {f"{model.target}_p_{label}": column for label, column in zip(classes, probabilities.T, strict=True)}
-    return {f"{model.target}_predicted": classes[probabilities.argmax(axis=1)], **each}

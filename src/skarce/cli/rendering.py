@@ -1,4 +1,4 @@
-"""Results as lined-up tables: on a terminal with colours and at its width, elsewhere plain."""
+"""Results as aligned tables: with colors and at its width on a terminal, plain elsewhere."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-PLAIN_WIDTH = 100  # where there is no terminal to ask
-WIDEST = 10_000  # more than any table is wide
-MOST_INPUT_COLUMNS = 6  # centres with more inputs are written into one column
-MOST_FIXED = (-4, 6)  # powers of ten between which numbers are written without an exponent
+PLAIN_WIDTH = 100  # if there is no terminal to ask
+WIDEST = 10_000  # wider than any table
+MOST_INPUT_COLUMNS = 6  # centers with more inputs are written into one column
+MOST_FIXED = (-4, 6)  # from this power of ten to that one, numbers are written without an exponent
 
 
 def show(*results: Table | str) -> None:
-    """Print tables and lines to standard output; lines, and tables that are made of lines, are not broken.
+    """Print tables and lines to standard output; lines are not wrapped.
 
-    A file or a pipe is as wide as a table of cells that must not be broken: only a terminal cuts it.
+    A table with cells that must not wrap gets all the width it needs in a file or a pipe; only a terminal cuts it.
     """
     for result in results:
         console = _console(stderr=False)
@@ -33,7 +33,7 @@ def show(*results: Table | str) -> None:
 
 
 def messages() -> Console:
-    """Standard error: progress and remarks."""
+    """Standard error, for progress and remarks."""
     return _console(stderr=True)
 
 
@@ -44,12 +44,12 @@ def fits(table: Table) -> bool:
 
 
 def _widest(console: Console, table: Table) -> int:
-    """How wide the table is with no cell broken or cut."""
+    """The width of the table if no cell is wrapped or cut."""
     return _measured(console, table).maximum
 
 
 def _measured(console: Console, table: Table) -> Measurement:
-    """How wide the table is with no word broken (`minimum`), and with no cell broken (`maximum`)."""
+    """The width of the table if no word is broken (`minimum`), and if no cell is wrapped (`maximum`)."""
     return Measurement.get(console, console.options.update(max_width=WIDEST), table)
 
 
@@ -61,7 +61,7 @@ def _console(stderr: bool) -> Console:
 
 
 def text_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Texts under headings, the first column to the left and the others to the right."""
+    """Text under headings; the first column is aligned left, the others right."""
     table = titled_table(title)
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="right" if place else "left", no_wrap=True)
@@ -79,13 +79,13 @@ def facts_table(facts: dict[str, str]) -> Table:
 
 
 def functions_table(functions: Any, inputs: list[str], n_hidden: int) -> Table:
-    """The active functions; `n_hidden` says how many more there are. Inputs that are too many or too wide share one column."""
+    """The active functions; `n_hidden` more are not shown. If the inputs are too many or too wide, they share one column."""
     title = "Active functions, most relevant first"
     table = _frame_table(title, functions)
     if set(inputs) <= set(functions.columns) and (len(inputs) > MOST_INPUT_COLUMNS or not fits(table)):
         table = _frame_table(title, _with_inputs_joined(functions, inputs))
     if n_hidden:
-        table.caption = f"{n_hidden} more: --all shows them"
+        table.caption = f"{n_hidden} more; use --all to see them"
     return table
 
 
@@ -95,15 +95,15 @@ def steps_table(steps: Any) -> Table:
 
 
 def _with_inputs_joined(functions: Any, inputs: list[str]) -> Any:
-    """Many inputs as one column of ``name=value`` texts."""
+    """Many inputs as one column of ``name=value`` pairs."""
     rows = functions[inputs].to_dict("records")
     rest = functions.drop(columns=inputs)
-    rest.insert(1, "centre", [", ".join(f"{name}={_short(value)}" for name, value in row.items()) for row in rows])
+    rest.insert(1, "center", [", ".join(f"{name}={_short(value)}" for name, value in row.items()) for row in rows])
     return rest
 
 
 def _frame_table(title: str, frame: Any) -> Table:
-    """Where there is not room enough, headings are broken between words, then cells are, and words where nothing else helps."""
+    """If there is not enough room, headings wrap between words, then cells do, and words break only if nothing else helps."""
     columns = {name: frame[name].tolist() for name in frame.columns}
     wide, tight = (_columns_table(title, columns, is_tight) for is_tight in (False, True))
     console = _console(stderr=False)
@@ -111,7 +111,7 @@ def _frame_table(title: str, frame: Any) -> Table:
 
 
 def _columns_table(title: str, columns: dict[str, list[Any]], is_tight: bool) -> Table:
-    """Values under headings; tight columns are as wide as their longest word, those of several words in a cell as there is room."""
+    """Values under headings. A tight column is as wide as its longest word, unless cells hold several words."""
     table = titled_table(title)
     texts = [_cells(values) for values in columns.values()]
     for (name, values), cells in zip(columns.items(), texts, strict=True):
@@ -133,7 +133,7 @@ def _short(value: Any) -> str:
 
 
 def _cells(values: list[Any]) -> list[str]:
-    """A column as texts: numbers with the same decimals, six significant digits at most and none for show."""
+    """The cells of a column: numbers with the same decimals, at most six significant digits, and no needless zeros."""
     if not all(isinstance(value, float) for value in values):
         return [str(value) for value in values]
     largest = max((abs(value) for value in values), default=0.0) or 1.0

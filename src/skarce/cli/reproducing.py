@@ -12,21 +12,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from skarce.cli.rendering import messages, show, text_table
 from skarce.cli.whole_file import OutputError, replacing
-from skarce.reproduce import pictures, report, tables
-from skarce.reproduce.findings import Finding, findings
-from skarce.reproduce.paper import Paper
-from skarce.reproduce.papers import PAPERS, UnknownExperimentError, check_data, experiment_names, find_paper
-from skarce.reproduce.records import Store
-from skarce.reproduce.runner import Options, Run
-from skarce.reproduce.summary_table import summary_table
+from skarce.reproduce.papers import PAPERS, find_paper
+from skarce.reproduce.runner import page, pictures, report
+from skarce.reproduce.runner.claims import verdict_line
+from skarce.reproduce.runner.figures import can_draw
+from skarce.reproduce.runner.findings import Finding, findings
+from skarce.reproduce.runner.paper import Paper
+from skarce.reproduce.runner.records import Store
+from skarce.reproduce.runner.run import Options, Run
+from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
+from skarce.reproduce.runner.summary_table import summary_table
 
 RECORDS = "records.jsonl"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
 
-Writes tables.md, results.json and pictures: one per data set, or those in which a paper shows all its tasks together. Every
-result is stored as it arrives: after an interrupt, the same command goes on where it stopped. Real data are read from the folder
-that SKARCE_DATA names, or fetched from OpenML.
+This writes tables.md, results.json and pictures: one for each data set, or those in which a paper shows all its tasks together.
+Each result is stored as soon as it is there, so the same command continues after an interrupt. Real data are read from the
+folder that SKARCE_DATA names, or fetched from OpenML.
 
 \b
 Papers:
@@ -43,22 +46,22 @@ Examples:
 
 @click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
 @click.argument("paper", required=False)
-@click.option("--quick", is_flag=True, help="A taste: few repeats, sizes and kernel widths, in two minutes.")
-@click.option("--only", "names", help="Experiments, or patterns such as kin8nm-*, with commas between them.  [default: all]")
-@click.option("--repeats", type=click.IntRange(min=1), help="Repeats of every experiment.  [default: as in the paper]")
+@click.option("--quick", is_flag=True, help="Run few repeats, sizes and kernel widths, in two minutes.")
+@click.option("--only", "names", help="Comma-separated experiments, or patterns such as kin8nm-*.  [default: all]")
+@click.option("--repeats", type=click.IntRange(min=1), help="Number of repeats of every experiment.  [default: as in the paper]")
 @click.option(
     "--budget",
     type=click.FloatRange(min=0.0),
     default=60.0,
     show_default=True,
-    help="Minutes; widths are reused, then repeats cut, to keep it.",
+    help="Time limit in minutes. To meet it, kernel widths are reused, then repeats are cut.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the splits.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Random seed of the splits.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: one per core]")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder.  [default: results/reproduce/PAPER, with --quick PAPER-quick]"
+    "--out", type=click.Path(path_type=Path), help="Output folder.  [default: results/reproduce/PAPER, or PAPER-quick with --quick]"
 )
-@click.option("--fresh", is_flag=True, help="Forget the results that are already in the folder.")
+@click.option("--fresh", is_flag=True, help="Delete the results that are already in the folder.")
 def reproduce(
     paper: str | None,
     quick: bool,
@@ -82,12 +85,12 @@ def reproduce(
     _run_to_the_end(run, folder, quick)
     n_failed = sum(record.failure is not None for record in run.records())
     if n_failed:
-        messages().print(f"{n_failed} fits failed; {folder / 'results.json'} says why.")
+        messages().print(f"{n_failed} fits failed; see {folder / 'results.json'} for the reasons.")
         click.get_current_context().exit(1)
 
 
 def _open(folder: Path, fresh: bool) -> Store:
-    """The records in a folder, which is made where it is not there, after making sure that more can be written."""
+    """The records in a folder, which is created if needed, after a check that more can be written."""
     path = folder / RECORDS
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,10 +103,10 @@ def _open(folder: Path, fresh: bool) -> Store:
 
 
 def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
-    """Run and write; an interrupt writes the tables of what there is and says how to go on."""
+    """Run and write; after an interrupt, write the tables of the results so far and say how to continue."""
     n_before = len(run.records())
     if n_before:
-        messages().print(f"{n_before} results are already in {folder}; going on from there.")
+        messages().print(f"{n_before} results are already in {folder}; continuing from there.")
     try:
         with _progress() as on_progress:
             run.run(on_progress)
@@ -115,20 +118,20 @@ def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
 
 
 def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
-    """All files, and the tables on standard output."""
+    """Write all files, and print the tables."""
     records = run.records()
     found = findings(run.paper, records)
     drawn = _draw(run, folder) if draw else []
     _write_text(folder / "results.json", report.results_json(run, records, quick))
-    _write_text(folder / "tables.md", tables.markdown(run.paper, found, report.facts(run, quick), drawn))
+    _write_text(folder / "tables.md", page.markdown(run.paper, found, report.facts(run, quick), drawn))
     if draw:
         _show(run.paper, found)
         messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
 
 
 def _draw(run: Run, folder: Path) -> list[str]:
-    if not pictures.can_draw():
-        messages().print("Pictures were left out, because matplotlib is not installed: install skarce[plot].")
+    if not can_draw():
+        messages().print("Pictures were left out because matplotlib is not installed; install skarce[plot].")
         return []
     return pictures.draw_all(run.paper, run.records(), folder)
 
@@ -142,16 +145,16 @@ def _show(paper: Paper, found: Sequence[Finding]) -> None:
     for part in paper.overview(found) if paper.overview else ():
         show(part, "")
     for finding in found if paper.in_detail else ():
-        title = f"{finding.experiment.title}: {tables.repeats_line(finding)}"
+        title = f"{finding.experiment.title}: {page.repeats_line(finding)}"
         show(text_table(title, *summary_table(finding, on_screen=True)))
-    counts = tables.verdict_line(found)
+    counts = verdict_line(found)
     if counts:
         show(counts)
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """On standard error a bar, or lines where that is no terminal; the function it gives is told what is done, of how much."""
+    """A progress bar on standard error, or lines if that is not a terminal; call the function with the numbers done and in all."""
     if not messages().is_terminal:
         yield ProgressLines(messages().print)
         return
@@ -162,7 +165,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 class ProgressLines:
-    """Says now and then how far a run is, for a log file: not before `every` seconds have passed since it last did."""
+    """Prints now and then how far a run is, for a log file: at most once in `every` seconds."""
 
     def __init__(self, say: Callable[[str], object], every: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._say, self._every, self._clock = say, every, clock

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class OutputError(ValueError):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place at the end; whatever goes wrong before leaves `path` as it was."""
+    """A temporary path that replaces `path` at the end; if anything fails before, `path` stays as it was."""
     target = path.resolve()
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -27,10 +27,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_output(path: Path, *sources: Path) -> None:
-    """Refuse, before any work is done, an output whose folder is not there or that would overwrite one of the inputs."""
+    """Refuse, before any work is done, an output whose folder does not exist or that would overwrite an input."""
     if not path.resolve().parent.is_dir():
         raise OutputError(f"{path} cannot be written: the folder {path.resolve().parent} does not exist.")
     if path.exists() and not path.is_file():
-        raise OutputError(f"{path} cannot be written: it is there, and is not a plain file.")
+        raise OutputError(f"{path} cannot be written: it exists and is not a regular file.")
     if any(source.exists() and path.exists() and path.samefile(source) for source in sources):
-        raise OutputError(f"{path} is the input; choose another name for the output.")
+        raise OutputError(f"{path} is an input; choose another name for the output.")

@@ -1,1 +1,40 @@
 """Methods by name, cross-validated side by side."""
+
+from skarce.comparison.counting import count_functions
+from skarce.comparison.cross_validation import MethodResult, cross_validate
+from skarce.comparison.registry import (
+    METHODS,
+    Method,
+    UnknownMethodError,
+    choices,
+    find_methods,
+    find_own_method,
+    own_names,
+)
+from skarce.comparison.scores import ALIGNED, SECONDS, Fold, Metric
+from skarce.comparison.tasks import CLASSIFICATION, REGRESSION, TASKS, Task, TooFewRowsError, task_for
+from skarce.comparison.width_rules import WIDTH_RULES
+
+__all__ = [
+    "ALIGNED",
+    "CLASSIFICATION",
+    "METHODS",
+    "REGRESSION",
+    "SECONDS",
+    "TASKS",
+    "WIDTH_RULES",
+    "Fold",
+    "Method",
+    "MethodResult",
+    "Metric",
+    "Task",
+    "TooFewRowsError",
+    "UnknownMethodError",
+    "choices",
+    "count_functions",
+    "cross_validate",
+    "find_methods",
+    "find_own_method",
+    "own_names",
+    "task_for",
+]

@@ -1,26 +1,19 @@
-"""The methods that the command line knows by name: ours, and well-known rivals from scikit-learn beside them."""
+"""The methods that can be compared by name, for every task: ours, and well-known rivals. A new method is one more line here."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.dummy import DummyClassifier
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LassoCV, RidgeCV
+from sklearn.linear_model import LassoCV, LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR
 
 from skarce.basis import KernelBasis
-from skarce.comparison.width_rules import NO_KERNEL, Widths, best_of, by_parameter
+from skarce.comparison import rivals
+from skarce.comparison.tasks import CLASSIFICATION, REGRESSION, TASKS, Task
+from skarce.comparison.width_rules import LEARNING_RULES, NO_KERNEL, NO_WIDTHS, OUR_KERNELS, OUR_KERNELS_BY_ARD, Widths, best_of
 from skarce.estimators import (
     BackwardEliminationRegressor,
     EvidenceRegressor,
@@ -31,12 +24,12 @@ from skarce.estimators import (
     LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
+    RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     StepwiseRegressor,
+    VBLSClassifier,
     VBLSRegressor,
 )
-
-OF_OUR_KERNELS = by_parameter("basis__gamma")
 
 
 class UnknownMethodError(ValueError):
@@ -45,162 +38,156 @@ class UnknownMethodError(ValueError):
 
 @dataclass(frozen=True)
 class Method:
-    """A way to fit a table: `make()` gives a fresh, unfitted regressor for scaled inputs and targets in user units.
+    """A way to fit a table: `make()` gives a new, unfitted model for scaled inputs and targets in user units.
 
-    By itself it chooses kernel widths by `width_rule`; `widths` says by which others it could (None: by no other), and
-    `with_widths` is the method that follows one of these.
+    `widths` says how its kernel widths are chosen by default, and by which other rules they can be; `with_widths` gives the
+    method that follows one of these.
     """
 
     name: str
+    task: Task
     title: str
     make: Callable[[], Any]
+    widths: Widths = OUR_KERNELS
     is_rival: bool = False
-    max_rows: int | None = None  # above, it takes minutes and gigabytes, so it runs only when it is named
-    width_rule: str = "scale"
-    widths: Widths | None = OF_OUR_KERNELS
-    is_as_made: bool = True  # whether the width rule is what `make` does by itself
+    max_rows: int | None = None  # with more rows it takes minutes and gigabytes, so it runs only if it is named
+    chosen_rule: str | None = None  # the rule for widths, if it is not the default
+
+    @property
+    def width_rule(self) -> str:
+        """The rule by which kernel widths are chosen."""
+        return self.widths.default if self.chosen_rule is None else self.chosen_rule
+
+    @property
+    def uses_default_widths(self) -> bool:
+        """Whether kernel widths are chosen as `make` does it."""
+        return self.chosen_rule is None
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether the model is made of kernels."""
+        return self.widths.default != NO_KERNEL
+
+    @property
+    def learns_widths(self) -> bool:
+        """Whether kernel widths are learned from inputs and targets."""
+        return self.width_rule in LEARNING_RULES
+
+    @property
+    def takes_budget(self) -> bool:
+        """Whether it can be told how many functions to keep."""
+        return "n_basis" in self.make().get_params(deep=False)
+
+    def is_quick_on(self, n_rows: int) -> bool:
+        """Whether it fits this many rows without minutes and gigabytes."""
+        return self.max_rows is None or n_rows <= self.max_rows
 
     def with_widths(self, rule: str) -> Method:
-        """The same method with kernel widths by another rule, or by the nearest one that it can follow."""
-        return self if self.widths is None else replace(self, width_rule=self.widths.nearest(rule), is_as_made=False)
+        """The same method with kernel widths by another rule, or by the nearest rule that it can follow."""
+        return replace(self, chosen_rule=self.widths.nearest(rule)) if self.widths.rules else self
 
     def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
-        """A fitted regressor, its kernel widths chosen by the rule."""
+        """A fitted model with kernel widths by the rule."""
         model = self.make().set_params(**parameters)
-        if self.widths is not None and not self.is_as_made:
-            model = self.widths.prepare(model, self.width_rule, X)
+        if not self.uses_default_widths:
+            model = self.widths.prepare(model, self.width_rule, X, self.task)
         return best_of(model, X, y) if isinstance(model, GridSearchCV) else model.fit(X, y)
 
 
-def _svr() -> Any:
-    return TransformedTargetRegressor(SVR(), transformer=StandardScaler())
+def _ssge(search: str) -> Callable[[], Any]:
+    return partial(EvidenceSearchRegressor, search=search)
 
 
-def _ridge() -> Any:
-    return RidgeCV(alphas=np.logspace(-3, 3, 13))
-
-
-def _gaussian_process() -> Any:
-    return GaussianProcessRegressor(kernel=_noisy_rbf(1.0), normalize_y=True)
-
-
-def _noisy_rbf(length_scales: Any) -> Any:
-    return 1.0 * RBF(length_scales) + WhiteKernel()
-
-
-def _with_length_scales(model: Any, rule: str, X: Any) -> Any:
-    """A Gaussian process always learns: one length scale, or one per input."""
-    return model.set_params(kernel=_noisy_rbf(np.ones(X.shape[1]) if rule == "ard" else 1.0))
-
-
-OF_SVR = by_parameter("regressor__gamma", ("scale", "cv"))
-OF_GAUSSIAN_PROCESS = Widths(("ard", "evidence"), _with_length_scales)
-
-
-def _gps() -> Any:
-    return EvidenceRegressor(KernelBasis(gamma="ard"))
-
-
-def _gps_u() -> Any:
-    return EvidenceRegressor(KernelBasis(gamma="evidence"))
+def _gps(gamma: str) -> Callable[[], Any]:
+    return lambda: EvidenceRegressor(KernelBasis(gamma=gamma))
 
 
 def _gps_be() -> Any:
     return BackwardEliminationRegressor(KernelBasis(gamma="ard"))
 
 
+_rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(RelevanceVectorClassifier, solver="em")
+_vbls_rvm, _vbls_classes = partial(VBLSRegressor, "rbf"), partial(VBLSClassifier, "passthrough")
+_rival = partial(Method, is_rival=True)
+
 _ALL = (
-    Method("frvm", "relevance vector machine, fast", RelevanceVectorRegressor),
-    Method("rvm", "relevance vector machine, EM (Tipping 2001)", lambda: RelevanceVectorRegressor(solver="em"), max_rows=3000),
-    Method("fgcv", "generalized cross validation, one ridge per weight", FastGCVRegressor),
-    Method("orr", "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
-    Method("rfs", "regularised forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
-    Method("ols", "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
-    Method("ssge-forward", "evidence, one precision, forward (Barrio et al.)", EvidenceSearchRegressor, max_rows=3000),
-    Method("ssge-pta", "the same, two in, one out", partial(EvidenceSearchRegressor, search="plus-take-away"), max_rows=3000),
-    Method("ssge-floating", "the same, floating", partial(EvidenceSearchRegressor, search="floating"), max_rows=1000),
-    Method("ssge-oscillating", "the same, oscillating", partial(EvidenceSearchRegressor, search="oscillating"), max_rows=3000),
-    Method("abf", "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
-    Method("gps", "all functions, a width per input by evidence", _gps, max_rows=1000, width_rule="ard", widths=None),
-    Method("gps-u", "all functions, one width by evidence", _gps_u, max_rows=1000, width_rule="evidence", widths=None),
-    Method("gps-be", "gps, then backward elimination (Bo et al.)", _gps_be, max_rows=1000, width_rule="ard"),
-    Method("skr", "L1 penalty by GCV, lasso on kernels (Park)", LaplacePriorRegressor),
-    Method("as", "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
-    Method(
-        "vbls",
-        "variational Bayesian least squares, linear (Ting et al.)",
-        VBLSRegressor,
-        width_rule=NO_KERNEL,
-        widths=None,
-    ),
-    Method("vbls-rvm", "the same on kernels", partial(VBLSRegressor, "rbf"), max_rows=3000),
-    Method(
-        "stepwise",
-        "stepwise regression by F tests, the classical rival",
-        StepwiseRegressor,
-        width_rule=NO_KERNEL,
-        widths=None,
-    ),
-    Method("svr", "support vector regression, C=1, target scaled", _svr, is_rival=True, widths=OF_SVR),
-    Method(
-        "gp",
-        "Gaussian process, RBF and noise",
-        _gaussian_process,
-        is_rival=True,
-        max_rows=3000,
-        width_rule="evidence",
-        widths=OF_GAUSSIAN_PROCESS,
-    ),
-    Method("ridge", "ridge regression, cross-validated", _ridge, is_rival=True, width_rule=NO_KERNEL, widths=None),
-    Method("lasso", "lasso, cross-validated", LassoCV, is_rival=True, width_rule=NO_KERNEL, widths=None),
+    Method("frvm", REGRESSION, "relevance vector machine, fast", RelevanceVectorRegressor),
+    Method("rvm", REGRESSION, "relevance vector machine, EM (Tipping 2001)", _rvm, max_rows=3000),
+    Method("fgcv", REGRESSION, "generalized cross-validation, one ridge per weight", FastGCVRegressor),
+    Method("orr", REGRESSION, "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
+    Method("rfs", REGRESSION, "regularized forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
+    Method("ols", REGRESSION, "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
+    Method("ssge-forward", REGRESSION, "evidence, one precision, forward search (Barrio et al.)", _ssge("forward"), max_rows=3000),
+    Method("ssge-pta", REGRESSION, "evidence, one precision, two steps forward, one back", _ssge("plus-take-away"), max_rows=3000),
+    Method("ssge-floating", REGRESSION, "evidence, one precision, floating search", _ssge("floating"), max_rows=1000),
+    Method("ssge-oscillating", REGRESSION, "evidence, one precision, oscillating search", _ssge("oscillating"), max_rows=3000),
+    Method("abf", REGRESSION, "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
+    Method("gps", REGRESSION, "all basis functions, one width per input by evidence", _gps("ard"), Widths("ard"), max_rows=1000),
+    Method("gps-u", REGRESSION, "all basis functions, one width by evidence", _gps("evidence"), Widths("evidence"), max_rows=1000),
+    Method("gps-be", REGRESSION, "gps, then backward elimination (Bo et al.)", _gps_be, OUR_KERNELS_BY_ARD, max_rows=1000),
+    Method("skr", REGRESSION, "L1 penalty by GCV, a lasso on kernels (Park)", LaplacePriorRegressor),
+    Method("as", REGRESSION, "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
+    Method("vbls", REGRESSION, "variational Bayesian least squares, linear (Ting et al.)", VBLSRegressor, NO_WIDTHS),
+    Method("vbls-rvm", REGRESSION, "variational Bayesian least squares on kernels", _vbls_rvm, max_rows=3000),
+    Method("stepwise", REGRESSION, "stepwise regression by F tests, the classic", StepwiseRegressor, NO_WIDTHS),
+    _rival("svr", REGRESSION, "support vector regression, C=1, target scaled", rivals.make_svr, rivals.WIDTHS_OF_SVR),
+    _rival("gp", REGRESSION, "Gaussian process, RBF and noise", rivals.make_noisy_gp, rivals.WIDTHS_OF_NOISY_GP, max_rows=3000),
+    _rival("ridge", REGRESSION, "ridge regression, cross-validated", rivals.make_ridge, NO_WIDTHS),
+    _rival("lasso", REGRESSION, "lasso, cross-validated", LassoCV, NO_WIDTHS),
+    Method("frvm", CLASSIFICATION, "relevance vector machine, fast", RelevanceVectorClassifier),
+    Method("rvm", CLASSIFICATION, "relevance vector machine, EM (Tipping 2001)", _rvm_classes, max_rows=1000),
+    Method("vbls", CLASSIFICATION, "variational bound, linear (Ting et al.)", _vbls_classes, NO_WIDTHS),
+    Method("vbls-rvm", CLASSIFICATION, "variational bound, on kernels", VBLSClassifier, max_rows=3000),
+    _rival("svc", CLASSIFICATION, "support vector machine, C=1, calibrated", rivals.make_svc, rivals.WIDTHS_OF_SVC),
+    _rival("gp", CLASSIFICATION, "Gaussian process, RBF", rivals.make_class_gp, rivals.WIDTHS_OF_CLASS_GP, max_rows=1000),
+    _rival("logistic", CLASSIFICATION, "logistic regression, C=1", LogisticRegression, NO_WIDTHS),
 )
-METHODS = {method.name: method for method in _ALL}
+METHODS = {task: {method.name: method for method in _ALL if method.task is task} for task in TASKS.values()}
 
 
-def find_methods(names: Iterable[str], known: Mapping[str, Method] = METHODS, choices: str | None = None) -> list[Method]:
-    """The methods of these names, each once, in this order. The error lists the `choices`, by default all that are known."""
+def find_methods(names: Iterable[str], task: Task | None = None) -> list[Method]:
+    """The methods of these names, each once, in this order. Without a task, a name may be that of any task."""
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
-    unknown = [name for name in wanted if name not in known]
-    if unknown or not wanted:
-        problem = f"unknown method {', '.join(map(repr, unknown))}" if unknown else "no method was named"
-        raise UnknownMethodError(f"{problem}; choose from {choices or ', '.join(known)}.")
-    return [known[name] for name in wanted]
+    if not wanted:
+        raise UnknownMethodError(f"no method was named; choose from {choices(all_names, task)}.")
+    return _found(wanted, task, all_names)
 
 
-def find_own_method(name: str, known: Mapping[str, Method] = METHODS, choices: str | None = None) -> Method:
-    """One of our methods; rivals are there for comparison only. The error lists the `choices`, by default all of ours."""
-    method = known.get(name)
-    if method is None or method.is_rival:
-        problem = f"unknown method {name!r}" if method is None else f"{name!r} is a rival, which can only be compared"
-        raise UnknownMethodError(f"{problem}; choose from {choices or ', '.join(own_names(known))}.")
+def find_own_method(name: str, task: Task | None = None) -> Method:
+    """The method of this name, which must not be a rival: rivals can only be compared."""
+    namesakes = [known[name] for known in METHODS.values() if name in known]
+    if namesakes and all(method.is_rival for method in namesakes):
+        raise UnknownMethodError(f"{name!r} is a rival and can only be compared; choose from {choices(own_names, task)}.")
+    (method,) = _found([name], task, own_names)
     return method
 
 
-def own_names(known: Mapping[str, Method] = METHODS) -> list[str]:
-    """The names of the methods that are not rivals."""
-    return [method.name for method in known.values() if not method.is_rival]
+def all_names(task: Task) -> list[str]:
+    """The names of all methods for a task."""
+    return list(METHODS[task])
 
 
-def count_functions(model: Any) -> int:
-    """How many basis functions a fitted regressor evaluates in a prediction.
-
-    Active functions (ours), support vectors, the training rows of a Gaussian process, or coefficients that are not zero; of a
-    pipeline those of its last step, of a guess that looks at no input none.
-    """
-    if isinstance(model, Pipeline):
-        return count_functions(model[-1])
-    if isinstance(model, DummyClassifier):
-        return 0
-    if isinstance(model, TransformedTargetRegressor):
-        return count_functions(model.regressor_)
-    if hasattr(model, "best_estimator_"):
-        return count_functions(model.best_estimator_)
-    for attribute in ("active_", "support_", "X_train_"):
-        if hasattr(model, attribute):
-            return len(getattr(model, attribute))
-    return int(np.count_nonzero(model.coef_))
+def own_names(task: Task) -> list[str]:
+    """The names of the methods for a task that are not rivals."""
+    return [method.name for method in METHODS[task].values() if not method.is_rival]
 
 
-def gives_std(model: Any) -> bool:
-    """Whether `predict(X, return_std=True)` says how far a new observation may be from the prediction."""
-    return "return_std" in inspect.signature(model.predict).parameters
+def choices(listed: Callable[[Task], list[str]], task: Task | None = None) -> str:
+    """The names that `listed` gives for a task, comma-separated; without a task, those for every task."""
+    if task is not None:
+        return ", ".join(listed(task))
+    return "; ".join(f"{', '.join(names)} (for {each.target.value})" for each in TASKS.values() if (names := listed(each)))
+
+
+def _found(names: list[str], task: Task | None, listed: Callable[[Task], list[str]]) -> list[Method]:
+    """The methods, or an error that lists those of the task, or of each task if none is given."""
+    known = {name: method for each in TASKS.values() for name, method in METHODS[each].items()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UnknownMethodError(f"unknown method {', '.join(map(repr, unknown))}; choose from {choices(listed, task)}.")
+    if task is None:
+        return [known[name] for name in names]
+    misplaced = [name for name in names if name not in METHODS[task]]
+    if misplaced:
+        raise UnknownMethodError(f"{', '.join(misplaced)} cannot be used for {task.name}; choose from {choices(listed, task)}.")
+    return [METHODS[task][name] for name in names]

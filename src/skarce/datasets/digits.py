@@ -1,4 +1,4 @@
-"""Handwritten digits, from the folder that SKARCE_DATA names."""
+"""Handwritten digits, read from the folder that SKARCE_DATA names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARRAYS = ("x_train", "y_train", "x_test", "y_test")
 
 
 class Digits(NamedTuple):
-    """Images as rows of 784 numbers from 0 to 1, and which digits they show."""
+    """Images as rows of 784 numbers from 0 to 1, and the digits they show."""
 
     X_train: Floats
     y_train: NDArray[np.integer]
@@ -30,8 +30,8 @@ class Digits(NamedTuple):
 def mnist() -> Digits:
     """The first 12,000 training and the first 2,000 test images of MNIST.
 
-    They are read from ``mnist_12k_2k.npz`` or ``mnist.npz``, with arrays ``x_train``, ``y_train``, ``x_test`` and ``y_test`` of
-    whole numbers (as Keras has them; what is beyond the first is not used).
+    They are read from ``mnist_12k_2k.npz`` or ``mnist.npz``. The file has arrays ``x_train``, ``y_train``, ``x_test`` and
+    ``y_test`` of integers, as in Keras; further images are not used.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def mnist() -> Digits:
     if path is None:
         where = f"{FOLDER_VARIABLE} is not set" if folder is None else f"{folder} has neither {' nor '.join(FILES)}"
         remedy = f"set {FOLDER_VARIABLE} to a folder with {FILES[-1]} (arrays {', '.join(ARRAYS)})"
-        raise DataNotFoundError(f"the digits of MNIST were not found: {where}; {remedy}.")
+        raise DataNotFoundError(f"the MNIST digits were not found: {where}; {remedy}.")
     return _read(path)
 
 
@@ -60,8 +60,8 @@ def _read(path: Path) -> Digits:
 def _part(path: Path, images: NDArray[np.integer], digits: NDArray[np.integer], n: int) -> tuple[Floats, NDArray[np.integer]]:
     if len(images) < n or len(digits) < n or images[0].size != N_PIXELS:
         shapes = f"{images.shape} and {digits.shape}"
-        raise DataNotFoundError(f"{path} has images and digits of shapes {shapes}; expected were at least {n} of 28 x 28.")
+        raise DataNotFoundError(f"{path} has images and digits of shapes {shapes}; expected at least {n} images of 28 x 28 pixels.")
     X, y = images[:n].reshape(n, N_PIXELS) / 255.0, digits[:n]
-    X.setflags(write=False)  # they are kept for the next call
+    X.setflags(write=False)  # the arrays are cached, so nobody may change them
     y.setflags(write=False)
     return X, y

@@ -1,7 +1,7 @@
-"""Real tables by name: from the folder that SKARCE_DATA names, else from OpenML.
+"""Real tables by name, from the folder that SKARCE_DATA names or from OpenML.
 
-A folder holds ``boston.csv`` or ``boston.csv.gz`` and so on, with a header and the target last. A table that the folder lacks is
-looked for on OpenML, where scikit-learn keeps a copy of what it has fetched once.
+The folder holds files such as ``boston.csv`` or ``boston.csv.gz``, with a header and the target last. A table that is not in the
+folder is fetched from OpenML; scikit-learn keeps a copy on disk.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ import numpy as np
 from skarce._typing import Floats
 
 FOLDER_VARIABLE = "SKARCE_DATA"
-PATIENCE = 30.0  # seconds to wait for an answer of OpenML
-CODES = {"Sex": ("M", "F", "I")}  # texts become one column of zeros and ones per code, in this order
-CLASSES = {"type": ("No", "Yes")}  # texts become 0, 1 and so on
+OPENML_TIMEOUT = 30.0  # seconds to wait for an answer
+CODES = {"Sex": ("M", "F", "I")}  # text becomes one column of zeros and ones per code, in this order
+CLASSES = {"type": ("No", "Yes")}  # text becomes 0, 1 and so on
 Columns = Mapping[str, Sequence[Any]]
 
 
 class DataNotFoundError(LookupError):
-    """A table that is nowhere to be had, or is not what its name says; the message tells where it was looked for."""
+    """A table that cannot be found, or has the wrong rows or columns; the message lists the places that were searched."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class DataSet(NamedTuple):
-    """Inputs as numbers, targets in their own units, the names of the inputs, and where the table came from."""
+    """Inputs as numbers, targets in their own units, the names of the inputs, and the source of the table."""
 
     X: Floats
     y: Floats
@@ -46,7 +46,7 @@ class DataSet(NamedTuple):
 
 
 class OnOpenML(NamedTuple):
-    """A table on OpenML, and what its target is called there."""
+    """A table on OpenML, and the name of its target there."""
 
     name: str
     version: int
@@ -55,7 +55,7 @@ class OnOpenML(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """What a table must look like; the last of its columns is the target."""
+    """The rows and columns that a table must have; the last column is the target."""
 
     name: str
     n_rows: int
@@ -63,7 +63,7 @@ class Source:
     on_openml: OnOpenML | None = None
 
     def files(self, folder: Path) -> list[Path]:
-        """Where the table may be in a folder."""
+        """The files in a folder that may hold the table."""
         return [folder / f"{self.name}.csv", folder / f"{self.name}.csv.gz"]
 
 
@@ -101,7 +101,7 @@ SOURCES = {source.name: source for source in _ALL}
 
 
 def load(name: str) -> DataSet:
-    """The table of this name, texts encoded as zeros and ones; classes are numbers too.
+    """The table of this name, with text encoded as zeros and ones, and classes as numbers.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def load(name: str) -> DataSet:
 
 
 def data_folder() -> Path | None:
-    """The folder that SKARCE_DATA names; None where it is not set."""
+    """The folder that SKARCE_DATA names, or None if it is not set."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return None
@@ -146,9 +146,9 @@ def _read_csv(path: Path) -> Columns:
 
 
 def _from_openml(source: Source, folder: Path | None) -> Columns:
-    """The columns as OpenML has them, the target renamed."""
+    """The columns of the table on OpenML, with the target renamed."""
     if source.on_openml is None:
-        raise DataNotFoundError(f"{_absent(source, folder)}, and OpenML does not have it; {_remedy(source)}.")
+        raise DataNotFoundError(f"{_absent(source, folder)}, and it is not on OpenML; {_remedy(source)}.")
     try:
         frame = _fetch(source.on_openml)
     except ImportError:
@@ -166,16 +166,16 @@ def _fetch(table: OnOpenML) -> Any:
     """The data frame; a second call reads scikit-learn's copy on disk."""
     from sklearn.datasets import fetch_openml
 
-    with _patient_sockets(), warnings.catch_warnings():
+    with _socket_timeout(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fetch_openml(table.name, version=table.version, as_frame=True, parser="liac-arff", n_retries=1).frame
 
 
 @contextmanager
-def _patient_sockets() -> Iterator[None]:
-    """A network that swallows requests is given up after a while instead of never."""
+def _socket_timeout() -> Iterator[None]:
+    """Give up after a while if the network does not answer, instead of waiting forever."""
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(PATIENCE)
+    socket.setdefaulttimeout(OPENML_TIMEOUT)
     try:
         yield
     finally:
@@ -197,12 +197,12 @@ def _openml_name(source: Source) -> str:
 
 
 def _checked(columns: Columns, source: Source, place: str) -> Columns:
-    """The columns in the order they should have, or an error that says how the table differs."""
+    """The columns in their proper order, or an error that says how the table differs."""
     if set(columns) != set(source.columns):
-        raise DataNotFoundError(f"{place} has columns {', '.join(columns)}; expected were {', '.join(source.columns)}.")
+        raise DataNotFoundError(f"{place} has columns {', '.join(columns)}; expected {', '.join(source.columns)}.")
     n_rows = len(columns[source.columns[-1]])
     if n_rows != source.n_rows:
-        raise DataNotFoundError(f"{place} has {n_rows} rows; expected were {source.n_rows}.")
+        raise DataNotFoundError(f"{place} has {n_rows} rows; expected {source.n_rows}.")
     return {name: columns[name] for name in source.columns}
 
 
@@ -213,12 +213,12 @@ def _encoded(columns: Columns, place: str) -> DataSet:
         names += [name] if block.shape[1] == 1 else [f"{name}={code}" for code in CODES[name]]
         blocks.append(block)
     table = np.hstack(blocks)
-    table.setflags(write=False)  # it is kept for the next call
+    table.setflags(write=False)  # the table is cached, so nobody may change it
     return DataSet(table[:, :-1], table[:, -1], tuple(names[:-1]), place)
 
 
 def _numbers(name: str, values: Sequence[Any], place: str) -> Floats:
-    """One column of numbers or of classes, or one of zeros and ones per code."""
+    """One column of numbers or classes, or one column of zeros and ones per code."""
     codes = CODES.get(name)
     if codes and set(values) <= set(codes):
         return np.array([[value == code for code in codes] for value in values], dtype=np.float64)

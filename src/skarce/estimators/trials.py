@@ -46,7 +46,8 @@ class Trial(NamedTuple):
 
 def shares_moments(estimator: Any) -> bool:
     """Whether it is fitted as all of our regressors are, on moments."""
-    return isinstance(estimator, SparseEstimator) and estimator._likelihood().has_moments
+    is_ours = isinstance(estimator, SparseEstimator) and type(estimator).fit is SparseEstimator.fit
+    return is_ours and estimator._likelihood().has_moments
 
 
 def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:

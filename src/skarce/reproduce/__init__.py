@@ -1,1 +1,1 @@
-"""The experiments of papers: one file per paper, its printed numbers, ours beside them (``skarce reproduce``)."""
+"""The experiments of papers (``skarce reproduce``): `papers` describes them, `runner` runs them and compares with the print."""

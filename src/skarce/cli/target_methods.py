@@ -1,0 +1,43 @@
+"""What ``skarce compare`` and ``skarce fit`` share: the task, and the methods that suit a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from skarce.cli.rendering import messages
+from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
+from skarce.datasets.tables import Table
+from skarce.datasets.training import TrainingData, training_data
+
+Found = TypeVar("Found")
+
+task_option = click.option(
+    "--task",
+    type=click.Choice(list(TASKS)),
+    callback=lambda context, option, name: None if name is None else TASKS[name],
+    help="Whether to predict numbers or classes.  [default: recognized from the target]",
+)
+
+
+def load_training(table: Table, target: str, asked: Task | None) -> tuple[TrainingData, Task]:
+    """The inputs and targets of a table, and the task that was asked for or else recognized from the target."""
+    training = training_data(table, target, None if asked is None else asked.target)
+    return training, task_for(training.target_kind)
+
+
+def find_for(target: str, task: Task, find: Callable[[Task], Found]) -> Found:
+    """The methods that `find` gives for the task. An error also says how the target was recognized, as that may be the mistake."""
+    try:
+        return find(task)
+    except UnknownMethodError as error:
+        remark = f"The target {target!r} was recognized as {task.target.value}; if that is wrong, use --task."
+        raise UnknownMethodError(f"{error} {remark}") from None
+
+
+def print_notes(training: TrainingData) -> None:
+    """Tell the user what may be unexpected in the data."""
+    for note in training.notes:
+        messages().print(f"Note: {note}")

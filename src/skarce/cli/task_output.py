@@ -1,0 +1,92 @@
+"""What the commands print about a fitted model that depends on its task: predictions, quality, noise or classes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from skarce.basis import KernelBasis
+from skarce.cli.model_file import SavedModel
+from skarce.datasets.tables import TableError
+
+
+class TaskOutput(ABC):
+    """What the commands print about a model for one task."""
+
+    @abstractmethod
+    def predictions(self, model: SavedModel, X: Any, std: str) -> dict[str, Any]:
+        """The columns that ``skarce predict`` adds."""
+
+    @abstractmethod
+    def quality(self, model: SavedModel, score: float) -> dict[str, str]:
+        """How well the model fits its training rows, for ``skarce fit``."""
+
+    @abstractmethod
+    def level(self, model: SavedModel) -> dict[str, str]:
+        """The intercept and what belongs to it, for ``skarce explain``."""
+
+    @abstractmethod
+    def criterion_remark(self, model: SavedModel) -> str:
+        """What else there is to say about the value of the criterion."""
+
+
+class RegressionOutput(TaskOutput):
+    """Numbers with error bars."""
+
+    def predictions(self, model: SavedModel, X: Any, std: str) -> dict[str, Any]:
+        if std == "augmented" and not isinstance(model.regressor.basis_, KernelBasis):
+            raise TableError("--std augmented needs a model with kernels, and this one has none; use --std plain.")
+        mean, deviation = model.pipeline.predict(X, return_std=True, std=std)
+        return {f"{model.target}_mean": mean, f"{model.target}_std": deviation}
+
+    def quality(self, model: SavedModel, score: float) -> dict[str, str]:
+        return {"noise": f"{_noise(model):.5g} (standard deviation)", "R2": f"{score:.4f} on the training rows"}
+
+    def level(self, model: SavedModel) -> dict[str, str]:
+        noise = f"{_noise(model):.6g} (standard deviation, in units of {model.target})"
+        return {"noise": noise, "intercept": _intercept(model)}
+
+    def criterion_remark(self, model: SavedModel) -> str:
+        return model.regressor._method().remark
+
+
+class ClassificationOutput(TaskOutput):
+    """Classes with probabilities."""
+
+    def predictions(self, model: SavedModel, X: Any, std: str) -> dict[str, Any]:
+        if std != "plain":
+            raise TableError(f"--std {std} is for numbers; this model predicts classes with probabilities.")
+        classes, probabilities = model.regressor.classes_, model.pipeline.predict_proba(X)
+        each = {f"{model.target}_p_{label}": column for label, column in zip(classes, probabilities.T, strict=True)}
+        return {f"{model.target}_predicted": classes[probabilities.argmax(axis=1)], **each}
+
+    def quality(self, model: SavedModel, score: float) -> dict[str, str]:
+        return {"classes": _classes(model), "accuracy": f"{score:.2%} on the training rows"}
+
+    def level(self, model: SavedModel) -> dict[str, str]:
+        classes = model.regressor.classes_
+        of_second = f" of {classes[1]}" if len(classes) == 2 else ""
+        return {"classes": _classes(model), "intercept": f"{_intercept(model)} (log odds{of_second})"}
+
+    def criterion_remark(self, model: SavedModel) -> str:
+        return "the sum over the classes" if model.has_posterior_per_class else ""
+
+
+def output_for(model: SavedModel) -> TaskOutput:
+    """The output for the task of a fitted model."""
+    return ClassificationOutput() if is_classifier(model.regressor) else RegressionOutput()
+
+
+def _noise(model: SavedModel) -> float:
+    return float(np.sqrt(model.regressor.noise_variance_))
+
+
+def _classes(model: SavedModel) -> str:
+    return ", ".join(map(str, model.regressor.classes_))
+
+
+def _intercept(model: SavedModel) -> str:
+    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(model.regressor.intercept_))

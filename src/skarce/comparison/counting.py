@@ -1,0 +1,41 @@
+"""How large a fitted model is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.pipeline import Pipeline
+
+INNER_MODELS: dict[type, Callable[[Any], Any]] = {
+    Pipeline: lambda model: model[-1],
+    TransformedTargetRegressor: lambda model: model.regressor_,
+    CalibratedClassifierCV: lambda model: model.calibrated_classifiers_[0].estimator,
+    # With several classes there is one process for each, all on the same training rows.
+    GaussianProcessClassifier: lambda model: getattr(model.base_estimator_, "estimators_", [model.base_estimator_])[0],
+}
+COUNTED_BY_LENGTH = ("active_", "support_", "X_train_")  # ours, support vector machines, Gaussian processes
+
+
+def count_functions(model: Any) -> int:
+    """The number of basis functions that a fitted model evaluates in a prediction, for all classes together.
+
+    These are active functions (ours), support vectors, the training rows of a Gaussian process, or nonzero coefficients. A
+    pipeline or a search counts as the model inside it; a classifier that ignores its inputs has none.
+    """
+    for kind, inner in INNER_MODELS.items():
+        if isinstance(model, kind):
+            return count_functions(inner(model))
+    if hasattr(model, "best_estimator_"):
+        return count_functions(model.best_estimator_)
+    if isinstance(model, DummyClassifier):
+        return 0
+    for attribute in COUNTED_BY_LENGTH:
+        if hasattr(model, attribute):
+            return len(getattr(model, attribute))
+    return int(np.count_nonzero(model.coef_))

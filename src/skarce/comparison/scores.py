@@ -1,0 +1,162 @@
+"""What a method reaches on one fold.
+
+Each task has a score: a dataclass of its numbers, a function that fits a model, predicts, and fills them in, and the metrics that a
+table shows. The costs of a fit are measured in the same way for all.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
+
+from skarce._typing import Floats
+from skarce.comparison.counting import count_functions
+
+NORMAL_95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard deviations of its mean
+ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
+SECONDS = "seconds"
+
+Fit = Callable[[Any, Any], Any]  # from training inputs and targets to a fitted model
+
+
+class Fold(NamedTuple):
+    """Training and test rows; the inputs are preprocessed by what was learned from the training rows."""
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a score as a column of a table. `form` is a format specification, `ALIGNED` or `SECONDS`."""
+
+    name: str
+    heading: str
+    form: str
+    legend: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """The costs of one method on one fold; each task adds its numbers, which are None if they are undefined."""
+
+    n_functions: int
+    fit_seconds: float
+    predict_seconds: float
+
+
+COSTS = (
+    Metric("n_functions", "functions", ".1f"),
+    Metric("fit_seconds", "fit", SECONDS, "times: median over folds"),
+    Metric("predict_seconds", "predict", SECONDS),
+)
+
+
+class Trial(NamedTuple):
+    """A model fitted to the training rows of a fold, what it predicts for the test rows, and the costs."""
+
+    model: Any
+    predicted: Any
+    costs: dict[str, Any]
+
+
+def fit_and_predict(fit: Fit, fold: Fold, method: str) -> Trial:
+    """Fit a model and call one of its methods on the test rows, both timed."""
+    started = time.perf_counter()
+    model = fit(fold.X_train, fold.y_train)
+    fitted = time.perf_counter()
+    predicted = getattr(model, method)(fold.X_test)
+    finished = time.perf_counter()
+    costs = Score(n_functions=count_functions(model), fit_seconds=fitted - started, predict_seconds=finished - fitted)
+    return Trial(model, predicted, asdict(costs))
+
+
+# Regression ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionScore(Score):
+    """One regressor on one fold."""
+
+    rmse: float
+    r2: float | None
+    coverage: float | None
+
+
+REGRESSION_METRICS = (
+    Metric("rmse", "RMSE", ALIGNED),
+    Metric("r2", "R2", ".3f"),
+    *COSTS,
+    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95% interval"),
+)
+
+
+def regression_score(fit: Fit, fold: Fold) -> RegressionScore:
+    """Fit a regressor, and compare its predictions with the targets."""
+    model, predicted, costs = fit_and_predict(fit, fold, "predict")
+    return RegressionScore(
+        rmse=float(root_mean_squared_error(fold.y_test, predicted)),
+        r2=float(r2_score(fold.y_test, predicted)) if len(predicted) > 1 else None,
+        coverage=coverage(model, fold) if gives_std(model) else None,
+        **costs,
+    )
+
+
+def coverage(model: Any, fold: Fold) -> float:
+    """The share of test targets within the 95% interval of their prediction."""
+    mean, std = model.predict(fold.X_test, return_std=True)
+    return float(np.mean(np.abs(fold.y_test - mean) <= NORMAL_95 * std))
+
+
+def gives_std(model: Any) -> bool:
+    """Whether `predict(X, return_std=True)` gives the standard deviation of a new observation."""
+    return "return_std" in inspect.signature(model.predict).parameters
+
+
+# Classification -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassScore(Score):
+    """One classifier on one fold."""
+
+    error: float
+    accuracy: float
+    log_loss: float
+    brier: float
+
+
+CLASS_METRICS = (
+    Metric("accuracy", "accuracy", ".2%"),
+    Metric("log_loss", "log loss", ".4f"),
+    Metric("brier", "Brier", ".4f"),
+    *COSTS,
+)
+
+
+def class_score(fit: Fit, fold: Fold) -> ClassScore:
+    """Fit a classifier, and compare its probabilities with the labels."""
+    model, probabilities, costs = fit_and_predict(fit, fold, "predict_proba")
+    accuracy = float(accuracy_score(fold.y_test, model.classes_[probabilities.argmax(axis=1)]))
+    return ClassScore(
+        error=1.0 - accuracy,
+        accuracy=accuracy,
+        log_loss=float(log_loss(fold.y_test, probabilities, labels=model.classes_)),
+        brier=brier(probabilities, fold.y_test, model.classes_),
+        **costs,
+    )
+
+
+def brier(probabilities: Floats, labels: Any, classes: Any) -> float:
+    """The mean squared error of the probabilities: that of the second of two classes, or the sum over more classes."""
+    happened = labels[:, None] == classes
+    squares = (probabilities - happened) ** 2
+    return float(np.mean(squares[:, 1] if len(classes) == 2 else squares.sum(axis=1)))

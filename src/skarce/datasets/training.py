@@ -1,0 +1,108 @@
+"""Tables split into inputs and a target, checked and ready for a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from skarce.datasets.columns import NUMBER, TEXT, input_kind, labels, numbers, texts
+from skarce.datasets.tables import Table, TableError, listed
+from skarce.datasets.target_kinds import TargetKind
+
+MOST_CLASSES = 10  # whole numbers with more distinct values are numbers
+FEWEST_DISTINCT, SHARE_DISTINCT = 20, 0.25  # text with more distinct values than both allow is probably an identifier
+READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels}
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Inputs, targets, the kind of every input column and of the target; `notes` tell the user what may be unexpected."""
+
+    X: Any
+    y: Any
+    kinds: dict[str, str]
+    target_kind: TargetKind
+    notes: list[str] = field(default_factory=list)
+
+
+def training_data(table: Table, target: str, kind: TargetKind | None = None) -> TrainingData:
+    """Split a table into inputs and target, and check that a model can be fitted.
+
+    Without a `kind`, it is recognized from the values of the target.
+    """
+    kind = kind or recognize_target(table, target)
+    y = READERS[kind](table, target)
+    if (y == y[0]).all():
+        raise TableError(f"the target {target!r} is the same in all rows ({y[0]}), so there is nothing to learn.")
+    kinds = {name: input_kind(table, name) for name in table.frame.columns if name != target}
+    if not kinds:
+        raise TableError(f"the target {target!r} is the only column of {table.name}; a model needs inputs.")
+    return TrainingData(inputs(table, kinds), y, kinds, kind, _notes(table, kinds))
+
+
+def recognize_target(table: Table, target: str) -> TargetKind:
+    """Classes if the target is text, booleans, or at most ten distinct whole numbers with two rows or more each on average.
+
+    Text is taken for numbers with typos if at least half of it are numbers, or if most rows differ and some are numbers. Reading
+    it as numbers then reports the first typo.
+    """
+    values = table.column(target).dropna()
+    if types.is_bool_dtype(values):
+        return TargetKind.CLASSES
+    if not types.is_numeric_dtype(values):
+        share = pd.to_numeric(values, errors="coerce").notna().mean()
+        return TargetKind.NUMBERS if share >= (0.5 if 2 * values.nunique() <= len(values) else 1e-9) else TargetKind.CLASSES
+    n_distinct = int(values.nunique())
+    is_whole = types.is_integer_dtype(values) or bool((values == values.round()).all())
+    return TargetKind.CLASSES if is_whole and n_distinct <= min(MOST_CLASSES, len(values) // 2) else TargetKind.NUMBERS
+
+
+def inputs(table: Table, kinds: dict[str, str]) -> Any:
+    """The input columns as float64 or as text, by their kind; other columns are left out."""
+    missing = [name for name in kinds if name not in table.frame]
+    if missing:
+        raise TableError(f"{table.name} lacks {listed(missing)}, which the model needs.")
+    return pd.DataFrame({name: numbers(table, name) if kind == NUMBER else texts(table, name) for name, kind in kinds.items()})
+
+
+def make_preprocessing(kinds: dict[str, str]) -> Any:
+    """Scaled numbers and one-hot encoded text, side by side; text not seen in training becomes zeros."""
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [("numbers", StandardScaler(), NUMBER), ("texts", encoder, TEXT)]
+    chosen = [(label, part, [name for name, kind in kinds.items() if kind == wanted]) for label, part, wanted in parts]
+    return ColumnTransformer([(label, part, names) for label, part, names in chosen if names])
+
+
+def _notes(table: Table, kinds: dict[str, str]) -> list[str]:
+    of_text = [name for name, kind in kinds.items() if kind == TEXT]
+    notes = [look(table, name) for name in of_text for look in (_almost_numbers, _nearly_all_distinct)]
+    return [note for note in notes if note]
+
+
+def _almost_numbers(table: Table, name: str) -> str | None:
+    """A note on a text column in which most values are numbers: one typo is enough to make a column text."""
+    values = table.frame[name]
+    rows = np.flatnonzero(pd.to_numeric(values, errors="coerce").isna())
+    if not 0 < len(rows) < len(values) / 2:
+        return None
+    first = f"{values.iloc[rows[0]]!r} in {table.place(int(rows[0]))}"
+    reason = f"is not a number: {first}" if len(rows) == 1 else f"are not numbers, the first {first}"
+    return f"column {name!r} is treated as text, because {len(rows)} of its {len(values)} values {reason}."
+
+
+def _nearly_all_distinct(table: Table, name: str) -> str | None:
+    """A note on a text column that differs in most rows: a name, a license plate or a date says nothing about other rows."""
+    values = table.frame[name]
+    n_distinct = int(values.nunique())
+    if n_distinct <= max(FEWEST_DISTINCT, SHARE_DISTINCT * len(values)):
+        return None
+    return (
+        f"column {name!r} has {n_distinct} different texts in {len(values)} rows, so a model memorizes its rows; drop it if it is "
+        "an identifier, and convert dates to numbers."
+    )

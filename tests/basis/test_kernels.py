@@ -1,0 +1,63 @@
+"""Kernels against their formulas."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise
+
+from skarce import (
+    KernelBasis,
+)
+from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+
+KERNELS = [*DISTANCE_KERNELS, *PRODUCT_KERNELS]
+
+
+def reference(name, X, C, gamma):
+    """Every kernel by another road: scikit-learn's if it has one, else the formula."""
+    s = np.sqrt(2 * gamma) * cdist(X, C)
+    return {
+        "rbf": lambda: pairwise.rbf_kernel(X, C, gamma=gamma),
+        "laplacian": lambda: pairwise.laplacian_kernel(X, C, gamma=gamma),
+        "matern32": lambda: (1 + np.sqrt(3) * s) * np.exp(-np.sqrt(3) * s),
+        "matern52": lambda: (1 + np.sqrt(5) * s + 5 * s**2 / 3) * np.exp(-np.sqrt(5) * s),
+        "polynomial": lambda: pairwise.polynomial_kernel(X, C, degree=3, gamma=gamma, coef0=1.0),
+        "linear": lambda: pairwise.linear_kernel(X, C),
+        "sigmoid": lambda: pairwise.sigmoid_kernel(X, C, gamma=gamma, coef0=1.0),
+        "cosine": lambda: pairwise.cosine_similarity(X, C),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [5, 1000])
+def test_kernels_agree_with_their_formulas(rng, name, n):
+    X, C = rng.normal(size=(n, 3)) + 4.0, rng.normal(size=(37, 3)) + 4.0
+    basis = KernelBasis(name, gamma=0.3, centers=C).fit(X)
+    np.testing.assert_allclose(basis.transform(X), reference(name, X, C, 0.3), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(basis.make_kernel().diagonal(X[:5]), np.diag(reference(name, X[:5], X[:5], 0.3)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_single_precision_stays_single_in_the_kernel(rng, name):
+    X = rng.normal(size=(50, 3)).astype(np.float32)
+    basis = KernelBasis(name, gamma=0.3).fit(X)
+    evaluation = basis.on(X)
+    assert evaluation.dtype == np.float32
+    block = np.full((50, 50), np.nan, dtype=np.float32)
+    evaluation.fill(slice(0, 50), slice(0, 50), block)
+    np.testing.assert_allclose(block, reference(name, X.astype(float), X.astype(float), 0.3), rtol=1e-4, atol=1e-5)
+    assert basis.transform(X).dtype == np.float64
+
+
+@pytest.mark.parametrize("name", DISTANCE_KERNELS)
+def test_one_gamma_per_input_scales_the_inputs(rng, name):
+    X, gammas = rng.normal(size=(20, 3)), np.array([0.0, 0.5, 3.0])
+    scales = gammas if name == "laplacian" else np.sqrt(gammas)
+    whole = KernelBasis(name, gamma=1.0, centers=X * scales).fit(X * scales).transform(X * scales)
+    np.testing.assert_allclose(KernelBasis(name, gamma=gammas, centers=X).fit(X).transform(X), whole, atol=1e-12)
+
+
+def test_far_from_the_origin_distances_keep_their_digits(rng):
+    X = rng.normal(size=(30, 2))
+    near, far = KernelBasis(gamma=1.0).fit(X), KernelBasis(gamma=1.0).fit(X + 1e6)
+    np.testing.assert_allclose(far.transform(X + 1e6), near.transform(X), atol=1e-8)

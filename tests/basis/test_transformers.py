@@ -1,0 +1,22 @@
+"""Any transformer as a basis."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+
+
+@pytest.mark.parametrize("transformer", [PolynomialFeatures(2), SplineTransformer()])
+def test_any_transformer_can_be_evaluated_in_part(rng, transformer):
+    from skarce.basis import fit_basis
+
+    X = rng.uniform(size=(2000, 2))
+    candidates = fit_basis(transformer, X, None, None)
+    phi = transformer.fit_transform(X)
+    right, weights = rng.normal(size=(2000, 3)), rng.uniform(size=2000)
+    evaluation = candidates.on(X)
+    products, squares = evaluation.project(right, weights)
+    np.testing.assert_allclose(products, phi.T @ right, atol=1e-9)
+    np.testing.assert_allclose(squares, weights @ phi**2)
+    np.testing.assert_allclose(evaluation.columns(np.array([2, 0]), slice(3, 9)), phi[3:9][:, [2, 0]])
+    np.testing.assert_allclose(candidates.select([2, 0]).transform(X), phi[:, [2, 0]])
+    assert list(candidates.select([2, 0]).get_feature_names_out()) == list(transformer.get_feature_names_out()[[2, 0]])

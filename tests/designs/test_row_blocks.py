@@ -1,0 +1,53 @@
+"""Rows that come in blocks."""
+
+import numpy as np
+import pytest
+
+from skarce.designs import RowBlocks
+
+
+def test_row_blocks_hold_one_block_and_read_a_memory_map(tmp_path, rng):
+    n = 20_000
+    X = np.memmap(tmp_path / "X", dtype=np.float32, mode="w+", shape=(n, 4))
+    X[:] = rng.normal(size=(n, 4))
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
+    y[:] = X[:, 0] + rng.normal(size=n)
+    sizes = [len(rows.X) for rows in RowBlocks.from_arrays(X, y, block_rows=6000)]
+    assert sizes == [6000, 6000, 6000, 2000]
+    sample, is_all, n_rows = RowBlocks.from_arrays(X, y, block_rows=999).sample(0, n_rows=500)
+    assert (len(sample.X), is_all, n_rows) == (500, False, n)
+    assert sample.X.dtype == np.float32
+
+
+def test_a_sample_of_a_stream_is_uniform():
+    def read():
+        for part in range(10):
+            yield np.full((1000, 1), float(part)), np.zeros(1000)
+
+    sample, _, _ = RowBlocks(read).sample(0, n_rows=2000)
+    counts = np.bincount(sample.X[:, 0].astype(int), minlength=10)
+    assert np.abs(counts - 200).max() < 60
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([(np.zeros((3, 2)), np.zeros(4))], "row block 0 has 3 rows of X but 4 of y"),
+        ([np.zeros((3, 2))], r"row block 0 must be \(X, y\)"),
+        ([(np.ones((3, 2)), np.ones(3)), (np.full((2, 2), np.nan), np.ones(2))], "X of row block 1 contains NaN"),
+        ([(np.ones((3, 2)), np.ones(3)), (np.ones((2, 3)), np.ones(2))], "row block 1 has 3 inputs"),
+        ([(np.ones((3, 2)), np.ones(3), -np.ones(3))], "negative sample weight"),
+        ([], "no rows"),
+    ],
+)
+def test_bad_blocks_are_named(parts, message):
+    with pytest.raises(ValueError, match=message):
+        RowBlocks(lambda: iter(parts)).sample()
+    if len(parts) > 1:
+        with pytest.raises(ValueError, match=message):
+            list(RowBlocks(lambda: iter(parts)))
+
+
+def test_row_blocks_want_a_factory():
+    with pytest.raises(TypeError, match="from_arrays"):
+        RowBlocks([(np.zeros((1, 1)), np.zeros(1))])

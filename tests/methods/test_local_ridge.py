@@ -1,0 +1,82 @@
+"""Local ridges: each at its minimum of GCV, one after the other."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+from skarce import KernelBasis, LocalRidgeRegressor, Outcome
+from skarce.methods.local_ridge import run_local_ridge
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from tests.oracles import gcv, largest_gain_of_gcv, random_problem
+from tests.problems import moments_of
+
+
+@pytest.mark.parametrize("readmit", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_local_ridges_end_at_a_minimum_in_every_coordinate(seed, readmit):
+    phi, t = random_problem(seed, n=40, m=25)
+    journal = Journal(Budget(tol=1e-4))
+    found = run_local_ridge(moments_of(phi, t), journal, None, readmit)
+    assert found.outcome is Outcome.CONVERGED
+    assert len(found.active) < 25
+    columns = phi if readmit else phi[:, found.active]
+    active = found.active if readmit else np.arange(len(found.active))
+    assert largest_gain_of_gcv(columns, t, active, found.ridges, 40) < 1e-3
+    assert (np.diff(journal.trace()["criterion"]) > -1e-9).all()
+    expected = -0.5 * 40 * np.log(gcv(phi[:, found.active], t, found.ridges) / 40)
+    np.testing.assert_allclose(journal.score, expected, rtol=1e-8)
+
+
+def test_a_cycle_of_local_ridges_is_what_dense_one_dimensional_searches_give():
+    """Every ridge in turn, the strongest column first, by a fine scan with N x N matrices."""
+    phi, t = random_problem(0, n=25, m=6)
+    found = run_local_ridge(moments_of(phi, t), Journal(Budget(max_steps=1)), 5.0, False)
+    order = np.argsort(-((phi.T @ t) ** 2) / (phi**2).sum(axis=0))
+    ridges = np.full(6, 5.0)
+    for j in order:
+        scan = (phi[:, j] ** 2).sum() * np.geomspace(1e-12, 1e12, 4000)
+        values = []
+        for r in scan:
+            trial = ridges.copy()
+            trial[j] = r
+            values.append(gcv(phi, t, trial))
+        ridges[j] = scan[np.argmin(values)]
+    kept = np.flatnonzero(ridges < 1e11 * (phi**2).sum(axis=0))
+    assert sorted(found.active) == sorted(kept)
+    order = np.argsort(found.active)
+    inner = ridges[kept] > 1e-11 * (phi[:, kept] ** 2).sum(axis=0)
+    np.testing.assert_allclose(found.ridges[order][inner], ridges[kept][inner], rtol=0.03)
+
+
+def test_initial_ridge_and_readmission_change_the_path(sinc):
+    X, y = sinc
+    models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (None, 1e-3, 1e3)]
+    assert all(m.criterion_ < 0.02 for m in models)
+    with pytest.raises(ValueError, match=r"initial_ridge must be positive and finite, or None; got -1"):
+        LocalRidgeRegressor(initial_ridge=-1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("gamma", [0.003, 0.01])
+def test_local_ridges_never_end_above_a_value_they_had(gamma):
+    """An explicit inverse loses its digits with wide kernels: a cycle that raised V is taken back."""
+    X, y = load_diabetes(return_X_y=True)
+    model = LocalRidgeRegressor(KernelBasis(gamma=100 * gamma)).fit(X[:150], y[:150])
+    assert model.outcome_ in (Outcome.CONVERGED, Outcome.ILL_CONDITIONED)
+    assert (np.diff(model.trace_["criterion"]) < 1e-6 * y.var()).all()
+    assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
+
+
+def test_a_cycle_of_local_ridges_that_raised_v_is_taken_back(rng):
+    """Here rounding does raise V; without taking back, the trace would rise, or the result be far from it."""
+    X = rng.uniform(-10, 10, (150, 1))
+    y = np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 150)
+    model = LocalRidgeRegressor(KernelBasis(gamma=0.01)).fit(X, y)
+    assert (np.diff(model.trace_["criterion"]) < 0.0).all()
+    assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
+
+
+def test_max_active_keeps_the_functions_of_largest_effect(sinc):
+    X, y = sinc
+    model = LocalRidgeRegressor(max_active=3).fit(X, y)
+    assert (len(model.active_), model.outcome_) == (3, Outcome.SIZE_LIMIT)
