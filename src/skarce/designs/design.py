@@ -27,6 +27,7 @@ class Rows(NamedTuple):
     weights : array of shape (n_rows,), or None
     labels : what a transformer is fitted on, if that is not the targets
     is_one_output : whether y had one dimension
+    for_widths : rows that kernels learn their widths from, if not these
     """
 
     X: Any
@@ -34,6 +35,7 @@ class Rows(NamedTuple):
     weights: Floats | None = None
     labels: Any = None
     is_one_output: bool = True
+    for_widths: Rows | None = None
 
     @property
     def y(self) -> Any:
@@ -65,6 +67,8 @@ class Recipe(NamedTuple):
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis. Kernels learn their widths from numbers, and foreign transformers get the labels if there are any."""
+        if isinstance(self.basis, KernelBasis):
+            rows = rows.for_widths or rows
         y = rows.y if rows.labels is None or isinstance(self.basis, KernelBasis) else rows.labels
         return fit_basis(self.basis, rows.X, y, rows.weights, **self.width_options(rows))
 

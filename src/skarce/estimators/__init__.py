@@ -11,6 +11,7 @@ from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresReg
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
+from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
 from skarce.estimators.sparse import SparseRegressor
 from skarce.estimators.stepwise import StepwiseRegressor
 from skarce.estimators.vbls import VBLSRegressor
@@ -28,6 +29,7 @@ __all__ = [
     "OrthogonalLeastSquaresRegressor",
     "RegularizedForwardRegressor",
     "RelevanceVectorClassifier",
+    "RelevanceVectorPoissonRegressor",
     "RelevanceVectorRegressor",
     "SparseRegressor",
     "StepwiseRegressor",

@@ -31,12 +31,9 @@ MIXTURE = np.array(
 class Bernoulli(Likelihood):
     """Zeros and ones. The latent function is the log odds of a one."""
 
-    def loss(self, targets: Floats, latent: Floats) -> Floats:
-        """log(1 + e^f) - t f, by one exponential that cannot overflow."""
-        return np.maximum(latent, 0.0) - targets * latent + np.log1p(np.exp(-np.abs(latent)))
-
-    def largest_log_density(self, targets: Floats) -> Floats:
-        return np.zeros(len(targets))
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        """t f - log(1 + e^f), by one exponential that cannot overflow."""
+        return -(np.maximum(latent, 0.0) - targets * latent + np.log1p(np.exp(-np.abs(latent))))
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """t - g, g (1 - g) and g (1 - g)(1 - 2 g)."""
@@ -44,7 +41,7 @@ class Bernoulli(Likelihood):
         curvature = probability * expit(-latent)
         return Slopes(targets - probability, curvature, curvature * (1.0 - 2.0 * probability))
 
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
+    def largest_curvature(self, targets: Floats) -> Floats:
         return np.full(len(targets), LARGEST_CURVATURE)
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:
@@ -56,7 +53,7 @@ class Bernoulli(Likelihood):
         log_odds = moderated_log_odds(mean, variance)
         return expit(log_odds) * expit(-log_odds)
 
-    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
+    def check_targets(self, targets: Floats) -> None:
         others = targets[(targets != 0.0) & (targets != 1.0)]
         if len(others):
             raise ValueError(f"labels must be coded as 0 and 1, got {others[0]!r}.")

@@ -25,17 +25,14 @@ class Gaussian(Likelihood):
 
     has_moments: ClassVar[bool] = True
 
-    def loss(self, targets: Floats, latent: Floats) -> Floats:
-        return 0.5 * (targets - latent) ** 2 / self.noise_variance
-
-    def largest_log_density(self, targets: Floats) -> Floats:
-        return np.full(len(targets), -0.5 * np.log(2.0 * np.pi * self.noise_variance))
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        return -0.5 * ((targets - latent) ** 2 / self.noise_variance + np.log(2.0 * np.pi * self.noise_variance))
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         precision = np.full(len(latent), 1.0 / self.noise_variance)
         return Slopes((targets - latent) * precision, precision, np.zeros(len(latent)))
 
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
+    def largest_curvature(self, targets: Floats) -> Floats:
         return np.full(len(targets), 1.0 / self.noise_variance)
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:

@@ -31,41 +31,41 @@ class Likelihood(ABC):
     latent_scale: ClassVar[float] = 10.0  # tau: the prior standard deviation of the constant, and the scale of learned weights
 
     @abstractmethod
-    def loss(self, targets: Floats, latent: Floats) -> Floats:
-        """Half the deviance at each row: log p(t | f) at the best f for this target, less log p(t | f)."""
-
-    @abstractmethod
-    def largest_log_density(self, targets: Floats) -> Floats:
-        """log p(t | f) at the best f for each target."""
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        """log p(t | f) at each row, with all constants."""
 
     @abstractmethod
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """Derivatives of `log_density` by f."""
 
     @abstractmethod
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
-        """An upper bound of the curvature at each row.
-
-        If there is none: the curvature at the best f for this target, or at f = `level` if that is larger.
-        """
+    def largest_curvature(self, targets: Floats) -> Floats:
+        """An upper bound of the curvature at each row; if there is none, the curvature of a fit that reproduces the targets."""
 
     @abstractmethod
     def mean(self, mean: Floats, variance: Floats) -> Floats:
-        """E t for f ~ N(mean, variance): the prediction, moderated by the uncertainty of f."""
+        """E t, moderated by the uncertainty of f, whose posterior has its mode at `mean` and there the curvature 1/variance.
+
+        That is N(mean, variance), unless another distribution with this mode and curvature goes better with the likelihood.
+        """
 
     @abstractmethod
     def variance(self, mean: Floats, variance: Floats) -> Floats:
-        """Var t for f ~ N(mean, variance): how far a new target may be from the prediction."""
+        """Var t with the same distribution of f: how far a new target may be from the prediction."""
 
-    def log_density(self, targets: Floats, latent: Floats) -> Floats:
-        """log p(t | f) at each row, with all constants."""
-        return self.largest_log_density(targets) - self.loss(targets, latent)
+    def loss(self, targets: Floats, latent: Floats) -> Floats:
+        """`offset` less log p(t | f) at each row: what a fit makes small. Default: minus log p(t | f)."""
+        return -self.log_density(targets, latent)
+
+    def offset(self, targets: Floats) -> Floats:
+        """A part of log p(t | f) that does not depend on f, kept apart to save time or digits. Default: zero."""
+        return np.zeros(len(targets))
 
     def level(self, targets: Floats, weights: Floats) -> float:
         """Where the prior of the constant is centered. Default: zero."""
         return 0.0
 
-    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
+    def check_targets(self, targets: Floats) -> None:
         """Raise a ValueError for targets that cannot be. Default: every number can be."""
         return
 
@@ -101,7 +101,7 @@ class Observations:
 
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
-        return self._largest - float(self.weights @ self.likelihood.loss(self.targets, latent + self.level))
+        return self._offset - float(self.weights @ self.likelihood.loss(self.targets, latent + self.level))
 
     def slopes(self, latent: Floats) -> Slopes:
         """Derivatives of the log likelihood by f at each row, weights counted."""
@@ -109,10 +109,13 @@ class Observations:
         return Slopes(self.weights * first, self.weights * curvature, self.weights * third)
 
     def largest_curvature(self) -> Floats:
-        """A bound of the curvature at each row, weights counted."""
-        return self.weights * self.likelihood.largest_curvature(self.targets, self.level)
+        """A bound of the curvature at each row, weights counted.
+
+        If there is none: the curvature of a fit that reproduces the targets, or that of a constant at the level if it is larger.
+        """
+        at_level = self.slopes(np.zeros(len(self))).curvature
+        return np.maximum(self.weights * self.likelihood.largest_curvature(self.targets), at_level)
 
     @cached_property
-    def _largest(self) -> float:
-        """sum c log p(t | f), each row at its best f."""
-        return float(self.weights @ self.likelihood.largest_log_density(self.targets))
+    def _offset(self) -> float:
+        return float(self.weights @ self.likelihood.offset(self.targets))

@@ -3,6 +3,12 @@ r"""Counts: :math:`t_i \sim \text{Poisson}(e^{f_i})`, the latent function f bein
 A row with weight c has the log likelihood :math:`c\,(tf - e^f - \log t!)`. So weight 2 equals the row twice. And k events in an
 exposure c may be given as the rate t = k/c with the weight c: both
 :math:`c\,(tf - e^f)` and :math:`kf - ce^f` are the log likelihood of k ~ Poisson(c e^f), up to a constant.
+
+The posterior of f is not symmetric: :math:`-e^f` bounds it from above much more than from below. So f with mode m and curvature 1/v
+is not taken for normal, but for the logarithm of a rate with a gamma distribution, of shape 1/v and mean :math:`e^m`, which has the
+same mode and curvature and is exact for a constant rate under a flat prior. A new count is then negative binomial, with mean
+:math:`\mu = e^m` and variance :math:`\mu + v\mu^2`, and predictions of a fit with an intercept add up to what was counted. A
+normal distribution would give the mean :math:`e^{m + v/2}`, which is off by orders of magnitude if nothing was counted nearby.
 """
 
 from __future__ import annotations
@@ -25,6 +31,10 @@ class Poisson(Likelihood):
     The prior of the constant is centered at the log of the mean rate, so that the unit of exposure does not matter.
     """
 
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        """t f - e^f - log t!."""
+        return self.offset(targets) - self.loss(targets, latent)
+
     def loss(self, targets: Floats, latent: Floats) -> Floats:
         """e^f - t - t (f - log t), as t (e^d - 1 - d) with d = f - log t, which keeps its digits near the best f."""
         counted = targets > 0.0
@@ -32,8 +42,8 @@ class Poisson(Likelihood):
         excess = latent - np.log(safe)
         return np.where(counted, safe * (np.expm1(np.minimum(excess, LARGEST_LOG_RATE)) - excess), _rate(latent))
 
-    def largest_log_density(self, targets: Floats) -> Floats:
-        """t log t - t - log t!."""
+    def offset(self, targets: Floats) -> Floats:
+        """t log t - t - log t!, the log density at the best f."""
         return xlogy(targets, targets) - targets - gammaln(targets + 1.0)
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
@@ -41,27 +51,25 @@ class Poisson(Likelihood):
         rate = _rate(latent)
         return Slopes(targets - rate, rate, rate)
 
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
-        """Return the larger of t and e^level: the curvature e^f has no bound."""
-        return np.maximum(targets, np.exp(level))
+    def largest_curvature(self, targets: Floats) -> Floats:
+        """Return t, as e^f has no bound and is t for a fit that reproduces the targets."""
+        return targets
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:
-        """E e^f = e^(mean + variance/2); infinite if that exceeds the largest number."""
+        """mu = e^m, the mean of a gamma distribution; infinite if that exceeds the largest number."""
         with np.errstate(over="ignore"):
-            return np.exp(mean + 0.5 * variance)
+            return np.exp(mean)
 
     def variance(self, mean: Floats, variance: Floats) -> Floats:
-        """E e^f + Var e^f, the latter e^(2 mean + variance) (e^variance - 1): of a new count with unit exposure."""
+        """mu + v mu^2, of a new count with unit exposure: the Poisson noise and the uncertainty of the rate."""
         with np.errstate(over="ignore", divide="ignore"):
-            # log(e^v - 1) = v + log(1 - e^-v) does not overflow, and is -inf if there is no uncertainty
-            log_excess = 2.0 * (mean + variance) + np.log(-np.expm1(-variance))
-            return self.mean(mean, variance) + np.exp(log_excess)
+            return np.exp(mean) + np.exp(2.0 * mean + np.log(variance))
 
     def level(self, targets: Floats, weights: Floats) -> float:
         """Return the log of the mean rate."""
         return float(np.log(weights @ targets / weights.sum()))
 
-    def check_targets(self, targets: Floats, weights: Floats | None = None) -> None:
+    def check_targets(self, targets: Floats) -> None:
         """Raise for negative or missing counts, and if nothing was counted: the log of a mean of zero is not a number."""
         wrong = np.flatnonzero(~((targets >= 0.0) & np.isfinite(targets)))
         if len(wrong):
@@ -70,7 +78,7 @@ class Poisson(Likelihood):
                 f"{'' if len(wrong) == 1 else f', and {len(wrong) - 1} more rows are like it'}. Drop these rows, or use a "
                 "regressor for numbers such as RelevanceVectorRegressor."
             )
-        if not (targets if weights is None else targets[weights > 0.0]).any():
+        if not targets.any():
             raise ValueError(
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."

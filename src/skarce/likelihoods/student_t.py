@@ -38,11 +38,8 @@ class StudentT(Likelihood):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}.")
 
-    def loss(self, targets: Floats, latent: Floats) -> Floats:
-        return tail_loss(((targets - latent) / self.scale) ** 2, self.degrees_of_freedom)
-
-    def largest_log_density(self, targets: Floats) -> Floats:
-        return np.full(len(targets), peak_log_density(self.degrees_of_freedom, self.scale**2))
+    def log_density(self, targets: Floats, latent: Floats) -> Floats:
+        return log_density(((targets - latent) / self.scale) ** 2, self.degrees_of_freedom, self.scale**2)
 
     def row_weights(self, targets: Floats, latent: Floats) -> Floats:
         """Return the mean precision of each row relative to 1/scale^2, given its target."""
@@ -57,7 +54,7 @@ class StudentT(Likelihood):
         # (a - r^2)/(a + r^2) = 2 a share - 1 and (3a - r^2)/(a + r^2) = 4 a share - 1: no power of a far residual overflows
         return Slopes(first, (nu + 1.0) * share * (2.0 * a * share - 1.0), 2.0 * first * share * (4.0 * a * share - 1.0))
 
-    def largest_curvature(self, targets: Floats, level: float) -> Floats:
+    def largest_curvature(self, targets: Floats) -> Floats:
         """(nu + 1)/(nu scale^2), at f = t."""
         return np.full(len(targets), (self.degrees_of_freedom + 1.0) / (self.degrees_of_freedom * self.scale**2))
 
@@ -71,15 +68,11 @@ class StudentT(Likelihood):
         return variance + (self.scale**2 * nu / (nu - 2.0) if nu > 2.0 else np.inf)
 
 
-def peak_log_density(degrees_of_freedom: float, squared_scale: float) -> float:
-    """Return the log density at distance zero."""
+def log_density(squared_distances: Floats, degrees_of_freedom: float, squared_scale: float) -> Floats:
+    """Return log t_nu at squared distances in units of the squared scale."""
     half = 0.5 * degrees_of_freedom
-    return float(gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(np.pi * degrees_of_freedom * squared_scale))
-
-
-def tail_loss(squared_distances: Floats, degrees_of_freedom: float) -> Floats:
-    """Return by how much the log density is lower at these squared distances, in units of the scale, than at zero."""
-    return 0.5 * (degrees_of_freedom + 1.0) * np.log1p(squared_distances / degrees_of_freedom)
+    peak = gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(np.pi * degrees_of_freedom * squared_scale)
+    return peak - (half + 0.5) * np.log1p(squared_distances / degrees_of_freedom)
 
 
 def row_weights(squared_distances: Floats, degrees_of_freedom: float) -> Floats:

@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skarce._linalg import cholesky, inverse_of_lower, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 from skarce.methods.latent.functions import Functions, weighted_gram
@@ -58,8 +58,7 @@ class Laplace:
     ) -> None:
         self.observations, self.functions, self.precisions, self.indices = observations, functions, precisions, indices
         self.n_fixed = self.columns.shape[1] - len(indices)
-        if not self._found_mode(start):  # so far away that rounding hides the way
-            self._found_mode(np.zeros(len(start)))
+        self._find_mode(start)
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
         self.score = self.evidence - float(self.penalties.sum())
 
@@ -172,6 +171,17 @@ class Laplace:
         return np.clip(determined[self.learned], 0.0, 1.0)
 
     # The mode -------------------------------------------------------------------------------------------------------------
+
+    def _find_mode(self, start: Floats) -> None:
+        """Go to the mode from `start`; from zero if that is better, or if the mode is not reached from `start`."""
+        zero = np.zeros(len(start))
+        is_worse = self._log_posterior(start, self.columns @ start) < self._log_posterior(zero, np.zeros(len(self.observations)))
+        try:
+            if not is_worse and self._found_mode(start):
+                return
+        except NotPositiveDefiniteError:
+            pass  # curvatures so different that the functions look dependent
+        self._found_mode(zero)
 
     def _found_mode(self, start: Floats) -> bool:
         """Go to the mode by Newton's method with step halving, which leaves H there; False if it is not reached."""

@@ -30,7 +30,7 @@ from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
 from skarce.designs.problem import Problem
-from skarce.likelihoods.student_t import peak_log_density, row_weights, tail_loss
+from skarce.likelihoods.student_t import log_density, row_weights
 from skarce.methods.method import Method
 from skarce.methods.variational.method import VariationalLeastSquares
 from skarce.posteriors.variational import VariationalPosterior
@@ -191,7 +191,7 @@ class _Rows(NamedTuple):
 
     def likelihood(self, freedom: float) -> float:
         """The sum of log t over the rows."""
-        return float(self.counts @ (peak_log_density(freedom, self.noise) - tail_loss(self.distances, freedom)))
+        return float(self.counts @ log_density(self.distances, freedom, self.noise))
 
     def bound(self, freedom: float) -> float:
         return self.likelihood(freedom) + self.beside

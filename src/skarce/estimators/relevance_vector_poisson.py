@@ -1,0 +1,220 @@
+"""Relevance vector regression of counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from skarce._typing import Floats
+from skarce.designs import Rows
+from skarce.estimators.latent import LatentEstimator
+from skarce.likelihoods import Poisson
+from skarce.methods.latent import SparseLatent
+
+DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
+
+
+class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
+    r"""Relevance vector machine for counts: the log rate is a sum of a few functions, each with a precision learned by evidence.
+
+    The target is a count. If rows were observed for different times, or over different areas, the target is the rate (count over
+    exposure) and ``sample_weight`` is the exposure, as in scikit-learn's `PoissonRegressor`. Every weight has a prior precision of
+    its own, and the precisions maximize the evidence by the Laplace approximation, which drives most of them to infinity. Nothing
+    is left to tune but the kernel.
+
+    Parameters
+    ----------
+    basis : "rbf", "passthrough" or transformer, default="rbf"
+        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
+        its output columns.
+    solver : {"fast", "em"}, default="fast"
+        ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
+        candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
+        `tol`; they may be different ones.
+    fit_intercept : bool, default=True
+        A constant that is always in. Its prior is N(log of the mean rate, 10^2), so that the unit of exposure does not matter.
+        Without it, the prior of the log rate is centered at zero.
+    tol : float, default=1e-3
+        The fit has converged when no single change raises the log evidence by more than this.
+    max_iter : int, default=100000
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int, default=None
+        Maximum number of basis functions.
+    max_time : float, default=None
+        Seconds after which the best model so far is returned, with a ConvergenceWarning.
+    verbose : int, default=0
+        1 prints a line now and then, 2 a line for every step.
+    random_state : int, RandomState or None, default=None
+        Seeds the first pool of candidates, and landmarks. None uses a fixed seed for the pool.
+
+    Attributes
+    ----------
+    active_ : ndarray of shape (n_active,)
+        The candidates in the model, ascending.
+    coef_ : ndarray of shape (n_active,)
+        Their weights in the log rate.
+    intercept_ : float
+        The constant in the log rate.
+    weight_precision_ : ndarray of shape (n_active,)
+        Prior precisions alpha of the weights.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        The centers of the active functions (kernel bases only).
+    relevance_ : ndarray of shape (n_candidates,)
+        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+    basis_ : transformer
+        The active functions only.
+    criterion_ : float
+        The log evidence by the Laplace approximation, less a weak penalty of prior variances beyond what log rates are believed to
+        reach (a scale of 10). Rates and exposures change it by a constant, so compare it only for the same targets and weights.
+    criterion_sense_ : int
+        1: larger is better.
+    outcome_ : Outcome
+        How the fit ended, in words.
+    trace_ : structured ndarray
+        One row per step: action, index (-1 for several at once), criterion, n_active.
+    posterior_ : LatentPosterior
+        The weights with their uncertainty.
+    n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    RelevanceVectorClassifier : The same method for classes.
+    RelevanceVectorRegressor : The same for numbers with normal noise.
+    sklearn.linear_model.PoissonRegressor : All inputs with one penalty, without uncertainty.
+
+    Notes
+    -----
+    With the log rate :math:`f = \Phi w + b`, the row :math:`(t, c)` of a rate t and an exposure c has the log likelihood
+    :math:`c\,(tf - e^f - \log t!)`. With :math:`B = \operatorname{diag}(ce^f)` and :math:`H = \Phi^TB\Phi + A` at the mode,
+
+    .. math:: \log p(t) \approx \log p(t|\hat w) - \tfrac12\hat w^TA\hat w + \tfrac12\log|A| - \tfrac12\log|H|.
+
+    At a new row f has the mode m and the variance v (`latent`). The rate is taken for a gamma variable whose logarithm has this
+    mode and curvature: the posterior of f is not symmetric, and a normal distribution would exaggerate rates by orders of magnitude
+    if nothing was counted nearby. The prediction is its mean, :math:`\mu = e^m`, and a new count with exposure c is negative
+    binomial with mean :math:`c\mu` and variance :math:`c\mu + v(c\mu)^2`, the Poisson noise and the uncertainty of the rate. With
+    an intercept the predictions for the training rows, times their exposures, add up to what was counted, but for the weak prior of
+    the constant.
+
+    Kernel widths that are learned (``KernelBasis(gamma="evidence")``) are learned from the square roots of the rates, whose noise
+    hardly depends on the rate, with exposures relative to their mean.
+
+    References
+    ----------
+    Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
+    Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
+    McCullagh, P. and Nelder, J. A. (1989). Generalized Linear Models. Chapman and Hall, chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import RelevanceVectorPoissonRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-5, 5, (400, 1))
+    >>> days = rng.uniform(1, 10, 400)
+    >>> counts = rng.poisson(days * np.exp(1 + np.sin(X[:, 0])))
+    >>> model = RelevanceVectorPoissonRegressor().fit(X, counts / days, sample_weight=days)
+    >>> mean, std = model.predict([[1.5]], return_std=True)
+    >>> print(f"{len(model.active_)} functions, {mean[0]:.1f} +- {std[0]:.1f} events a day")
+    4 functions, 7.3 +- 2.7 events a day
+    """
+
+    def __init__(
+        self,
+        basis: Any = "rbf",
+        *,
+        solver: str = "fast",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        max_active: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.basis = basis
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_active = max_active
+        self.max_time = max_time
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the count per unit of exposure, and how far a new count with unit exposure may be from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Also return the standard deviation of a new count with unit exposure: Poisson noise and uncertainty of the rate.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only with ``return_std=True``.
+        """
+        mean, std = self.latent(X)
+        likelihood = self._likelihood()
+        predicted = likelihood.mean(mean, std**2)
+        return (predicted, np.sqrt(likelihood.variance(mean, std**2))) if return_std else predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Counts, or rates.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The exposures of rates.
+
+        Returns
+        -------
+        score : float
+        """
+        predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _method(self) -> SparseLatent:
+        return SparseLatent(self.solver, random_state=self._seed())
+
+    def _likelihood(self) -> Poisson:
+        return Poisson()
+
+    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
+        X, y = self._checked_pair(probe, X, y, y_numeric=True)
+        targets = column_or_1d(y, warn=True).astype(np.float64)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weights.any():
+                raise ValueError("sample_weight must not be zero for every row.")
+        likelihood = self._likelihood()
+        likelihood.check_targets(targets)
+        likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
+        return Rows(X, targets[:, None], weights, for_widths=_rows_for_widths(X, targets, weights))
+
+
+def _rows_for_widths(X: Any, rates: Floats, exposures: Floats | None) -> Rows:
+    """Square roots of rates have a noise that hardly depends on the rate; exposures are counted relative to their mean."""
+    relative = None if exposures is None else exposures / exposures[exposures > 0.0].mean()
+    return Rows(X, np.sqrt(rates)[:, None], relative)
