@@ -164,8 +164,8 @@ def penalized_error(phi, t, ridge, *, intercept=False):
 
 
 def l1_objective(phi, t, weights, penalty):
-    """|t - phi a|^2 / 2 + mu |a|_1."""
-    return 0.5 * ((t - phi @ weights) ** 2).sum() + penalty * np.abs(weights).sum()
+    """|t - phi a|^2 / 2 + mu |a|_1; `weights` may be several sets of them, one in each row."""
+    return 0.5 * ((t - weights @ phi.T) ** 2).sum(axis=-1) + penalty * np.abs(weights).sum(axis=-1)
 
 
 def l1_violation(phi, t, weights, penalty):

@@ -58,12 +58,12 @@ def provide(request):
     return EVERY_KIND[request.param]
 
 
-@pytest.fixture(params=["plain", "weighted"])
+@pytest.fixture(scope="module", params=["plain", "weighted"])
 def weights(request):
     return None if request.param == "plain" else np.random.default_rng(5).integers(0, 4, N).astype(float)
 
 
-@pytest.fixture(params=[True, False], ids=["intercept", "no intercept"])
+@pytest.fixture(scope="module", params=[True, False], ids=["intercept", "no intercept"])
 def fit_intercept(request):
     return request.param
 
@@ -134,15 +134,23 @@ def test_rows_give_phi_and_products_with_its_square(provide, problem, weights, f
         np.testing.assert_allclose(some.target(), t, atol=1e-9 * np.abs(t).max())
 
 
-def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weights, fit_intercept):
-    basis, X, targets, raw = problem
+@pytest.fixture(scope="module")
+def annihilated(problem, weights, fit_intercept):
+    """Three candidates and their ridges, Phi, P and P Phi, which all kinds of moments are compared with."""
     active, ridges = np.array([5, 17, 2]), np.array([0.5, 1e-3, 4.0])
+    _, _, targets, raw = problem
+    phi, _ = dense(raw, targets[:, 0], weights, fit_intercept)
+    P = annihilator(phi[:, active], ridges, N)
+    return active, ridges, phi, P, P @ phi
+
+
+def test_remainders_of_every_candidate_come_from_the_rows(provide, problem, weights, fit_intercept, annihilated):
+    basis, X, targets, raw = problem
+    active, ridges, phi, P, rest = annihilated
     provided = provide(basis, X, targets, weights, fit_intercept)
     if provided[0].rows is None:
         pytest.skip("sums that were added up have no rows left to ask")
-    phi, _ = dense(raw, targets[:, 0], weights, fit_intercept)
-    P = annihilator(phi[:, active], ridges, N)
-    rest, scale = P @ phi, np.linalg.norm(phi, axis=0)
+    scale = np.linalg.norm(phi, axis=0)
     for output, moments in enumerate(provided):
         _, t = dense(raw[:, :1], targets[:, output], weights, fit_intercept)
         length = np.linalg.norm(t)

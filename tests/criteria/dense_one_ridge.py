@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from tests.oracles import gcv, gram_schmidt
 
-SCAN = np.geomspace(1e-10, 1e2, 241)
+SCAN = np.geomspace(1e-10, 1e2, 121)
 
 PENALTIES = pytest.mark.parametrize("penalize", ["weights", "orthogonal"])
 

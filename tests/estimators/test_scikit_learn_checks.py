@@ -72,7 +72,7 @@ ESTIMATORS = [
     VBLSRegressor("rbf"),
     VBLSRegressor(solver="em", max_iter=500),
     VBLSRegressor(prior="shared"),
-    VBLSRegressor("rbf", prior="shared", solver="em", fit_intercept=False),
+    VBLSRegressor("rbf", prior="shared", solver="em", fit_intercept=False, max_iter=100),
     VBLSRegressor(prior="shared", factorized=True, moments="whole"),
     VBLSRegressor(prior="none", posterior="student-t"),
     VBLSRegressor(significance="bound", fit_intercept=False),
