@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,6 +141,12 @@ class Design(ABC):
         """Return Phi_A and the targets about the center, without weights. Default: there are no rows to ask."""
         self.evaluation()
         raise AssertionError("a design with rows gives them")
+
+    def stream(self, problems: Sequence[Problem]) -> Any:
+        """Return a stream that goes on from these rows and the moments of their problems; None if that would cost too much."""
+        from skarce.designs.stream import StreamDesign  # which inherits from this class
+
+        return StreamDesign.after(self, [problem.moments.scaled(1.0 / problem.target_scale) for problem in problems])
 
     def problems(self, likelihood: Likelihood, kind: str = "auto", access: Access = IN_BATCHES) -> list[Problem]:
         """Return one problem for each output; its moments, if sums say all, are made here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any
 
@@ -11,6 +12,7 @@ from skarce._memory import require
 from skarce._parallel import slices
 from skarce.designs.choice import IN_BATCHES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
+from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
 from skarce.moments.passes import BLOCK_BYTES, Center, filled
 
@@ -59,6 +61,10 @@ class StreamDesign(Design):
         )
         stream.n_seen = stream.n_solved = design.n_samples
         return stream
+
+    def stream(self, problems: Sequence[Problem]) -> StreamDesign:
+        """Go on as it is."""
+        return self
 
     def fork(self) -> StreamDesign:
         """A second stream with the same past: each goes on by itself, and the sums are copied once one of them does."""

@@ -53,6 +53,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
     def _keep(self, posteriors: list[Any], design: Design) -> None:
         """Set every fitted attribute, after all that could fail."""
 
+    def _remember(self, prepared: Prepared) -> None:
+        """Keep what later batches go on from. Default: nothing, there are no later batches."""
+        return
+
     def _warnings(self, posteriors: list[Any]) -> list[str]:
         """Return what the user must know: by default, limits that were reached."""
         return list(dict.fromkeys(p.outcome.value for p in posteriors if p.outcome.deserves_a_warning))
@@ -107,6 +111,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
                 delattr(self, name)
         self.criterion_sense_ = method.sense
         self._keep(posteriors, prepared.design)
+        self._remember(prepared)
         for message in self._warnings(posteriors):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 

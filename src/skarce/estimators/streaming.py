@@ -66,11 +66,8 @@ class Streaming(SparseEstimator):
             self._fit_on(prepared, self._following(method), started)
         return self
 
-    def _fit_on(self, prepared: Prepared, method: Method[Any], started: float) -> None:
-        super()._fit_on(prepared, method, started)
-        if not isinstance(prepared.design, StreamDesign):
-            moments = [problem.moments.scaled(1.0 / problem.target_scale) for problem in prepared.problems]
-            self._stream = StreamDesign.after(prepared.design, moments) if hasattr(self, "partial_fit") else None
+    def _remember(self, prepared: Prepared) -> None:
+        self._stream = prepared.design.stream(prepared.problems) if hasattr(self, "partial_fit") else None
 
     def _following(self, method: Method[Any]) -> Method[Any]:
         """The method that goes on from the model of the last batch, until it is time to solve from scratch."""

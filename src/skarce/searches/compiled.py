@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import CompiledRule
-from skarce.moments import WholeGram
+from skarce.moments import whole_matrix
 from skarce.searches import _climb
 from skarce.states.state import EXACT_FIT, RIDGE_RANGE, State
 
@@ -42,7 +42,6 @@ def take_steps(
     lost digits. `BestAction(compiled=False)` takes the same steps and is its oracle.
     """
     gram = state.moments.gram
-    assert isinstance(gram, WholeGram)
     size, n_candidates = len(state), state.moments.n_candidates
     capacity = min(size + min(room, max_steps, NEW_FUNCTIONS), n_candidates)
     inverse = np.zeros((capacity, capacity))
@@ -54,7 +53,7 @@ def take_steps(
     squares = (state.remainder, state.overlap) if state.has_squares else (nothing, nothing)
     sums = (state.residual, state.freedom) if state.has_squares else (0.0, 0.0)
     steps, size, _, _ = _climb.climb(
-        *(gram.matrix, gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
+        *(whole_matrix(gram), gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
         *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes),
         *(state.energy, state.moments.n_samples, rule.noise_variance or -1.0, tol),
         *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),

@@ -1,0 +1,1 @@
+"""Do two versions of the library find the same models?"""
