@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skarce.comparison import (
     CLASSIFICATION,
+    COUNTS,
     METHODS,
     REGRESSION,
     TASKS,
@@ -38,7 +39,7 @@ def problem():
 def test_every_method_makes_new_unfitted_models_of_its_task(method):
     first, second = method.make(), method.make()
     assert first is not second
-    assert {REGRESSION: is_regressor, CLASSIFICATION: is_classifier}[method.task](first)
+    assert {REGRESSION: is_regressor, CLASSIFICATION: is_classifier, COUNTS: is_regressor}[method.task](first)
     assert clone(first).get_params().keys() == second.get_params().keys()
 
 
@@ -156,7 +157,7 @@ def test_every_kind_of_target_has_a_task():
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
 def test_a_task_is_ranked_by_a_number_of_its_score_and_shows_its_metrics(task, problem):
     X, y = problem
-    y = y if task is REGRESSION else y > 0.0
+    y = {REGRESSION: y, CLASSIFICATION: y > 0.0, COUNTS: np.round(np.abs(y))}[task]
     score = task.score(METHODS[task]["frvm"].fit, Fold(X, y, X, y))
     assert getattr(score, task.ranked_by) >= 0.0
     assert all(hasattr(score, metric.name) for metric in task.metrics)

@@ -18,7 +18,7 @@ task_option = click.option(
     "--task",
     type=click.Choice(list(TASKS)),
     callback=lambda context, option, name: None if name is None else TASKS[name],
-    help="Whether to predict numbers or classes.  [default: recognized from the target]",
+    help="Whether to predict numbers, classes or counts.  [default: numbers or classes, recognized from the target]",
 )
 
 

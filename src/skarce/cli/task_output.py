@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
 from skarce.datasets.tables import TableError
+from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
 
 
 class TaskOutput(ABC):
@@ -75,9 +75,35 @@ class ClassificationOutput(TaskOutput):
         return "the sum over the classes" if model.has_posterior_per_class else ""
 
 
+class CountOutput(TaskOutput):
+    """Expected counts with the standard deviation of a new count."""
+
+    def predictions(self, model: SavedModel, X: Any, std: str) -> dict[str, Any]:
+        if std != "plain":
+            raise TableError(f"--std {std} is for numbers; this model predicts counts.")
+        mean, deviation = model.pipeline.predict(X, return_std=True)
+        return {f"{model.target}_mean": mean, f"{model.target}_std": deviation}
+
+    def quality(self, model: SavedModel, score: float) -> dict[str, str]:
+        return {"D2": f"{score:.4f} of the Poisson deviance on the training rows"}
+
+    def level(self, model: SavedModel) -> dict[str, str]:
+        return {"intercept": f"{_intercept(model)} (log rate)"}
+
+    def criterion_remark(self, model: SavedModel) -> str:
+        return ""
+
+
+OUTPUTS: dict[type[Likelihood], TaskOutput] = {
+    Gaussian: RegressionOutput(),
+    Bernoulli: ClassificationOutput(),
+    Poisson: CountOutput(),
+}
+
+
 def output_for(model: SavedModel) -> TaskOutput:
     """The output for the task of a fitted model."""
-    return ClassificationOutput() if is_classifier(model.regressor) else RegressionOutput()
+    return OUTPUTS[type(model.regressor._likelihood())]
 
 
 def _noise(model: SavedModel) -> float:

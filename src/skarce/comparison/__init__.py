@@ -12,12 +12,13 @@ from skarce.comparison.registry import (
     own_names,
 )
 from skarce.comparison.scores import ALIGNED, SECONDS, Fold, Metric
-from skarce.comparison.tasks import CLASSIFICATION, REGRESSION, TASKS, Task, TooFewRowsError, task_for
+from skarce.comparison.tasks import CLASSIFICATION, COUNTS, REGRESSION, TASKS, Task, TooFewRowsError, task_for
 from skarce.comparison.width_rules import WIDTH_RULES
 
 __all__ = [
     "ALIGNED",
     "CLASSIFICATION",
+    "COUNTS",
     "METHODS",
     "REGRESSION",
     "SECONDS",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sklearn.linear_model import LassoCV, LogisticRegression
+from sklearn.linear_model import LassoCV, LogisticRegression, PoissonRegressor
 from sklearn.model_selection import GridSearchCV
 
 from skarce.basis import KernelBasis
 from skarce.comparison import rivals
-from skarce.comparison.tasks import CLASSIFICATION, REGRESSION, TASKS, Task
+from skarce.comparison.tasks import CLASSIFICATION, COUNTS, REGRESSION, TASKS, Task
 from skarce.comparison.width_rules import LEARNING_RULES, NO_KERNEL, NO_WIDTHS, OUR_KERNELS, OUR_KERNELS_BY_ARD, Widths, best_of
 from skarce.estimators import (
     BackwardEliminationRegressor,
@@ -25,6 +25,7 @@ from skarce.estimators import (
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     StepwiseRegressor,
     VBLSClassifier,
@@ -108,6 +109,7 @@ def _gps_be() -> Any:
 
 _rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(RelevanceVectorClassifier, solver="em")
 _vbls_rvm, _vbls_classes = partial(VBLSRegressor, "rbf"), partial(VBLSClassifier, "passthrough")
+_rvm_counts = partial(RelevanceVectorPoissonRegressor, solver="em")
 _rival = partial(Method, is_rival=True)
 
 _ALL = (
@@ -141,6 +143,10 @@ _ALL = (
     _rival("svc", CLASSIFICATION, "support vector machine, C=1, calibrated", rivals.make_svc, rivals.WIDTHS_OF_SVC),
     _rival("gp", CLASSIFICATION, "Gaussian process, RBF", rivals.make_class_gp, rivals.WIDTHS_OF_CLASS_GP, max_rows=1000),
     _rival("logistic", CLASSIFICATION, "logistic regression, C=1", LogisticRegression, NO_WIDTHS),
+    Method("frvm", COUNTS, "relevance vector machine for counts, fast", RelevanceVectorPoissonRegressor),
+    Method("rvm", COUNTS, "relevance vector machine for counts, EM", _rvm_counts, max_rows=1000),
+    _rival("poisson", COUNTS, "Poisson regression, linear, alpha=1", PoissonRegressor, NO_WIDTHS),
+    _rival("splines", COUNTS, "Poisson regression on splines of each input", rivals.make_poisson_splines, NO_WIDTHS),
 )
 METHODS = {task: {method.name: method for method in _ALL if method.task is task} for task in TASKS.values()}
 

@@ -10,8 +10,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import RidgeCV
-from sklearn.preprocessing import StandardScaler
+from sklearn.linear_model import PoissonRegressor, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from skarce._typing import Floats
@@ -27,6 +28,11 @@ def make_svr() -> Any:
 def make_svc() -> Any:
     """A support vector classifier with probabilities, which are calibrated by cross-validation."""
     return CalibratedClassifierCV(SVC(), ensemble=False)
+
+
+def make_poisson_splines() -> Any:
+    """An additive model of counts: Poisson regression on cubic splines of each input."""
+    return make_pipeline(SplineTransformer(8), PoissonRegressor(alpha=0.01, max_iter=1000))
 
 
 def make_ridge() -> Any:

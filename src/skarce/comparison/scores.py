@@ -13,12 +13,20 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
+from sklearn.metrics import (
+    accuracy_score,
+    d2_tweedie_score,
+    log_loss,
+    mean_poisson_deviance,
+    r2_score,
+    root_mean_squared_error,
+)
 
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
 
 NORMAL_95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard deviations of its mean
+LEAST_RATE = 1e-10  # a rate of zero makes the deviance of any count infinite
 ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
 SECONDS = "seconds"
 
@@ -119,6 +127,42 @@ def coverage(model: Any, fold: Fold) -> float:
 def gives_std(model: Any) -> bool:
     """Whether `predict(X, return_std=True)` gives the standard deviation of a new observation."""
     return "return_std" in inspect.signature(model.predict).parameters
+
+
+# Counts -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountScore(Score):
+    """One model of counts on one fold."""
+
+    deviance: float
+    d2: float | None
+    rmse: float
+    coverage: float | None
+
+
+COUNT_METRICS = (
+    Metric("deviance", "deviance", ALIGNED, "deviance: mean Poisson deviance; D2: the share of it that is explained"),
+    Metric("d2", "D2", ".3f"),
+    Metric("rmse", "RMSE", ALIGNED),
+    *COSTS,
+    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95% interval"),
+)
+
+
+def count_score(fit: Fit, fold: Fold) -> CountScore:
+    """Fit a model of counts, and compare its expected counts with the targets."""
+    model, predicted, costs = fit_and_predict(fit, fold, "predict")
+    expected = np.maximum(predicted, LEAST_RATE)
+    explains = len(expected) > 1 and bool(np.ptp(fold.y_test) > 0.0)
+    return CountScore(
+        deviance=float(mean_poisson_deviance(fold.y_test, expected)),
+        d2=float(d2_tweedie_score(fold.y_test, expected, power=1)) if explains else None,
+        rmse=float(root_mean_squared_error(fold.y_test, predicted)),
+        coverage=coverage(model, fold) if gives_std(model) else None,
+        **costs,
+    )
 
 
 # Classification -----------------------------------------------------------------------------------------------------------

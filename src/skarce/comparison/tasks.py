@@ -11,12 +11,14 @@ from sklearn.model_selection import KFold, RepeatedKFold, RepeatedStratifiedKFol
 
 from skarce.comparison.scores import (
     CLASS_METRICS,
+    COUNT_METRICS,
     REGRESSION_METRICS,
     Fit,
     Fold,
     Metric,
     Score,
     class_score,
+    count_score,
     regression_score,
 )
 from skarce.datasets import TargetKind
@@ -83,7 +85,18 @@ CLASSIFICATION = Task(
     width_splitter=StratifiedKFold,
     width_scoring="neg_log_loss",
 )
-TASKS = {task.name: task for task in (REGRESSION, CLASSIFICATION)}
+COUNTS = Task(
+    name="counts",
+    target=TargetKind.COUNTS,
+    score=count_score,
+    metrics=COUNT_METRICS,
+    ranked_by="deviance",
+    splitter=RepeatedKFold,
+    check_folds=check_rows,
+    width_splitter=KFold,
+    width_scoring="neg_mean_poisson_deviance",
+)
+TASKS = {task.name: task for task in (REGRESSION, CLASSIFICATION, COUNTS)}
 
 
 def task_for(target: TargetKind) -> Task:

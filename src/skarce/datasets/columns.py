@@ -41,6 +41,15 @@ def numbers(table: Table, name: str) -> Floats:
     return floats
 
 
+def counts(table: Table, name: str) -> Floats:
+    """A column as counts or rates: numbers that are not negative, and not all zero."""
+    values = numbers(table, name)
+    _refuse(table, values < 0.0, lambda row: f"counts must not be negative, but {table.place(row)} of {name!r} has {values[row]:g}")
+    if not values.any():
+        raise TableError(f"all counts in {name!r} are zero, so there is no rate to learn.")
+    return values
+
+
 def texts(table: Table, name: str) -> Any:
     """A column as text, nothing missing."""
     return _complete(table, name).astype(str).to_numpy(dtype=object)

@@ -10,3 +10,4 @@ class TargetKind(Enum):
 
     NUMBERS = "numbers"
     CLASSES = "classes"
+    COUNTS = "counts"

@@ -11,13 +11,13 @@ from pandas.api import types
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skarce.datasets.columns import NUMBER, TEXT, input_kind, labels, numbers, texts
+from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, texts
 from skarce.datasets.tables import Table, TableError, listed
 from skarce.datasets.target_kinds import TargetKind
 
 MOST_CLASSES = 10  # whole numbers with more distinct values are numbers
 FEWEST_DISTINCT, SHARE_DISTINCT = 20, 0.25  # text with more distinct values than both allow is probably an identifier
-READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels}
+READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels, TargetKind.COUNTS: counts}
 
 
 @dataclass(frozen=True)
