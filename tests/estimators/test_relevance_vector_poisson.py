@@ -16,24 +16,10 @@ from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skarce import KernelBasis, Outcome, RelevanceVectorPoissonRegressor
 from skarce.designs import RowBlocks
 from tests.oracles import laplace_score, latent_mode, rbf
-
-
-@parametrize_with_checks(
-    [
-        RelevanceVectorPoissonRegressor(),
-        RelevanceVectorPoissonRegressor("passthrough"),
-        RelevanceVectorPoissonRegressor(solver="em"),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        check(estimator)
 
 
 @pytest.fixture(params=["fast", "em"])

@@ -18,6 +18,7 @@ from skarce import (
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     SparseRegressor,
     StepwiseRegressor,
@@ -78,6 +79,9 @@ ESTIMATORS = [
     VBLSRegressor(significance="bound", fit_intercept=False),
     VBLSRegressor(noise="student-t"),
     StepwiseRegressor(),
+    RelevanceVectorPoissonRegressor(),
+    RelevanceVectorPoissonRegressor("passthrough"),
+    RelevanceVectorPoissonRegressor(solver="em"),
 ]
 
 

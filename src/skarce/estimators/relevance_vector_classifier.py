@@ -11,7 +11,7 @@ from skarce.methods.latent.sparse import SparseLatent
 class RelevanceVectorClassifier(LatentClassifier):
     """Relevance vector machine for classification: a few kernel functions, each with a precision learned by evidence.
 
-    The log odds are a weighted sum of functions; every weight has a prior precision of its own, and the precisions maximise the
+    The log odds are a weighted sum of functions. Every weight has a prior precision of its own, and the precisions maximize the
     evidence by the Laplace approximation, which drives most of them to infinity (Tipping 2001; Tipping and Faul 2003). Nothing is
     left to tune but the kernel, and no matrix of rows by rows is ever formed (``solver="fast"``).
 
@@ -21,39 +21,41 @@ class RelevanceVectorClassifier(LatentClassifier):
         What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
         its output columns.
     solver : {"fast", "em"}, default="fast"
-        ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates; ``"em"`` starts from all
+        ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
         `tol`; they may be different ones.
     class_weight : dict, "balanced" or None, default=None
-        A factor for the weight of the rows of each class; ``"balanced"`` makes all classes weigh the same.
+        A factor for the weight of the rows of each class. ``"balanced"`` makes all classes weigh the same.
     fit_intercept : bool, default=True
-        A constant that is always in; the level at the middle of the data has a prior N(0, 10^2).
+        A constant that is always in. The level at the center of the data has the prior N(0, 10^2).
     tol : float, default=1e-3
         The fit has converged when no single change raises the log evidence by more than this.
     max_iter : int, default=100000
-        Steps at most; a fit that ends there warns.
+        Maximum number of steps for each class. A ConvergenceWarning is issued if it is reached.
     max_active : int, default=None
-        Basis functions at most, for each class.
+        Maximum number of basis functions for each class.
     max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Seconds after which the best model so far is returned, with a ConvergenceWarning.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
-        Seeds the first pool of candidates, and landmarks; None uses a fixed seed for the pool.
+        Seeds the first pool of candidates, and landmarks. None uses a fixed seed for the pool.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    active_ : array of shape (n_active,)
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    active_ : ndarray of shape (n_active,)
         The candidates in the model, ascending; with more than two classes, those of all classes together.
-    coef_ : array of shape (n_active,) or (n_classes, n_active)
+    coef_ : ndarray of shape (n_active,) or (n_classes, n_active)
         Their weights in the log odds.
-    intercept_ : float or array of shape (n_classes,)
-    weight_precision_ : array like `coef_`
-        alpha, infinite where a class does not use a function.
-    relevance_vectors_ : array of shape (n_active, n_features)
-        The centres of the active functions (kernel bases only).
-    relevance_ : array of shape (n_candidates,)
+    intercept_ : float or ndarray of shape (n_classes,)
+        The constant in the log odds.
+    weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
+        Prior precisions alpha of the weights, infinite if a class does not use a function.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        The centers of the active functions (kernel bases only).
+    relevance_ : ndarray of shape (n_candidates,)
         1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
     basis_ : transformer
         The active functions only.
@@ -64,10 +66,22 @@ class RelevanceVectorClassifier(LatentClassifier):
         1: larger is better.
     outcome_ : Outcome
         How the fit ended, in words.
-    trace_ : structured array
+    trace_ : structured ndarray
         One row per step: action, index (-1 for several at once), criterion, n_active, and with more than two classes output.
     posterior_ : LatentPosterior, or a list of one per class
+        The weights with their uncertainty.
     n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    VBLSClassifier : A lower bound of the evidence, with precisions that groups of candidates may share.
+    RelevanceVectorPoissonRegressor : The same method for counts.
+    RelevanceVectorRegressor : The same for numbers with normal noise.
 
     References
     ----------

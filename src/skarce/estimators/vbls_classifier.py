@@ -25,38 +25,39 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     """Variational Bayesian classification by the bound of Jaakkola and Jordan: all candidates, of which most fade.
 
     The likelihood of every row is replaced by the best of a family of Gaussian lower bounds, and the precisions of the weights
-    maximise the bound on the evidence that follows. With ``basis="rbf"`` it is the VBLS-RVM of the paper for two classes.
+    maximize the bound on the evidence that follows. With ``basis="rbf"`` it is the VBLS-RVM of the paper for two classes.
 
     Parameters
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter. All candidates are in at first, so above 3000 rows kernels have 2000 landmarks as centres unless `basis`
-        says otherwise, and `fit` warns of it.
-    prior : {"ard", "shared"} or array of shape (n_candidates,), default="ard"
-        One precision for each weight, one for all, or one for all candidates of an equal label. Precisions are those of
-        standardised candidates, so units do not matter.
+        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
+        its output columns. All candidates are in at first. So above 3000 rows kernels have 2000 landmarks as centers, with a
+        warning, unless `basis` says otherwise.
+    prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
+        One precision for each weight, one for all, or one for all candidates with the same label. Precisions are those of
+        standardized candidates, so units do not matter.
     solver : {"direct", "em"}, default="direct"
-        ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way; ``"em"`` takes the sure ones of
-        expectation maximisation, in the factorised form the paper's sweeps, thousands of them, to fixed points of the same bound
-        (not always the same one; on kernels the sweeps do not get there).
+        ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way. ``"em"`` takes the sure ones of
+        expectation maximization, and in the factorized form the sweeps of the paper, thousands of them. Both end at fixed points
+        of the same bound, which are not always the same; on kernels the sweeps do not get there.
     factorized : bool, default=False
-        The paper's form, with independent weights and a fake target for each, a looser bound; it may collapse, with
-        ``prior="shared"`` most of all. The default takes the full covariance of the weights.
+        The form of the paper, with independent weights and a fake target for each, a looser bound. It may collapse, with
+        ``prior="shared"`` most of all. The default uses the full covariance of the weights.
     significance : None, float or "bound", default=None
         A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a test of each weight against zero, by the
         full covariance (a chi-squared test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
     class_weight : dict, "balanced" or None, default=None
-        A factor for the weight of the rows of each class; ``"balanced"`` makes all classes weigh the same.
+        A factor for the weight of the rows of each class. ``"balanced"`` makes all classes weigh the same.
     fit_intercept : bool, default=True
-        A constant that is always in; the level at the middle of the data has a prior N(0, 10^2).
+        A constant that is always in. The level at the center of the data has the prior N(0, 10^2).
     tol : float, default=1e-4
         The fit has converged when three steps in a row raise the bound by less than this.
     max_iter : int, default=10000
-        Steps at most; a fit that ends there warns.
+        Maximum number of steps for each class. A ConvergenceWarning is issued if it is reached.
     max_active : int, default=None
-        Candidates at most, for each class; of more, the strongest.
+        Maximum number of candidates for each class; of more, the strongest stay.
     max_time : float, default=None
-        Seconds after which the model so far is returned, with a warning.
+        Seconds after which the model so far is returned, with a ConvergenceWarning.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
@@ -64,14 +65,43 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending.
-    coef_ : array of shape (n_active,) or (n_classes, n_active)
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    active_ : ndarray of shape (n_active,)
+        The candidates in the model, ascending; with more than two classes, those of all classes together.
+    coef_ : ndarray of shape (n_active,) or (n_classes, n_active)
+        Their weights in the log odds.
+    intercept_ : float or ndarray of shape (n_classes,)
+        The constant in the log odds.
+    weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
+        Prior precisions alpha of the weights, infinite if a class does not use a function.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        The centers of the active functions (kernel bases only).
+    relevance_ : ndarray of shape (n_candidates,)
+        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+    basis_ : transformer
+        The active functions only.
     criterion_ : float
         The lower bound on the log evidence at the precisions found, summed over classes.
-    intercept_, weight_precision_, relevance_, basis_, relevance_vectors_, posterior_, outcome_, trace_, n_iter_, criterion_sense_
-        As in `RelevanceVectorClassifier`.
+    criterion_sense_ : int
+        1: larger is better.
+    outcome_ : Outcome
+        How the fit ended, in words.
+    trace_ : structured ndarray
+        One row per step: action, index (-1 for several at once), criterion, n_active, and with more than two classes output.
+    posterior_ : LatentPosterior, or a list of one per class
+        The weights with their uncertainty.
+    n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    RelevanceVectorClassifier : The evidence by the Laplace approximation, which scales to more candidates.
+    VBLSRegressor : The method for numbers.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Second-order steps for all ridges of the active block at once, in their logarithms.
 
-Coordinate moves need thousands of steps where functions overlap; Newton's method with Levenberg's safeguard needs a few.
+Coordinate moves need thousands of steps if functions overlap; Newton's method with Levenberg's safeguard needs a few.
 Functions whose best ridge is infinite are taken out one by one, the most useful deletion first.
 """
 

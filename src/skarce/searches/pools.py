@@ -1,6 +1,6 @@
 """Many candidates, few of them needed: solve on a pool, stream over all once, go on with the strongest violators.
 
-Where Phi'Phi is not at hand as a whole, a column of it costs a pass over all candidates. A search that only sees some hundred
+If Phi'Phi is not at hand as a whole, a column of it costs a pass over all candidates. A search that only sees some hundred
 of them pays one pass for all columns of its result instead of one for every addition, and the kernel matrix is never stored.
 """
 
@@ -42,7 +42,7 @@ class Pools:
     random_state: int = 0
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
-        """Climb on all candidates where that is cheap, else in pools until a scan of all finds none that helps."""
+        """Climb on all candidates if that is cheap, else in pools until a scan of all finds none that helps."""
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
             state = criterion.new_state(moments, *(start or ()))
             outcome = climb(criterion, state, journal, journal.budget.tol)
@@ -52,7 +52,7 @@ class Pools:
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
             pooled = moments.restricted_to(pool)
-            # From moments alone first: where digits are few, the rows are asked at every step, and steps are then dear.
+            # From moments alone first: if digits are few, the rows are asked at every step, and steps are then expensive.
             local = criterion.new_state(pooled.without_rows(), np.arange(len(active)), ridges)
             for tol in (max(ROUGH, journal.budget.tol), journal.budget.tol):
                 outcome = climb(criterion, local, journal, tol)

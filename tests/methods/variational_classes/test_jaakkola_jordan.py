@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_expit, logsumexp
 
 from skarce import Outcome
-from skarce.likelihoods import Labels
+from skarce.likelihoods import Bernoulli, Observations
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run
 from skarce.methods.variational_classes.model import Variational, curvature_of_bound
@@ -17,7 +17,7 @@ def problem(seed, n=25, m=2):
     rng = np.random.default_rng(seed)
     columns = rng.normal(size=(n, m))
     targets = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-2.0 * columns[:, 0]))).astype(float)
-    return columns, Labels(targets, rng.choice([1.0, 2.0], n))
+    return columns, Observations.of(Bernoulli(), targets, rng.choice([1.0, 2.0], n))
 
 
 def start(seed, groups=(0, 1), n=25):
@@ -30,7 +30,7 @@ def log_evidence_by_quadrature(model):
 
     The integrand is smooth and vanishes at the ends, so the sum converges exponentially: 241 points give 13 digits.
     """
-    alpha, labels = model.alpha, model.labels
+    alpha, labels = model.alpha, model.observations
     grid = np.linspace(-8.0, 8.0, 241)
     w = np.stack(np.meshgrid(grid / np.sqrt(alpha[0]), grid / np.sqrt(alpha[1]), indexing="ij"), axis=-1).reshape(-1, 2)
     signs = 2.0 * labels.targets - 1.0
@@ -70,11 +70,11 @@ def test_bounds_never_fall_and_end_at_their_fixed_points(seed):
     np.testing.assert_allclose(fitted.best_xi, fitted.model.xi, rtol=1e-3)
     P = (
         2.0
-        * (fitted.model.columns * (curvature_of_bound(fitted.model.xi) * model.labels.weights)[:, None]).T
+        * (fitted.model.columns * (curvature_of_bound(fitted.model.xi) * model.observations.weights)[:, None]).T
         @ fitted.model.columns
     )
     P += np.diag(fitted.model.alpha)
-    expected = np.linalg.solve(P, fitted.model.columns.T @ (model.labels.weights * (model.labels.targets - 0.5)))
+    expected = np.linalg.solve(P, fitted.model.columns.T @ (model.observations.weights * (model.observations.targets - 0.5)))
     np.testing.assert_allclose(fitted.weights, expected, rtol=1e-7)
 
 

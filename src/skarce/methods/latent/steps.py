@@ -18,7 +18,7 @@ from skarce.searches.damped_newton import Derivatives, damped_step
 from skarce.searches.removals import strike_out, thin_out
 
 PRECISION_RANGE = 1e-12, 1e12  # in units of the largest curvature that the likelihood can give a function
-ROUNDING = 1e-9  # of the score: less is not told from nothing
+ROUNDING = 1e-9  # of the score: a smaller loss counts as none
 
 
 def settle(model: Laplace, tolerance: float, max_steps: int) -> tuple[Laplace, bool]:

@@ -9,7 +9,7 @@ variances :math:`v_m = \psi_m/(h_m + \psi_m\alpha_m)` of the weights, the bound 
    \frac{y_im_i/2 + S/8 - \varphi_im_i^2}{s_i}\right] - \tfrac12\sum_m\left[\frac{v_mh_m}{\psi_m} + \alpha_m(\mu_m^2 + v_m) -
    1 - \log\alpha_mv_m\right].
 
-The constant, where there is one, stands beside the fake targets as a parameter with prior N(0, 10^2).
+The constant, if there is one, stands beside the fake targets as a parameter with prior N(0, 10^2).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class FakeTargets(Weighted):
         return h / (h + self.fake_variances * self.alpha)
 
     def keep(self, chosen: Mask) -> FakeTargets:
-        """Only the candidates where `chosen` is true; S stays as it is."""
+        """Return the model with the chosen candidates only; S stays as it is."""
         kept = np.flatnonzero(chosen)
         psi = self.fake_variances[kept]
         n_fixed = self.model.n_fixed
@@ -165,7 +165,7 @@ class FakeTargets(Weighted):
         return replace(self, model=replace(self.model, xi=xi))
 
     def _best_total(self, means: Floats, roots: float) -> float:
-        """S where L is largest with sum v h / psi at its best for each S."""
+        """Return the S that maximizes L, with sum v h / psi at its best for each S."""
         found = minimize_scalar(
             lambda log_total: 0.5 * roots**2 * np.exp(-log_total) - self._rows(means, float(np.exp(log_total))),
             bounds=(-30.0, 10.0),

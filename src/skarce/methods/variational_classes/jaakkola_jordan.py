@@ -87,7 +87,7 @@ class Fitted(Weighted):
         return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
 
     def kept(self, chosen: Mask, journal: Journal) -> Fitted:
-        """Only the candidates where `chosen` is true, settled again."""
+        """Return the model with the chosen candidates only, settled again."""
         return run(self.model.keep(chosen), journal)[0]
 
 
@@ -109,7 +109,7 @@ def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
 def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Raise the bound until it settles; groups that the data do not determine are taken out.
 
-    Rows that are far from the boundary, as nearly all are where a class is rare, move their xi by a small part of what is left of
+    Rows that are far from the boundary, as nearly all are if a class is rare, move their xi by a small part of what is left of
     their way in each step. So there steps of xi are stretched, more and more, as long as the bound agrees.
     """
     now, n_still, stretch = _begun(model), 0, 1.0
@@ -128,7 +128,7 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
 
 
 def _begun(model: Variational) -> Fitted:
-    """The first solution. Where a class is rare xi settles first: as long as the constant is on its way, nothing else matters."""
+    """Return the first solution. If a class is rare, xi settles first: nothing else matters until the constant has arrived."""
     now = Fitted(model)
     for _ in range(FIRST_ROWS if model.is_lopsided else 0):
         following = Fitted(replace(model, xi=now.best_xi))

@@ -35,12 +35,12 @@ def curvature_of_bound(xi: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Variational:
-    """Standardised columns, the precision of each group, and xi of each row.
+    """Standardized columns, the precision of each group, and xi of each row.
 
     Attributes
     ----------
     observations : zeros and ones, and how often each row counts
-    design : shape (n_rows, n), the standardized columns, after one of ones where there is a constant
+    design : shape (n_rows, n), the standardized columns, after one of ones if there is a constant
     candidates : which they are, without the constant
     groups : which of them share a precision
     precisions : one for each group
@@ -67,7 +67,7 @@ class Variational:
 
     @property
     def level(self) -> float:
-        """Where the constant alone would be."""
+        """The log odds of a model without candidates."""
         return float(logit(np.average(self.observations.targets, weights=self.observations.weights)))
 
     @property
@@ -82,7 +82,7 @@ class Variational:
 
     @property
     def columns(self) -> Floats:
-        """Those of the candidates."""
+        """The columns of the candidates."""
         return self.design[:, self.n_fixed :]
 
     @property
@@ -94,15 +94,15 @@ class Variational:
     def precision_at(self, weights: Floats) -> Floats:
         """Phi'B Phi + A, B = g(1 - g) being the curvature of the likelihood itself at these weights.
 
-        Its inverse is the covariance to be told to others. The bound is curved more than the likelihood, by a factor of 1 to some
-        more the surer a row is, and intervals by its covariance are too narrow: those of 95 % held 80 % in a simulation.
+        Its inverse is the covariance of the posterior. The bound is curved more than the likelihood, and the more so the surer a
+        row is. So intervals by the covariance of the bound are too narrow: those of 95 % held 80 % in a simulation.
         """
         matrix = weighted_gram(self.design, self.observations.slopes(self.design @ weights)[1])
         matrix.flat[:: len(matrix) + 1] += self.alpha
         return matrix
 
     def keep(self, chosen: Mask) -> Variational:
-        """Only the candidates where `chosen` is true."""
+        """Return the model with the chosen candidates only."""
         if chosen.all():
             return self
         kept = np.flatnonzero(chosen)
