@@ -25,7 +25,7 @@ class VariationalPosterior(Posterior):
     Attributes
     ----------
     squared_norms : ndarray of shape (n_active,) or None
-        h = diag(Phi'Phi) of the active candidates. None only if nothing factorized is asked for.
+        h = diag(Phi'Phi) of the active candidates. The factorized posterior needs it.
     group_sizes : ndarray of shape (n_active,) or None
         For each active candidate, how many candidates share its precision. None if the method has no groups.
     is_factorized : bool
@@ -91,7 +91,7 @@ class VariationalPosterior(Posterior):
         return stats.t(n * self.group_sizes, self.mean, scale)
 
     def variance(self, phi: Floats) -> Floats:
-        """Return the variance of a new target: noise (of Student's t too), and the uncertainty of the intercept and the weights."""
+        """Return the variance of a new target: noise (normal or Student's t), and the uncertainty of intercept and weights."""
         if np.isinf(self.noise_freedom):
             return super().variance(phi)
         return super().variance(phi) + self.noise_variance * 2.0 / (self.noise_freedom - 2.0)
