@@ -61,7 +61,8 @@ def test_what_cannot_be_is_named(moons):
     with pytest.raises(ValueError, match=r"label for each of the 150 candidates, got shape \(2,\)"):
         VBLSClassifier(prior=[0, 1]).fit(X, y)
     for missing in (np.nan, None):
-        with pytest.raises(ValueError, match=f"that of candidate 1 is {missing}; candidates of no group need labels of their own"):
+        message = f"the label of candidate 1 is {missing}; give each candidate that belongs to no group a unique label"
+        with pytest.raises(ValueError, match=message):
             VBLSClassifier("passthrough", prior=[0, missing]).fit(X, y)
     for factorized in ("no", 2, None):
         with pytest.raises(ValueError, match=f"factorized must be True or False, got {factorized!r}"):

@@ -631,7 +631,7 @@ def test_an_interrupt_says_how_to_go_on_and_keeps_what_there_is(tiny, monkeypatc
         result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
     assert result.exit_code == 130
     # An older rich ends its progress bar with an empty line.
-    assert result.stderr.lstrip() == "Interrupted; 1 results are in out. The same command goes on from there.\n"
+    assert result.stderr.lstrip() == "Interrupted; 1 results are in out. The same command continues from there.\n"
     assert sorted(os.listdir("out")) == ["records.jsonl", "results.json", "tables.md"]
 
 
@@ -670,7 +670,7 @@ def test_failures_are_counted_and_end_in_exit_code_1(tiny, monkeypatch):
 
 def test_what_the_user_can_mend_is_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert_one_line(run("reproduce"), "name a paper: fgcv")
+    assert_one_line(run("reproduce"), "no paper was named; choose from fgcv")
     assert_one_line(run("reproduce", "moby"), "unknown paper 'moby'; choose from fgcv")
 
 

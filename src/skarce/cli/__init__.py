@@ -64,7 +64,7 @@ def app() -> None:
       skarce fit houses.csv --target price --out houses.skops
       skarce predict houses.skops new_houses.csv --out predictions.csv
       skarce explain houses.skops
-      skarce reproduce fgcv --quick                   the experiments of a paper, our numbers beside its
+      skarce reproduce fgcv --quick                   the experiments of a paper, our numbers next to its
     """
 
 

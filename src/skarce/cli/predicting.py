@@ -62,7 +62,7 @@ def _check_csv_output(out: Path, *sources: Path) -> None:
 
 
 def _with_predictions(model: SavedModel, data: Path, std: str) -> Any:
-    """The table as it is in its file, with the predictions beside it."""
+    """The table as it is in its file, with columns for the predictions added."""
     texts = [name for name, kind in model.columns.items() if kind != NUMBER]
     X = inputs(read_table(data, texts), model.columns)
     frame = read_verbatim(data)

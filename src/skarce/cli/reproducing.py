@@ -1,4 +1,4 @@
-"""``skarce reproduce``: the experiments of a paper, our numbers beside its numbers."""
+"""``skarce reproduce``: the experiments of a paper, with our numbers next to the printed ones."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from skarce.reproduce.runner.summary_table import summary_table
 
 RECORDS = "records.jsonl"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
-HELP = f"""Run the experiments of a paper and put our numbers beside its numbers.
+HELP = f"""Run the experiments of a paper, and show our numbers next to the printed ones.
 
-This writes tables.md, results.json and pictures: one for each data set, or those in which a paper shows all its tasks together.
-Each result is stored as soon as it is there, so the same command continues after an interrupt. Real data are read from the
-folder that SKARCE_DATA names, or fetched from OpenML.
+This writes tables.md, results.json and pictures. There is one picture for each data set, or a few for all tasks of the paper
+together. Each result is stored as soon as it is available, so the same command continues after an interrupt. Real data are read
+from the folder that SKARCE_DATA names, or fetched from OpenML.
 
 \b
 Papers:
@@ -44,7 +44,7 @@ Examples:
 """
 
 
-@click.command(help=HELP, short_help="Run the experiments of a paper, our numbers beside its numbers.")
+@click.command(help=HELP, short_help="Run the experiments of a paper, our numbers next to its own.")
 @click.argument("paper", required=False)
 @click.option("--quick", is_flag=True, help="Run few repeats, sizes and kernel widths, in two minutes.")
 @click.option("--only", "names", help="Comma-separated experiments, or patterns such as kin8nm-*.  [default: all]")
@@ -74,7 +74,7 @@ def reproduce(
     fresh: bool,
 ) -> None:
     if paper is None:
-        raise UnknownExperimentError(f"name a paper: {', '.join(PAPERS)}.")
+        raise UnknownExperimentError(f"no paper was named; choose from {', '.join(PAPERS)}.")
     found = find_paper(paper, quick)
     whole = [experiment.name for experiment in find_paper(paper, False).experiments] if quick else []
     chosen = experiment_names(found, None if names is None else names.split(","), elsewhere=whole)
@@ -90,7 +90,7 @@ def reproduce(
 
 
 def _open(folder: Path, fresh: bool) -> Store:
-    """The records in a folder, which is created if needed, after a check that more can be written."""
+    """Open the records in a folder. The folder is created if needed, and must be writable."""
     path = folder / RECORDS
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def _open(folder: Path, fresh: bool) -> Store:
 
 
 def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
-    """Run and write; after an interrupt, write the tables of the results so far and say how to continue."""
+    """Run and write all files. After an interrupt, write the tables of the results so far and say how to continue."""
     n_before = len(run.records())
     if n_before:
         messages().print(f"{n_before} results are already in {folder}; continuing from there.")
@@ -114,7 +114,9 @@ def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
     except KeyboardInterrupt:
         _write(run, folder, quick, draw=False)
         n_results = len(run.records())
-        raise KeyboardInterrupt(f"Interrupted; {n_results} results are in {folder}. The same command goes on from there.") from None
+        raise KeyboardInterrupt(
+            f"Interrupted; {n_results} results are in {folder}. The same command continues from there."
+        ) from None
 
 
 def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
@@ -154,7 +156,10 @@ def _show(paper: Paper, found: Sequence[Finding]) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, or lines if that is not a terminal; call the function with the numbers done and in all."""
+    """A progress bar on standard error, or lines if that is not a terminal.
+
+    Call the function with the number of finished results and the number of all results.
+    """
     if not messages().is_terminal:
         yield ProgressLines(messages().print)
         return
@@ -165,7 +170,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 class ProgressLines:
-    """Prints now and then how far a run is, for a log file: at most once in `every` seconds."""
+    """Prints the progress of a run, for a log file, at most once every `every` seconds."""
 
     def __init__(self, say: Callable[[str], object], every: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._say, self._every, self._clock = say, every, clock

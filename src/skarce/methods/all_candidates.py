@@ -1,4 +1,4 @@
-"""The model with all candidates and one precision, by evidence (ABF; the full Gaussian process of backward elimination)."""
+"""All candidates with one precision, by evidence: ABF, and the full Gaussian process that backward elimination starts from."""
 
 from __future__ import annotations
 
@@ -20,15 +20,21 @@ from skarce.states.journal import Journal
 from skarce.states.members import Members
 from skarce.states.outcome import Outcome
 
-NO_FREEDOM = 1e-9  # of n: where functions as many as rows leave no more than rounding
+NO_FREEDOM = 1e-9  # of n: with as many functions as rows, what is left is rounding
 
 
 @dataclass(frozen=True)
 class PriorEvidence(IndividualEvidence):
-    """The log evidence of functions that share one prior variance v, given or learned, when their common ridge is found.
+    """The log evidence of functions that share one prior variance v, which is given or learned. Their ridge is already found.
 
-    If v is given, the best noise with all functions is the ridge times v: |t - Phi w|^2 / (n - gamma) where the evidence is
-    stationary. With fewer functions and that ridge the same quotient is the noise, and no less than with all of them.
+    If v is given, the best noise with all functions is the ridge times v. This equals |t - Phi w|^2 / (n - gamma), because the
+    evidence is stationary there. With fewer functions and the same ridge, the noise is the same quotient, but not less than with
+    all functions.
+
+    Parameters
+    ----------
+    weight_variance : float or None
+        v, for the target at hand. None if it is learned.
     """
 
     weight_variance: float | None = None
@@ -44,13 +50,13 @@ class PriorEvidence(IndividualEvidence):
         return -0.5 * (n_samples * float(np.log(noise)) + members.energy / noise + members.log_determinant)
 
     def value(self, score: Floats | float, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """The log density of the targets, with all constants."""
+        """Return the log density of the targets, with all constants."""
         if self.weight_variance is None or n_samples <= 0.0:
             return super().value(score, n_samples, n_total, target_scale)
         return score - 0.5 * n_samples * np.log(2.0 * np.pi) + n_samples * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """|t - Phi w|^2 / (n - gamma), gamma = sum(1 - rho R_kk), which for no functions is t't / n; not below rho v."""
+        """Return |t - Phi w|^2 / (n - gamma) with gamma = sum(1 - rho R_kk), at least rho v. Without functions: t't / n."""
         if self.weight_variance is None or not len(members.ridges):
             return members.energy / n_samples
         ridge = float(members.ridges[0])
@@ -66,14 +72,17 @@ class AllCandidates(MomentMethod):
 
     Parameters
     ----------
-    weight_variance : the prior variance of the weights in user units; None learns it
+    weight_variance : float or None
+        The prior variance of the weights in user units. None learns it.
+    criterion : PriorEvidence
+        The criterion without a target; `judge` adds the prior variance.
     """
 
     weight_variance: float | None = None
     criterion: PriorEvidence = field(default_factory=PriorEvidence)
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
-        """Widths go with the prior of the weights."""
+        """Return the prior variance, so that widths are learned under the same prior."""
         return {"weight_variance": self.weight_variance}
 
     def judge(self, problem: Problem) -> PriorEvidence:
@@ -95,7 +104,10 @@ class FullModel(NamedTuple):
 
 
 def full_model(moments: Moments, journal: Journal, weight_variance: float | None) -> FullModel | None:
-    """All candidates at the ridge of largest evidence; None where that is at its upper bound, where noise alone is as likely."""
+    """Return all candidates at the ridge of largest evidence.
+
+    Returns None if no candidate is usable, or if the best ridge is at its upper bound: then noise alone is as likely.
+    """
     usable, directions, fit = fit_of_all(moments, weight_variance)
     if not len(fit.squared_norms):
         return None
@@ -114,7 +126,7 @@ def full_model(moments: Moments, journal: Journal, weight_variance: float | None
 
 
 def run_all_candidates(moments: Moments, journal: Journal, weight_variance: float | None) -> Fit:
-    """The same as a set; of no functions where there is no such model."""
+    """Return the full model as a fit, without functions if there is no full model. Respects `max_active`."""
     full = full_model(moments, journal, weight_variance)
     if full is None:
         return Fit.empty(Outcome.CONVERGED)
@@ -126,7 +138,7 @@ def run_all_candidates(moments: Moments, journal: Journal, weight_variance: floa
 
 
 def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
-    """Those of largest effect w^2 / h, what t'P t rises by without one of them."""
+    """Return the candidates of largest effect w^2 / h. The effect is how much t'P t rises if one of them is taken out."""
     matrix = moments.gram.block(candidates, candidates)
     matrix.flat[:: len(candidates) + 1] += ridge
     inverse = symmetric_inverse(cholesky_of_nearly_singular(matrix))

@@ -1,8 +1,8 @@
-"""Fast GCV to the letter: after every action the noise is re-estimated while the precisions are held.
+"""Fast GCV exactly as printed: after every action the noise is estimated again while the precisions stay fixed.
 
 Sundararajan, Shevade and Keerthi, section 3.1, step 10, and section 3.2, item 7. Generalized cross validation depends on
-zeta = alpha sigma^2 only, so holding alpha while sigma^2 moves multiplies every zeta: V may rise, and up to L re-estimations
-repair it. It is here for comparison; holding zeta needs none of this.
+zeta = alpha sigma^2 only. If alpha is fixed while sigma^2 moves, every zeta is multiplied by the same factor, so V may rise, and
+up to L more estimates repair it. This method exists for comparison; fixing zeta instead avoids all of this.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class HeldPrecision(MomentMethod):
 
 @on_one_blas_thread
 def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fit:
-    """Best actions with the printed noise update, until neither they nor the noise move any more.
+    """Take best actions with the printed noise update until no action helps and the noise no longer moves.
 
-    The printed floor alpha_min = 1/N is taken for targets of unit variance: a floor in user units would make the result depend on
-    them.
+    The printed floor alpha_min = 1/N is applied to targets of unit variance. A floor in user units would make the result depend on
+    the units.
     """
     budget, n = journal.budget, moments.n_samples
     variance = moments.target_energy / n

@@ -1,8 +1,8 @@
-r"""Adaptive sparseness: expectation maximisation with a Jeffreys prior on the variance of every weight (Figueiredo 2003).
+r"""Adaptive sparseness: expectation maximization with a Jeffreys prior on the variance of every weight (Figueiredo 2003).
 
 .. math:: w \leftarrow U(\sigma^2 I + U G U)^{-1}U b, \quad U = \operatorname{diag}|w|, \qquad \sigma^2 \leftarrow |t - \Phi w|^2/n
 
-equals :math:`(G + \sigma^2\operatorname{diag}(1/w^2))^{-1}b` without dividing by a weight. At a fixed point
+The first update equals :math:`(G + \sigma^2\operatorname{diag}(1/w^2))^{-1}b`, but does not divide by a weight. At a fixed point
 :math:`\varphi_i^T(t - \Phi w) = \sigma^2/w_i`, or :math:`w_i = 0`.
 """
 
@@ -29,21 +29,31 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import RESOLUTION
 
-# A weight whose square is below this share of sigma^2 / phi'phi cannot come back: its next one is smaller by as much.
+# A weight whose square is below this share of sigma^2 / phi'phi cannot come back: each update shrinks it by as much again.
 PRUNED_EFFECT = 1e-12
 LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
-LEAST_RESIDUAL = 1e-30  # of the energy of the target: nothing is left
+LEAST_RESIDUAL = 1e-30  # of the energy of the target: below this, nothing is left
 
 
 class JeffreysEM:
-    """Members, weights and noise; `step` takes one iteration.
+    """Members, weights and noise. `step` runs one iteration.
 
     Attributes
     ----------
-    members : candidates that are still in
-    weights : w, one for each of them
-    noise : sigma^2, not below `least_noise`
-    ridges : those of which the weights are the ridge estimate, sigma^2 / w^2 of the iterate before
+    members : ndarray of shape (n_members,)
+        The candidates that are still in the model.
+    weights : ndarray of shape (n_members,)
+        w, one for each member.
+    noise : float
+        sigma^2, at least `least_noise`.
+    ridges : ndarray of shape (n_members,)
+        sigma^2 / w^2 of the previous iterate. The weights are the ridge estimate with these ridges.
+    gram, projections : ndarray
+        Phi'Phi and Phi't of the members.
+    least_noise : float
+        The lower bound of the noise.
+    used : float
+        The degrees of freedom that the last step used.
     """
 
     weights: Floats
@@ -55,10 +65,10 @@ class JeffreysEM:
         self.least_noise = LEAST_NOISE * moments.target_energy / self._n
         self.ridges = np.full(len(members), initial_ridge)
         self._solve()
-        self.used = 0.0  # degrees of freedom of the last step
+        self.used = 0.0
 
     def step(self) -> float:
-        """One iteration; returns the largest change of a weight, relative to its standard deviation sigma / |phi|."""
+        """Run one iteration. Returns the largest change of a weight, relative to its standard deviation sigma / |phi|."""
         noise, sizes = self.noise, np.abs(self.weights)
         matrix = self.gram * sizes
         matrix *= sizes[:, None]
@@ -76,7 +86,7 @@ class JeffreysEM:
         return float(change.max(initial=0.0))
 
     def _solve(self) -> None:
-        """The weights that belong to the ridges, and their noise."""
+        """Compute the weights for the current ridges, and the noise."""
         matrix = self.gram.copy()
         matrix.flat[:: len(matrix) + 1] += self.ridges
         self.weights = lapack.dpotrs(cholesky_of_nearly_singular(matrix), self.projections, lower=1)[0]
@@ -86,7 +96,7 @@ class JeffreysEM:
         return max(self._residual() / self._n, self.least_noise)
 
     def _residual(self) -> float:
-        """From the rows where the difference of moments has lost digits, as where the noise is at its bound."""
+        """Return |t - Phi w|^2, from the rows if the difference of moments has lost digits. It has if the noise is very small."""
         explained = self.weights @ (2.0 * self.projections - self.gram @ self.weights)
         residual, energy = self._moments.target_energy - float(explained), self._moments.target_energy
         if residual < LOST_DIGITS * energy and self._moments.rows is not None:
@@ -94,12 +104,12 @@ class JeffreysEM:
         return max(residual, RESOLUTION * energy)
 
     def score(self) -> float:
-        """-(n/2) log(q / v^2), as `GCV` has it."""
+        """Return -(n/2) log(q / v^2), the score of `GCV`."""
         freedom = max(self._n - self.used, RESOLUTION * self._n)
         return self._n * float(np.log(freedom) - 0.5 * np.log(self._residual()))
 
     def keep_most_missed(self, n_kept: int) -> None:
-        """Only so many, those without which the penalised error would grow most."""
+        """Keep only `n_kept` members: those without which the penalized error would grow most."""
         scales = np.abs(self.weights)
         kept = np.zeros(len(scales), dtype=bool)
         kept[most_missed(self.gram, self.projections, scales, self.noise, n_kept)] = True
@@ -121,7 +131,10 @@ class Jeffreys(MomentMethod):
 
     Parameters
     ----------
-    initial_ridge : the ridge of every candidate at the start
+    initial_ridge : float
+        The ridge of every candidate at the start.
+    criterion : GCV
+        The criterion that the posterior reports.
     """
 
     initial_ridge: float = 0.01
@@ -137,7 +150,10 @@ class Jeffreys(MomentMethod):
 
 @on_one_blas_thread
 def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fit:
-    """Iterate until no weight changes by more than the tolerance; where that leaves too many, again from the most missed."""
+    """Iterate until no weight changes by more than the tolerance.
+
+    If too many functions are left, the ones that are missed most are kept, and the iteration continues with them.
+    """
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     what = f"adaptive sparseness, which starts from all {len(usable)} candidates,"
     require(len(usable), len(usable), what, "Use fewer candidates (KernelBasis(centers=500))")
@@ -155,9 +171,9 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fi
 
 
 def _iterate(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | None:
-    """Step until no weight changes by more than the tolerance; the limit that ended it before, or None.
+    """Iterate until no weight changes by more than the tolerance. Returns the limit that stopped it earlier, or None.
 
-    `seconds` is how long a step takes at first, and a model made of where it ends takes as long again.
+    `seconds` is how long the first step takes. The posterior of the result takes about as long as another step.
     """
     change = np.inf
     while len(state.members) and change > journal.budget.tol:

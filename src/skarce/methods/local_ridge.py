@@ -1,7 +1,7 @@
-"""Local smoothing: one ridge per weight by generalized cross validation, from the full model, one coordinate after the other.
+"""Local smoothing: one ridge per weight by generalized cross validation, from the full model, one coordinate at a time.
 
-Orr (1995a), as section 2.1 of Sundararajan, Shevade and Keerthi has it: every ridge in turn goes to the least V with the others
-held, until a whole cycle brings no significant decrease.
+Orr (1995a), as described in section 2.1 of Sundararajan, Shevade and Keerthi. Each ridge in turn goes to the value with the least V
+while the others stay fixed, until a whole cycle brings no significant decrease.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
 
-CHECK_EVERY = 64  # coordinates between two looks at the clock, and between two fresh starts from a Cholesky factor
-MANY = 1000  # candidates whose eigenvalues are computed
+CHECK_EVERY = 64  # coordinates between two checks of the time limit, and between two recomputations from a Cholesky factor
+MANY = 1000  # eigenvalues are computed for about this many candidates at most
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,12 @@ class LocalRidge(MomentMethod):
 
     Parameters
     ----------
-    initial_ridge : the ridge of every candidate at the start; None takes the common one with the least V
-    readmit : whether pruned candidates may come back
+    initial_ridge : float or None
+        The ridge of every candidate at the start. None takes the common ridge with the least V.
+    readmit : bool
+        Whether pruned candidates may come back.
+    criterion : GCV
+        The criterion that the posterior reports.
     """
 
     initial_ridge: float | None = None
@@ -47,7 +51,7 @@ class LocalRidge(MomentMethod):
 
 @on_one_blas_thread
 def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | None, readmit: bool) -> Fit:
-    """Cycle over all candidates; a cycle that lowers (n/2) log V by no more than the tolerance is the last."""
+    """Cycle over all candidates until a cycle lowers (n/2) log V by no more than the tolerance."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     what = f"local smoothing, which starts from all {len(usable)} candidates,"
     require(len(usable), len(usable), what, "Use FastGCVRegressor, or fewer candidates (KernelBasis(centers=500))")
@@ -62,7 +66,7 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
 
 
 def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:
-    # The strongest first: an order that does not depend on the order of the data.
+    # The strongest candidates come first, so the result does not depend on the order of the columns.
     order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
     while True:
         before, kept = model.score(), model.snapshot()
@@ -90,8 +94,8 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
 
 
 def _common_ridge(moments: Moments) -> float:
-    """The one ridge for all candidates with the least V, on a grid."""
-    step = -(-moments.n_candidates // MANY)  # of very many candidates some say enough for a start
+    """Return the common ridge of all candidates with the least V on a grid."""
+    step = -(-moments.n_candidates // MANY)  # if there are very many candidates, some of them are enough for a start
     some = np.arange(0, moments.n_candidates, step)
     fit = OrthogonalFit.of_block(
         step * moments.gram.block(some, some),
@@ -101,14 +105,17 @@ def _common_ridge(moments: Moments) -> float:
     )
     grid = fit.squared_norms.max(initial=0.0) * np.logspace(-8, 2, 61)
     residual, freedom = (np.array([each(ridge) for ridge in grid]) for each in (fit.residual, fit.freedom))
-    # Where hardly a degree of freedom or a residual is left, V is a quotient of roundings.
+    # If hardly a degree of freedom or a residual is left, V is a quotient of rounding errors.
     sound = (freedom > 1e-3 * moments.n_samples) & (residual > EXACT_FIT * moments.target_energy)
     v = np.where(sound, residual, np.inf) / np.where(sound, freedom, 1.0) ** 2
     return float(grid[np.argmin(v)]) if sound.any() else float(grid[-1])
 
 
 class _FullModel:
-    """The active candidates with H^-1 in full, changed by rank one; members stand in the first `size` places of every buffer."""
+    """The active candidates with the full matrix H^-1, which changes by rank one.
+
+    Members occupy the first `size` places of every buffer.
+    """
 
     def __init__(self, moments: Moments, ridge: float) -> None:
         self._moments = moments
@@ -116,7 +123,7 @@ class _FullModel:
         self.n_candidates = moments.n_candidates
         self.size = self.n_candidates
         self.members = np.arange(self.size)
-        self.places = np.arange(self.size)  # where a candidate stands, -1 where it is out
+        self.places = np.arange(self.size)  # the place of each candidate, -1 if it is not in the model
         self._inverse = np.empty((self.size, self.size))
         self._ridges, self._weights = np.full(self.size, ridge), np.empty(self.size)
         self.refresh()
@@ -137,11 +144,11 @@ class _FullModel:
         return self.members[: self.size]
 
     def effects(self) -> Floats:
-        """w^2 / h of each member: what t'P t rises by without it."""
+        """Return w^2 / h of each member: how much t'P t rises without it."""
         return self.weights**2 / self.inverse.diagonal()
 
     def score(self) -> float:
-        """-(n/2) log(q / v^2), as `GCV` has it."""
+        """Return -(n/2) log(q / v^2), the score of `GCV`."""
         return self._moments.n_samples * float(np.log(self.freedom) - 0.5 * np.log(self.residual))
 
     def snapshot(self) -> tuple[Indices, Floats]:
@@ -156,7 +163,7 @@ class _FullModel:
         self.refresh()
 
     def refresh(self) -> None:
-        """Everything from a Cholesky factor; ridges too small for dependent columns grow until there is one."""
+        """Compute everything from a Cholesky factor. Ridges that are too small for dependent columns grow until one exists."""
         active, moments = self.active(), self._moments
         while True:
             matrix = self._gram[np.ix_(active, active)]
@@ -174,7 +181,7 @@ class _FullModel:
         self.freedom = moments.n_samples - float((1.0 - self.ridges * self.inverse.diagonal()).sum())
 
     def improve(self, position: int) -> None:
-        """The best ridge for a member, or none at all."""
+        """Give a member its best ridge, or drop it if the best ridge is infinite."""
         column = self.inverse[position].copy()
         spread, weight, ridge = float(column[position]), float(self.weights[position]), float(self.ridges[position])
         shrunk = self.ridges * column
@@ -195,7 +202,7 @@ class _FullModel:
             self._ridges[position] = after
 
     def try_to_admit(self, candidate: int) -> None:
-        """A pruned candidate comes back where that lowers V (FGCV errata 5)."""
+        """Let a pruned candidate come back if that lowers V (FGCV errata 5)."""
         row, diagonal = self._gram[candidate, self.active()], float(self._gram[candidate, candidate])
         inward = self.inverse @ row
         shrunk = self.ridges * inward

@@ -1,4 +1,4 @@
-"""An algorithm, from a problem to a fit to a posterior."""
+"""What an algorithm is: it goes from a problem to a fit, and from a fit to a posterior."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOU
 
 
 class Method(ABC, Generic[AnyFit]):
-    """One algorithm with its parameters, a frozen dataclass. `run` finds a fit, `posterior` makes a model of it."""
+    """One algorithm with its parameters, as a frozen dataclass. `run` finds a fit, and `posterior` turns it into a model."""
 
     @property
     @abstractmethod
@@ -34,12 +34,12 @@ class Method(ABC, Generic[AnyFit]):
 
     @property
     def kind(self) -> str:
-        """The kind of criterion: values of one kind compare. Default: that of this method alone."""
+        """The kind of the criterion. Values of the same kind can be compared. Default: the name of this class."""
         return type(self).__name__
 
     @property
     def remark(self) -> str:
-        """What sets the published criterion apart from that of other methods. Default: nothing."""
+        """How the published criterion differs from that of other methods. Default: no remark."""
         return ""
 
     @property
@@ -60,20 +60,30 @@ class Method(ABC, Generic[AnyFit]):
         """Make a posterior in user units from a fit and its problem."""
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
-        """Return options for learning kernel widths that go with this method. Default: none."""
+        """Return the options that this method passes to the learning of kernel widths. Default: none."""
         return {}
 
     def following(self, posteriors: Sequence[Any]) -> Self:
-        """Return a method that goes on from the models of the last batch of a stream. Default: solve from scratch."""
+        """Return a method that continues from the models of the last batch of a stream. Default: solve from scratch."""
         return self
 
 
 class MomentMethod(Method[Fit]):
-    """A method that asks moments only. It says by which criterion and how it solves; the rest is the same for all."""
+    """A method that needs only moments. A subclass gives `criterion` and `solve`; the rest is shared.
+
+    Attributes
+    ----------
+    criterion : Judge
+        The criterion that the method improves.
+    trace_fields : tuple of str
+        Fields of the trace that only this method has.
+    keep_path : bool
+        Whether nested models above the chosen one are kept.
+    """
 
     criterion: Judge
-    trace_fields: ClassVar[tuple[str, ...]] = ()  # that only this method has
-    keep_path: bool = False  # whether nested models above the chosen one are kept
+    trace_fields: ClassVar[tuple[str, ...]] = ()
+    keep_path: bool = False
 
     @property
     def sense(self) -> int:
@@ -88,7 +98,7 @@ class MomentMethod(Method[Fit]):
         return self.criterion.remark
 
     def judge(self, problem: Problem) -> Judge:
-        """Return the criterion for a target in user units. Default: it does not depend on the target."""
+        """Return the criterion for a target in user units. Default: the same criterion for every target."""
         return self.criterion
 
     @abstractmethod
@@ -96,7 +106,7 @@ class MomentMethod(Method[Fit]):
         """Search on the moments of one scaled target."""
 
     def run(self, problem: Problem, budget: Budget) -> Fit:
-        """Search on the scaled target. A target that says nothing gives a model without functions."""
+        """Search on the scaled target. A constant target, or too little data, gives a model without functions."""
         judge, moments, total, scale = self.judge(problem), problem.moments, problem.design.n_samples, problem.target_scale
         if moments.n_samples <= 0.0 or problem.is_constant:
             outcome = Outcome.CONSTANT_TARGET if moments.n_samples > 0.0 else Outcome.TOO_LITTLE_DATA
@@ -109,7 +119,7 @@ class MomentMethod(Method[Fit]):
         return replace(fit, outcome=outcome, judge=judge, trace=journal.trace())
 
     def posterior(self, fit: Fit, problem: Problem) -> Posterior:
-        """Solve for the weights again, the residual from the rows; keep nested models if there are any."""
+        """Solve for the weights again, with the residual from the rows. Keep nested models if the search has any."""
         posterior = posterior_of(fit, problem)
         if fit.nested is None:
             return posterior

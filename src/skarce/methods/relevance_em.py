@@ -1,7 +1,7 @@
-"""The original relevance vector machine: all candidates from the start, precisions re-estimated together, pruned as they diverge.
+"""The original relevance vector machine: it starts with all candidates, and prunes those whose precision diverges.
 
-Tipping (2001), eqs 16 to 18, in moment space and with precisions relative to the noise: gamma_j = 1 - lambda_j h_jj,
-alpha_j = gamma_j / w_j^2, noise = |t - Phi w|^2 / (N - sum gamma).
+All precisions are estimated together. Tipping (2001), eqs 16 to 18, in moment space and with precisions relative to the noise:
+gamma_j = 1 - lambda_j h_jj, alpha_j = gamma_j / w_j^2, noise = |t - Phi w|^2 / (N - sum gamma).
 """
 
 from __future__ import annotations
@@ -25,15 +25,20 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import RIDGE_RANGE, resolved_energy
 
-PRUNED_RIDGE = 1e6  # a ridge this many times phi'phi has left the model
+PRUNED_RIDGE = 1e6  # a function with a ridge this many times phi'phi has left the model
 
 
 @dataclass(frozen=True)
 class RelevanceEM(MomentMethod):
-    """Iterate to convergence, then let a search finish: candidates pruned too soon may come back.
+    """Iterate to convergence, then let a search finish. Candidates that were pruned too soon may come back.
 
-    The fixed-point iteration never readmits a function, and its limit need not be a maximum for those it dropped. The closing
-    search gives the result the certificate of all others: no single change gains more than the tolerance.
+    The fixed-point iteration never lets a function come back, so its limit need not be a maximum. After the final search, the
+    result has the same certificate as that of other methods: no single change gains more than the tolerance.
+
+    Parameters
+    ----------
+    criterion : IndividualEvidence
+        The evidence, with a given or a learned noise variance.
     """
 
     criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
@@ -44,7 +49,7 @@ class RelevanceEM(MomentMethod):
 
 @on_one_blas_thread
 def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
-    """Iterate, keep at most as many functions as allowed, and let greedy batches finish."""
+    """Iterate, keep at most `max_active` functions, and let greedy batches finish."""
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     what = f'solver="em", which starts from all {len(usable)} candidates,'
     require(len(usable), len(usable), what, "Use solver='fast', or fewer candidates (KernelBasis(centers=500))")
@@ -60,7 +65,7 @@ def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: J
 def _capped(
     criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
 ) -> tuple[Indices, Floats]:
-    """Take out the function that is missed least until no more than `max_active` are left."""
+    """Take out the function that is missed least, until at most `max_active` are left."""
     if max_active is None or len(active) <= max_active:
         return active, ridges
     members = Remaining(
@@ -75,7 +80,7 @@ def _capped(
 def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:
     n, gram = moments.n_samples, moments.gram
     active = np.arange(moments.n_candidates)
-    # All candidates together are given the target's variance, and a tenth of it is noise.
+    # At the start, all candidates together explain the variance of the target, and a tenth of it is noise.
     ridges = np.full(len(active), 0.1 * gram.diagonal.sum() / n)
     score = -np.inf
     while len(active):
@@ -85,7 +90,7 @@ def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) 
         try:
             block = ActiveBlock(gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
         except NotPositiveDefiniteError:
-            ridges = ridges * 10.0  # dependent columns at ridges too small for them
+            ridges = ridges * 10.0  # the ridges are too small for dependent columns
             continue
         determined = np.maximum(1.0 - ridges * block.spread(), 1e-300)
         residual = max(block.energy - float(ridges @ block.weights**2), 1e-300)

@@ -1,4 +1,4 @@
-"""Any criterion with any search: most of the papers."""
+"""Any criterion with any search. Most published methods are of this kind."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ class Selection(MomentMethod):
 
     Parameters
     ----------
-    criterion : what makes a set good
-    search : in which order sets are tried
-    start : where the search begins; None for where it begins by itself
-    keep_path : whether models above the chosen one are kept, if the search has nested ones
+    criterion : Criterion
+        What makes a set good.
+    search : Search
+        In which order sets are tried.
+    start : SpanningStart or None
+        Where the search begins. None begins where the search does by default.
+    keep_path : bool
+        Whether models above the chosen one are kept, if the search has nested models.
     """
 
     criterion: Criterion

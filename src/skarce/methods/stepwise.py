@@ -22,7 +22,7 @@ from skarce.states.state import DEPENDENT, resolved_energy
 
 
 class _Fit:
-    """Least squares on the inputs that are in, and what each other one would add."""
+    """Least squares on the active inputs, with tests of every input that may enter or leave."""
 
     def __init__(self, moments: Moments, active: Indices) -> None:
         self.moments, self.active = moments, active
@@ -38,7 +38,7 @@ class _Fit:
         return -0.5 * n * (float(np.log(self.residual / n)) + 1.0)
 
     def entering(self) -> Floats:
-        """The p value of each candidate if it were the next one; 1 for those that are in, or depend on them."""
+        """Return the p value of each candidate if it entered next. It is 1 for active candidates and those that depend on them."""
         moments, gram = self.moments, self.moments.gram
         cover = solve_lower(self._lower, gram.columns(self.active))
         left = gram.diagonal - np.einsum("am,am->m", cover, cover)
@@ -48,7 +48,7 @@ class _Fit:
         return self._p_values(gain, self.residual - gain, self.freedom - 1.0)
 
     def leaving(self) -> Floats:
-        """The p value of each input that is in."""
+        """Return the p value of each active input."""
         root = inverse_of_lower(self._lower)
         weights = solve_lower(self._lower, self._explained, transposed=True)
         return self._p_values(weights**2 / np.einsum("ij,ij->j", root, root), self.residual, self.freedom)
@@ -66,8 +66,12 @@ class Stepwise(MomentMethod):
 
     Parameters
     ----------
-    direction : "both", "forward" or "backward"
-    enter, leave : significance levels
+    direction : {"both", "forward", "backward"}
+        Whether candidates enter and leave, only enter, or only leave.
+    enter, leave : float
+        Significance levels: a candidate enters if its p value is below `enter`, and leaves if it is above `leave`.
+    criterion : LikelihoodWithoutPrior
+        The criterion that the posterior reports.
     """
 
     direction: str = "both"
@@ -86,7 +90,10 @@ class Stepwise(MomentMethod):
 
 @on_one_blas_thread
 def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: float, leave: float) -> Fit:
-    """Forward from none (``"both"``: those that have become insignificant leave again), or backward from all."""
+    """Go forward from no candidates, or backward from all.
+
+    With ``"both"``, candidates that have become insignificant leave again.
+    """
     active = np.flatnonzero(moments.gram.diagonal > 0.0) if direction == "backward" else np.empty(0, dtype=np.intp)
     fit, outcome = _Fit(moments, active), Outcome.CONVERGED
     if direction == "backward" and not fit.freedom >= 1.0:

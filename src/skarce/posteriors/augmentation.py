@@ -1,13 +1,13 @@
-r"""The uncertainty of a sparse model away from its functions, mended by one more function at the query point.
+r"""Larger uncertainty away from the data: one more function at the query point.
 
-Rasmussen and Quinonero-Candela (2005): with a function :math:`k(\cdot, x_*)` of prior weight variance :math:`1/\alpha_*`
-beside the model's own, the predictive variance at :math:`x_*` grows by
+A sparse model is too sure of itself far from its functions. Rasmussen and Quinonero-Candela (2005) add a function
+:math:`k(\cdot, x_*)` with prior weight variance :math:`1/\alpha_*` to the model. The predictive variance at :math:`x_*` grows by
 
 .. math:: \frac{e_*^2}{\alpha_* + s_*}, \quad e_* = k_{**} - \varphi_*^T H^{-1}\Phi^Tk_*, \quad s_* = \sigma^{-2}\,k_*^TPk_*,
 
-where :math:`k_*` is the new function at the training rows. Near the data :math:`s_*` is large and nothing changes; far away
-:math:`e_*\to k_{**}` and :math:`s_*\to 0`, and the whole prior variance is added. The prior variance is that of the signal:
-what the model explains of the target. The predicted mean is left as it is.
+where :math:`k_*` is the new function at the training rows. Near the data :math:`s_*` is large and nothing changes. Far away
+:math:`e_*\to k_{**}` and :math:`s_*\to 0`, and the whole prior variance is added. The prior variance is the variance of the
+signal, which is the part of the target that the model explains. The predicted mean does not change.
 """
 
 from __future__ import annotations
@@ -23,19 +23,30 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.posteriors.posterior import Posterior
 
-KEPT_ROWS = 1000  # training rows kept with a model; of more, a random sample stands for all with larger weights
+KEPT_ROWS = 1000  # training rows kept with a model; if there are more, a random sample with larger weights represents them
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """Training rows that tell where the data are, with their weights."""
+    """Training rows that show where the data are.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_kept, n_features)
+        The rows, at most `KEPT_ROWS`.
+    weights : ndarray of shape (n_kept,)
+        The weight of each row. The sum equals that of all training rows, also if only a sample is kept.
+    """
 
     X: Floats
     weights: Floats
 
     @staticmethod
     def rows_of(candidates: Any, X: Any, weights: Floats | None, random_state: Any) -> tuple[Floats, Floats] | None:
-        """The rows to keep: all up to `KEPT_ROWS`, else a sample; None where the basis has no function at a query point."""
+        """Return the rows to keep and their weights: all rows, or a sample if there are more than `KEPT_ROWS`.
+
+        Returns None if the basis cannot place a function at a query point.
+        """
         if not isinstance(candidates, KernelBasis) or candidates.kernel == "precomputed":
             return None
         if weights is None and len(X) <= KEPT_ROWS:
@@ -50,14 +61,26 @@ class Augmentation:
 
     @staticmethod
     def joined(kept: tuple[Floats, Floats] | None, rows: Any, forgetting: float) -> Any:
-        """Rows of a stream: those kept so far, which count `forgetting` times as much, and a new batch."""
+        """Return the rows of a stream: those kept so far, with weights multiplied by `forgetting`, and the new batch."""
         if kept is None:
             return rows
         weights = np.ones(len(rows.X)) if rows.weights is None else rows.weights
         return rows._replace(X=np.vstack([kept[0], rows.X]), weights=np.concatenate([forgetting * kept[1], weights]))
 
     def extra_variance(self, posterior: Posterior, basis: KernelBasis, X: Floats, phi: Floats) -> Floats:
-        """What one more function at each row of X adds to the predictive variance there."""
+        """Return what one more function at each row of X adds to the predictive variance of that row.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            The model.
+        basis : KernelBasis
+            The active candidates of the model.
+        X : ndarray of shape (n_queries, n_features)
+            The query points.
+        phi : ndarray of shape (n_queries, n_active)
+            The active candidates at the query points.
+        """
         n_active = len(posterior.active)
         own = basis.on(self.X).columns(np.arange(n_active)) - posterior.center
         kernel = basis.make_kernel()

@@ -1,4 +1,4 @@
-"""Generalized cross validation with degrees of freedom that count more than once."""
+"""Generalized cross validation in which each degree of freedom counts more than once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from skarce.posteriors.posterior import Posterior
 
 
 def inflated(posteriors: Iterable[Posterior], inflation: float, times_counted: float = 1.0) -> float:
-    """Return GCV if each degree of freedom that a model uses counts as `inflation` of them, summed over outputs.
+    """Return GCV, summed over outputs, with each used degree of freedom counted `inflation` times.
 
-    With V = N q / v^2 and noise variance q / v, v is N noise / V. Rows that are counted several times (by weights, or because they
-    repeat others) are no more degrees of freedom than they are rows.
+    With V = N q / v^2 and noise variance q / v, v is N noise / V. A row that is counted several times (by its weight, or because it
+    repeats another row) is only one degree of freedom.
+
+    Parameters
+    ----------
+    posteriors : iterable of Posterior
+        One posterior for each output, chosen by GCV.
+    inflation : float
+        How often each used degree of freedom counts.
+    times_counted : float
+        How often each distinct row is counted, on average.
     """
     total = 0.0
     for posterior in posteriors:

@@ -1,4 +1,4 @@
-"""Nested models, and all that it takes to make any of them again: the moments of their functions."""
+"""Nested models, with the moments of their functions, so that any of them can be solved again."""
 
 from __future__ import annotations
 
@@ -23,18 +23,40 @@ from skarce.states.outcome import Outcome
 
 @dataclass(frozen=True)
 class NestedPath:
-    """Models of `least` to `most` functions, each contained in the next, for one (scaled) target.
+    """Models of `least` to `most` functions for one (scaled) target. Each model contains the smaller ones.
 
     Attributes
     ----------
-    members : the candidates of the largest model, ascending
-    places : where in `members` the functions are, those of smaller models first
-    ridges : for each size one for all, or one for each function, by ascending candidate
-    noises : for each size the noise variance where the criterion holds one, else None
-    worths : what the search wants large, also of models above `most`
-    gram, projections, target_energy, n_samples : moments of the members
-    means, target_mean, n_total : what a design knows of them
-    criterion, target_scale : the criterion, and what the target was multiplied by
+    members : ndarray of shape (most,)
+        The candidates of the largest model, in ascending order.
+    places : ndarray of shape (most,)
+        Positions in `members`. The first k of them are the model of k functions.
+    least : int
+        The number of functions of the smallest model.
+    ridges : list of ndarray
+        The ridges of each size: one for all functions, or one for each function in ascending order of the candidates.
+    noises : list of float or None
+        The noise variance of each size, if the criterion fixes it. None otherwise.
+    worths : ndarray of shape (n_sizes,)
+        The worth of each size, which the search maximizes. Sizes above `most` are included.
+    gram : ndarray of shape (most, most)
+        Phi'Phi of the members.
+    projections : ndarray of shape (most,)
+        Phi't of the members.
+    target_energy : float
+        t't.
+    n_samples : float
+        The number of observations in these moments, without the one that an intercept uses up.
+    means : ndarray of shape (most,)
+        The means of the members over the data, zero without an intercept.
+    target_mean : float
+        The mean of the target, zero without an intercept.
+    n_total : float
+        The number of all observations.
+    criterion : Judge
+        The criterion that chose the models, for the scaled target.
+    target_scale : float
+        The factor that the target was multiplied by.
     """
 
     members: Indices
@@ -55,7 +77,7 @@ class NestedPath:
 
     @classmethod
     def of(cls, fit: Fit, problem: Problem, most: int) -> NestedPath:
-        """Keep the models of at most `most` functions."""
+        """Return the nested models of a fit that have at most `most` functions."""
         nested, moments, design = fit.nested, problem.moments, problem.design
         if nested is None:
             raise ValueError("the models on the way to this fit do not contain one another.")
@@ -81,10 +103,11 @@ class NestedPath:
 
     @property
     def most(self) -> int:
+        """The number of functions of the largest model."""
         return len(self.members)
 
     def posterior(self, size: int, trace: NDArray[np.void]) -> Posterior:
-        """The model of so many functions, solved afresh; `trace` is that of the search."""
+        """Solve the model of `size` functions again. `trace` holds the steps of the search."""
         criterion, moments = self.criterion, self._moments()
         places = np.sort(self.places[:size])
         ridges, mixing = np.broadcast_to(self.ridges[size - self.least], size).copy(), None
@@ -101,7 +124,7 @@ class NestedPath:
 
 
 class _Kept(Design):
-    """The design of the members, as far as it is asked once a set is chosen."""
+    """A design without rows: the means and moments of the members are enough once a set is chosen."""
 
     def __init__(self, path: NestedPath) -> None:
         self._path = path

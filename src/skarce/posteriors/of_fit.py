@@ -1,4 +1,4 @@
-"""From the set a method found to the posterior, in the units of the user."""
+"""From the fit of a method to the posterior in user units."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skarce.states.members import SolvedMembers
 
 
 def posterior_of(fit: Fit, problem: Problem) -> Posterior:
-    """Compute weights, noise and criterion again, with the residual from the rows."""
+    """Return the posterior of a fit. Weights, noise and criterion are computed again, with the residual from the rows."""
     judge, design, moments, scale = judge_of(fit), problem.design, problem.moments, problem.target_scale
     members, active, weights = _solved(fit, moments)
     n, n_total = moments.n_samples, design.n_samples
@@ -46,14 +46,14 @@ def posterior_of(fit: Fit, problem: Problem) -> Posterior:
 
 
 def judge_of(fit: Fit) -> Judge:
-    """The criterion that chose a fit."""
+    """Return the criterion that chose a fit."""
     if fit.judge is None:
-        raise ValueError("the fit does not say by which criterion it was chosen: use the fit that Method.run returns.")
+        raise ValueError("the fit does not name the criterion that chose it; use the fit that Method.run returns.")
     return fit.judge
 
 
 def _solved(fit: Fit, moments: Moments) -> tuple[SolvedMembers, Indices, Floats]:
-    """Return the functions in the order of their indices, the indices, and their weights."""
+    """Return the solved functions in ascending order, their indices, and their weights."""
     order = np.argsort(fit.active)
     active, ridges = fit.active[order], fit.ridges[order]
     mixing = None if fit.mixing is None else fit.mixing[np.ix_(order, order)]
@@ -61,7 +61,7 @@ def _solved(fit: Fit, moments: Moments) -> tuple[SolvedMembers, Indices, Floats]
     if fit.weights is not None:
         weights = fit.weights[order]
     penalized = weights if mixing is None else mixing @ weights
-    # t'P t = |t - Phi w|^2 + w'Lambda w: sums of squares, and t't - b'w would be a difference.
+    # t'P t = |t - Phi w|^2 + w'Lambda w is a sum of squares. The difference t't - b'w would lose digits.
     energy = moments.residual_energy(active, weights) + float(ridges @ penalized**2)
     members = SolvedMembers(factor, ridges, penalized, energy, moments.gram.diagonal[active], mixing, fit.noise)
     return members, active, weights
@@ -79,7 +79,7 @@ def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | N
 
 
 def _in_user_units(fit: Fit, judge: Judge, problem: Problem) -> Floats:
-    """The trace, with the criterion and squared fields for the target as the user gave it."""
+    """Return the trace with the criterion and the squared fields in user units."""
     trace = fit.trace.copy()
     trace["criterion"] = judge.value(trace["criterion"], problem.moments.n_samples, problem.design.n_samples, problem.target_scale)
     for name in set(SQUARED_UNITS).intersection(trace.dtype.names or ()):

@@ -1,4 +1,4 @@
-"""What every method returns: the active set, the weights and their uncertainty, the precisions, and how the search ended."""
+"""The model that a method returns: active functions, weights with their uncertainty, precisions, and how the search ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 
 class CoefficientTests(NamedTuple):
-    """Tests of each weight against zero: t statistics, their degrees of freedom, and two-sided p values."""
+    """Tests of each weight against zero.
+
+    Attributes
+    ----------
+    statistic : ndarray of shape (n_active,)
+        The t statistics.
+    degrees_of_freedom : float
+        Their degrees of freedom.
+    p_value : ndarray of shape (n_active,)
+        The two-sided p values.
+    """
 
     statistic: Floats
     degrees_of_freedom: float
@@ -25,7 +35,7 @@ class CoefficientTests(NamedTuple):
 
 
 def in_brief(posterior: Any, *more: str) -> str:
-    """A posterior in one line: its functions, its constant, what more there is to it, and how the search went."""
+    """Return a posterior in one line: functions, intercept, the facts in `more`, criterion, steps and outcome."""
     active = np.array2string(posterior.active, separator=", ", threshold=6, edgeitems=3, max_line_width=1000)
     functions = f"{len(posterior.active)} function{'' if len(posterior.active) == 1 else 's'} {active}"
     steps = f"{posterior.n_iter} step{'' if posterior.n_iter == 1 else 's'}"
@@ -35,24 +45,43 @@ def in_brief(posterior: Any, *more: str) -> str:
 
 @dataclass(frozen=True)
 class Posterior:
-    """The weights given the data, for one target.
+    """The weights given the data, for one target, in user units.
 
-    The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`; that of a prediction adds the noise and,
-    with an intercept, its own uncertainty ``noise_variance / n_samples``.
+    The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`. The variance of a prediction adds the noise
+    and, with an intercept, the uncertainty of the intercept, ``noise_variance / n_samples``.
 
     Attributes
     ----------
-    active : candidates in the model, ascending
-    mean : their weights
-    center : their means over the data, zero without an intercept
-    intercept : the constant
-    factor : lower Cholesky factor of Phi'Phi + Lambda
-    ridges : Lambda, the weight precisions relative to the noise precision
-    noise_variance, n_samples, fit_intercept
-    criterion : the value of the method's criterion
-    outcome, trace, n_iter : how the search went
-    mixing : M where the ridges penalise M w and the factor is of Phi'Phi + M'Lambda M; None where they penalise w
-    path : the models that contain one another on the way to this one, where the search has such
+    active : ndarray of shape (n_active,)
+        The candidates in the model, in ascending order.
+    mean : ndarray of shape (n_active,)
+        The posterior means of their weights.
+    center : ndarray of shape (n_active,)
+        The means of the active candidates over the data, zero without an intercept.
+    intercept : float
+        The constant of the model.
+    factor : ndarray of shape (n_active, n_active)
+        The lower Cholesky factor L of H = Phi'Phi + Lambda, or of Phi'Phi + M'Lambda M if there is a `mixing`.
+    ridges : ndarray of shape (n_active,)
+        Lambda, the weight precisions relative to the noise precision.
+    noise_variance : float
+        The variance of the noise.
+    n_samples : float
+        The number of observations, or the sum of their weights.
+    fit_intercept : bool
+        Whether the model has an intercept.
+    criterion : float
+        The value of the published criterion.
+    outcome : Outcome
+        How the search ended.
+    trace : structured ndarray of shape (n_iter,)
+        The steps of the search.
+    n_iter : int
+        The number of steps.
+    mixing : ndarray of shape (n_active, n_active) or None
+        M, if the ridges penalize M w. None if they penalize w.
+    path : NestedPath or None
+        The nested models on the way to this one. None if the search has none.
     """
 
     active: Indices
@@ -72,34 +101,34 @@ class Posterior:
     path: NestedPath | None = None
 
     def __repr__(self) -> str:
-        """In one line, without the numbers of every function and step."""
+        """Return one line, without the arrays."""
         return in_brief(self, f"noise variance {self.noise_variance:.4g}")
 
     @property
     def covariance(self) -> Floats:
-        """Of the weights, shape (n_active, n_active)."""
+        """Covariance of the weights, shape (n_active, n_active)."""
         return self.noise_variance * symmetric_inverse(self.factor)
 
     @property
     def weight_precision(self) -> Floats:
-        """alpha = lambda / noise variance for each weight; 0 where there is no ridge, also where there is no noise."""
+        """alpha = lambda / noise variance for each weight. It is 0 for a weight without a ridge, even if there is no noise."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.ridges > 0.0, self.ridges / self.noise_variance, 0.0)
 
     @property
     def well_determined(self) -> Floats:
-        """gamma = 1 - lambda h for each (mixed) weight: 1 where the data decide, 0 where the prior does."""
+        """gamma = 1 - lambda h for each (mixed) weight, with h = diag(H^-1): 1 if the data decide, 0 if the prior does."""
         root = inverse_of_lower(self.factor)
         if self.mixing is not None:
             root = root @ self.mixing.T
         return np.clip(1.0 - self.ridges * np.einsum("ij,ij->j", root, root), 0.0, 1.0)
 
     def predict(self, phi: Floats) -> Floats:
-        """The mean at rows whose active candidates are `phi`."""
+        """Return the predicted mean at rows with active candidates `phi`, shape (n_rows, n_active)."""
         return phi @ self.mean + self.intercept
 
     def variance(self, phi: Floats) -> Floats:
-        """Of a new target at those rows: the noise, the intercept's and the weights' uncertainty."""
+        """Return the variance of a new target at these rows: noise, and the uncertainty of the intercept and the weights."""
         rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
         relative = 1.0 + np.einsum("ai,ai->i", rest, rest)
         if self.fit_intercept:

@@ -1,4 +1,4 @@
-"""The posterior of the variational method: the weights with their full covariance, and the paper's factorised one beside it."""
+"""The posterior of variational least squares: weights with their full covariance, and with the factorized one of the paper."""
 
 from __future__ import annotations
 
@@ -18,14 +18,21 @@ from skarce.states.outcome import Outcome
 
 @dataclass(frozen=True, repr=False)
 class VariationalPosterior(Posterior):
-    """A `Posterior` that also knows the fake targets.
+    """A `Posterior` with the factorized posterior of Ting et al. in addition.
+
+    The attributes of `Posterior` come first.
 
     Attributes
     ----------
-    squared_norms : h = diag(Phi'Phi) of the active candidates
-    group_sizes : how many candidates share the precision of each
-    is_factorized : whether the precisions were learned with independent weights (the paper), or with their full covariance
-    noise_freedom : degrees of freedom of the noise; infinite for a normal distribution
+    squared_norms : ndarray of shape (n_active,) or None
+        h = diag(Phi'Phi) of the active candidates. The factorized posterior needs it.
+    group_sizes : ndarray of shape (n_active,) or None
+        For each active candidate, how many candidates share its precision. None if the method has no groups.
+    is_factorized : bool
+        Whether the precisions were learned with independent weights, as in the paper. If False, they were learned with the full
+        covariance of the weights.
+    noise_freedom : float
+        The degrees of freedom of Student's t noise. Infinite for normal noise.
     """
 
     squared_norms: Floats | None = None
@@ -35,23 +42,26 @@ class VariationalPosterior(Posterior):
 
     @classmethod
     def of(cls, posterior: Posterior, **more: Any) -> VariationalPosterior:
-        """A plain posterior, completed."""
+        """Return a plain posterior with the additional attributes `more`."""
         return cls(**{field.name: getattr(posterior, field.name) for field in fields(Posterior)}, **more)
 
     @property
     def well_determined(self) -> Floats:
-        """gamma of the factorised posterior, or 1 - lambda h of the full one: 1 where the data decide, 0 where the prior does."""
+        """gamma of the factorized posterior, or 1 - lambda diag(H^-1) of the full one.
+
+        It is 1 if the data decide a weight, and 0 if the prior does.
+        """
         return self._determination[0] if self.is_factorized else super().well_determined
 
     @property
     def degrees_of_freedom(self) -> float:
-        """N - Gamma (N - 1 - Gamma with an intercept), at least one: what is left to tell the noise."""
+        """Degrees of freedom left for the noise: N - Gamma, or N - 1 - Gamma with an intercept, but at least 1."""
         n = self.n_samples - 1.0 if self.fit_intercept else self.n_samples
         return max(n - float(self.well_determined.sum()), 1.0)
 
     @property
     def coefficient_std(self) -> Floats:
-        """Of each weight, by the full covariance."""
+        """Standard deviation of each weight, by the full covariance."""
         root = inverse_of_lower(self.factor)
         return np.sqrt(self.noise_variance * np.einsum("ij,ij->j", root, root))
 
@@ -62,7 +72,7 @@ class VariationalPosterior(Posterior):
         return self.noise_variance * determined**2 / (total * self._norms)
 
     def coefficient_tests(self) -> CoefficientTests:
-        """t tests by the full covariance; NaN where least squares leaves nothing to tell the noise."""
+        """Return t tests by the full covariance. They are NaN if least squares leaves no degree of freedom for the noise."""
         if self.outcome is Outcome.NO_NOISE and not self.ridges.any():
             unknown = np.full(len(self.mean), np.nan)
             return CoefficientTests(unknown, 0.0, unknown)
@@ -72,7 +82,7 @@ class VariationalPosterior(Posterior):
         return CoefficientTests(statistic, freedom, 2.0 * stats.t.sf(np.abs(statistic), freedom))
 
     def marginals(self, kind: str) -> Any:
-        """The paper's distributions of single weights, frozen: normal (4.1, 4.2) or Student's t (4.3; VBLS errata 3.11)."""
+        """Return the distributions of single weights, frozen: normal (4.1, 4.2) or Student's t (4.3; VBLS errata 3.11)."""
         scale = np.sqrt(self.factorized_variance)
         if kind == "gaussian":
             return stats.norm(self.mean, scale)
@@ -81,7 +91,7 @@ class VariationalPosterior(Posterior):
         return stats.t(n * self.group_sizes, self.mean, scale)
 
     def variance(self, phi: Floats) -> Floats:
-        """Of a new target: the noise (of Student's t its variance), the intercept's and the weights' uncertainty."""
+        """Return the variance of a new target: noise (normal or Student's t), and the uncertainty of intercept and weights."""
         if np.isinf(self.noise_freedom):
             return super().variance(phi)
         return super().variance(phi) + self.noise_variance * 2.0 / (self.noise_freedom - 2.0)

@@ -1,1 +1,1 @@
-"""Backward elimination after evidence."""
+"""Backward elimination of a model that was learned by evidence."""

@@ -1,4 +1,4 @@
-"""Backward elimination as a method."""
+"""Backward elimination as a method: first all candidates by evidence, then nested models under one ridge."""
 
 from __future__ import annotations
 
@@ -19,19 +19,25 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-PRECISION_BUDGET = Budget(tol=1e-9, max_steps=100)  # of the search for the precision of the full model
+PRECISION_BUDGET = Budget(tol=1e-9, max_steps=100)  # for the search for the precision of the full model
 
 
 @dataclass(frozen=True)
 class Elimination(MomentMethod):
-    """All candidates by evidence, then one function after the other leaves (or enters).
+    """Learn a model of all candidates by evidence. Then functions leave (or enter) one at a time.
 
     Parameters
     ----------
-    rule : which of the nested models is taken
-    weight_variance : the prior variance of the weights for targets that span [-1, 1]; None learns it
-    n_basis : exactly this many functions; None lets the rule decide
-    keep_path : whether larger models than the chosen one are kept
+    rule : StopRule
+        Which of the nested models is chosen.
+    weight_variance : float or None
+        The prior variance of the weights for targets that span [-1, 1]. None learns it.
+    n_basis : int or None
+        Choose the model of exactly this many functions. None lets the rule decide.
+    keep_path : bool
+        Whether models larger than the chosen one are kept.
+    criterion : PriorEvidence
+        The criterion without a target; `judge` adds the prior variance.
     """
 
     rule: StopRule
@@ -43,7 +49,7 @@ class Elimination(MomentMethod):
     trace_fields: ClassVar[tuple[str, ...]] = ("increment", "objective")
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
-        """Widths go with the prior of the weights."""
+        """Return the prior variances, so that widths are learned under the same prior."""
         return {"weight_variance": self._variances(rows)}
 
     def judge(self, problem: Problem) -> PriorEvidence:
@@ -51,7 +57,7 @@ class Elimination(MomentMethod):
         return PriorEvidence(weight_variance=None if variances is None else float(variances[problem.output]))
 
     def run(self, problem: Problem, budget: Budget) -> Fit:
-        """All that follows the learning of widths costs less than one step of it: it is not cut short."""
+        """Run without a deadline: all of this costs less than one step of learning the widths."""
         return super().run(problem, replace(budget, deadline=None))
 
     def solve(self, judge: PriorEvidence, moments: Moments, journal: Journal) -> Fit:
@@ -61,7 +67,7 @@ class Elimination(MomentMethod):
         return run_penalized_path(judge, moments, journal, full, self.rule, self.n_basis, self.keep_path)
 
     def _variances(self, rows: Rows) -> Floats | None:
-        """The prior variance of the weights of each output in user units, or None if it is learned."""
+        """Return the prior variance of the weights of each output in user units, or None if it is learned."""
         if self.weight_variance is None:
             return None
         targets = rows.targets if rows.weights is None else rows.targets[rows.weights > 0.0]

@@ -1,7 +1,7 @@
 """Backward elimination after evidence, and forward selection under the same rules (Bo, Wang and Jiao).
 
-The order in which functions go does not depend on the rule that says when to stop (errata 5.2), and going on to none costs next to
-nothing. So the way down is always gone to its end, and any rule and tolerance picks its model from the record.
+The order in which functions leave does not depend on the stop rule (errata 5.2), and continuing down to no functions costs almost
+nothing. So elimination always runs to the end. Any rule and tolerance then picks its model from the recorded path.
 """
 
 from __future__ import annotations
@@ -25,16 +25,24 @@ from skarce.states.outcome import Outcome
 from skarce.states.state import resolved_energy
 
 STOPS = ("total", "step")
-NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi
+NEXT_TO_NOTHING = 1e-9  # of the trace of Phi'Phi: a smaller ridge hardly acts
 DIRECTIONS = ("backward", "forward")
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """Which of the nested models is taken, by the excess e = (f - f_full) / f_full of each over the error of the full one.
+    """Which of the nested models is chosen, by the excess e = (f - f_full) / f_full of its penalized error.
 
-    ``"total"``: the smallest with e <= tol. ``"step"``: downwards the last before a step that raises f by more than tol f, upwards
-    the last before a step that lowers f by no more than tol f; f is that of the model where we stand.
+    Parameters
+    ----------
+    stop : {"total", "step"}
+        ``"total"`` chooses the smallest model with e <= tol. ``"step"`` looks at single steps. Backward, it chooses the last model
+        before a step that raises f by more than tol f. Forward, it chooses the last model before a step that lowers f by at most
+        tol f. Here f is the error of the model before the step.
+    tol : float
+        The tolerance of both rules.
+    direction : {"backward", "forward"}
+        Whether functions leave the full model, or enter an empty one.
     """
 
     stop: str = "total"
@@ -42,21 +50,22 @@ class StopRule:
     direction: str = "backward"
 
     def size(self, excess: Floats, least: int = 0) -> int:
-        """The number of functions; `excess` is that of the models of `least` functions and more.
+        """Return the number of functions that the rule chooses.
 
-        One more than there are where a way up ended before the rule was met.
+        `excess` lists the models of `least` functions and more. If a forward path ended before the rule was met, the result is one
+        more than its largest model has.
         """
         last = len(excess) - 1 + int(excess[-1] > 0.0)
         if self.stop == "total":
             return least + _first(excess <= self.tol, last)
-        changes = excess[:-1] - excess[1:]  # between neighbours, the smaller one first
+        changes = excess[:-1] - excess[1:]  # between neighbors, the smaller one first
         if self.direction == "forward":
             return least + _first(changes <= self.tol * (1.0 + excess[:-1]), last)
         too_much = np.flatnonzero(changes > self.tol * (1.0 + excess[1:]))
         return least + (int(too_much[-1]) + 1 if len(too_much) else 0)
 
     def is_met(self, excess: list[float]) -> bool:
-        """Whether a growing model, whose excess so far this is, need not grow any more."""
+        """Return whether a growing model with these excesses so far can stop growing."""
         if self.stop == "total":
             return excess[-1] <= self.tol
         return len(excess) > 1 and excess[-2] - excess[-1] <= self.tol * (1.0 + excess[-2])
@@ -65,9 +74,9 @@ class StopRule:
 def run_penalized_path(
     criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, rule: StopRule, n_basis: int | None, to_the_end: bool
 ) -> Fit:
-    """Go down from the full model, or up to it, and take the model of `n_basis` functions or that of the rule.
+    """Go down from the full model, or up to it, and choose the model of `n_basis` functions or the one of the rule.
 
-    Upwards the way ends with that model, unless it is wanted `to_the_end`.
+    A forward path stops at the chosen model, unless `to_the_end` is true. A backward path always runs to the end.
     """
     down = rule.direction == "backward"
     excess = [0.0 if down else (resolved_energy(moments) - full.energy) / full.energy]
@@ -94,7 +103,10 @@ def run_penalized_path(
 
 
 def _stable_weights(moments: Moments, active: Indices, ridge: float) -> Floats | None:
-    """Where the ridge is next to nothing, a solution with H would be rounding in directions that the data do not see."""
+    """Return weights from the eigenvectors of Phi'Phi if the ridge is almost zero, else None.
+
+    With such a ridge, solving with H would give rounding errors in directions that the data do not determine.
+    """
     if ridge > NEXT_TO_NOTHING * float(moments.gram.diagonal[active].sum()):
         return None
     directions = Directions.of(moments.gram.block(active, active))
@@ -104,7 +116,7 @@ def _stable_weights(moments: Moments, active: Indices, ridge: float) -> Floats |
 def _steps(
     criterion: Criterion, moments: Moments, journal: Journal, full: FullModel, excess: list[float], down: bool
 ) -> Iterator[int]:
-    """The candidates that go (or come), each noted in the journal and in `excess`."""
+    """Yield the candidates that leave (or enter). Each step is noted in the journal and in `excess`."""
     if down:
         sign, action, energy, log_determinant, size = 1, "delete", full.energy, full.log_determinant, len(full.candidates)
         steps = removals(moments.gram, full.candidates, moments.projections, full.ridge)
@@ -113,7 +125,7 @@ def _steps(
         steps = additions(moments, full.candidates, full.ridge)
     for step in steps:
         energy, log_determinant, size = energy + sign * step.increment, log_determinant + step.log_determinant, size - sign
-        # Upwards f falls to that of the full model, and never below, whatever rounding says.
+        # On a forward path f falls to that of the full model. Rounding must not take it below.
         energy = full.energy if size == len(full.candidates) else max(energy, full.energy)
         excess.append((energy - full.energy) / full.energy)
         members = KnownMembers(np.full(size, full.ridge), step.weights, energy, log_determinant, step.spread)

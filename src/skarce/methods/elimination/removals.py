@@ -1,4 +1,4 @@
-r"""Nested models under one ridge by the penalised error: down from all functions, or up from none (Bo, Wang and Jiao).
+r"""Nested models under one ridge by the penalized error: down from all functions, or up from none (Bo, Wang and Jiao).
 
 With :math:`H = \Phi^T\Phi + \rho I`, :math:`R = H^{-1}` and :math:`w = R\,\Phi^Tt`, the error
 
@@ -8,9 +8,9 @@ grows by :math:`w_k^2/R_{kk}` when function k is taken out (Theorem 3.1), and th
 
 .. math:: R \leftarrow R - R_{:k}R_{k:}/R_{kk}, \qquad w \leftarrow w - (w_k/R_{kk})\,R_{:k}.
 
-That is a pivoted Cholesky factorisation of R. Which function goes next follows from w and diag R alone, so the subtraction of
-:math:`zz^T`, :math:`z = R_{:k}/\sqrt{R_{kk}}`, can wait: a block of them is one matrix product (errata 5.1). Where the number of
-functions has halved, R is computed afresh (errata 5.3). Upwards it is a pivoted Cholesky factorisation of H (errata 5.4).
+This is a pivoted Cholesky factorization of R. Only w and diag R decide which function leaves next, so the subtraction of
+:math:`zz^T`, :math:`z = R_{:k}/\sqrt{R_{kk}}`, can wait: a block of them is one matrix product (errata 5.1). Whenever the number of
+functions has halved, R is computed again (errata 5.3). Going up is a pivoted Cholesky factorization of H (errata 5.4).
 """
 
 from __future__ import annotations
@@ -26,19 +26,26 @@ from skarce._parallel import for_each, slices
 from skarce._typing import Floats, Indices
 from skarce.moments import Gram, Moments, WholeGram
 
-BLOCK = 64  # removals between two looks at the whole of R
-TILE = 192  # rows of R that one thread brings up to date at a time, while their part of the product is in cache
-TIE = 1e-12  # increments that differ by less than this share are equal, and the candidate with the smaller index goes first
-# A diagonal element of R that has fallen by this factor has lost half of its digits: R is computed afresh,
-FALLEN = 1e-8
-LEAST_SHRINKAGE = 0.05  # but not before so many of the functions have gone since the last time
+BLOCK = 64  # removals between two updates of the whole matrix R
+TILE = 192  # rows of R that one thread updates at a time, so that their part of the product stays in cache
+TIE = 1e-12  # increments that differ by less than this share are equal; then the candidate with the smaller index comes first
+FALLEN = 1e-8  # a diagonal element of R that has fallen by this factor has lost half of its digits, so R is computed again
+LEAST_SHRINKAGE = 0.05  # but only after this share of the functions has left since the last time
 
 
 class Step(NamedTuple):
-    """One function out or in.
+    """One function leaves or enters.
 
-    By how much the error grows or falls, what log|I + Phi Phi'/rho| changes by, and the model after it: its weights and diag R, in
-    no particular order, valid until the next step.
+    Attributes
+    ----------
+    candidate : int
+        The function.
+    increment : float
+        By how much the error grows (or falls, if the function enters).
+    log_determinant : float
+        By how much log|I + Phi Phi'/rho| changes.
+    weights, spread : ndarray
+        The weights and diag R of the model after the step. Their order is arbitrary, and they are valid only until the next step.
     """
 
     candidate: int
@@ -49,15 +56,20 @@ class Step(NamedTuple):
 
 
 def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float, block: int = BLOCK) -> Iterator[Step]:
-    """From these candidates down to none, each time the one that is missed least.
+    """Remove these candidates one at a time, always the one that is missed least, until none is left.
 
     Parameters
     ----------
-    gram : Phi'Phi
-    candidates : the functions of the full model
-    projections : Phi't of all candidates of the Gram
-    ridge : rho
-    block : removals between two updates of R; 1 is the rank-one update of the paper
+    gram : Gram
+        Phi'Phi.
+    candidates : ndarray of int
+        The functions of the full model.
+    projections : ndarray
+        Phi't of all candidates of the Gram matrix.
+    ridge : float
+        rho.
+    block : int
+        Removals between two updates of R. 1 gives the rank-one update of the paper.
     """
     left = candidates
     while len(left):
@@ -68,9 +80,9 @@ def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float,
 
 
 def most_missed(gram: Floats, projections: Floats, scales: Floats, ridge: float, n_kept: int) -> Indices:
-    """Places of the functions that are left when those that are missed least have gone, one after the other.
+    """Return the places of the `n_kept` functions that are left after the others were removed one at a time.
 
-    The ridges are ridge / scales^2: one for all functions where each is taken `scales` times.
+    The ridges are ridge / scales^2. This is one common ridge if each function is multiplied by its scale.
     """
     places = np.arange(len(gram))
     steps = removals(WholeGram(gram * np.multiply.outer(scales, scales)), places, scales * projections, ridge)
@@ -79,12 +91,12 @@ def most_missed(gram: Floats, projections: Floats, scales: Floats, ridge: float,
 
 
 def additions(moments: Moments, candidates: Indices, ridge: float) -> Iterator[Step]:
-    """From nothing up to these candidates, each time the one with which the error falls most."""
-    left = moments.gram.diagonal[candidates] + ridge  # of H: what those that are in do not cover
+    """Add these candidates one at a time, always the one that lowers the error most, until all are in the model."""
+    left = moments.gram.diagonal[candidates] + ridge  # diag H, less what the model covers
     alignment = moments.projections[candidates].copy()  # b - H w
     n = len(candidates)
     cover = np.empty((min(32, n), n))  # rows of L', H = L L'
-    inverse = np.zeros((len(cover), len(cover)))  # of L, in the order of entry
+    inverse = np.zeros((len(cover), len(cover)))  # L^-1, in the order of entry
     weights, spread = np.zeros(n), np.zeros(n)
     is_out = np.ones(n, dtype=bool)
     for size in range(n):
@@ -104,15 +116,16 @@ def additions(moments: Moments, candidates: Indices, ridge: float) -> Iterator[S
         spread[: size + 1] += inverse[size, : size + 1] ** 2
         alignment -= explained * row
         left -= row * row
-        np.maximum(left, ridge, out=left)  # phi'P phi + rho is not below rho, whatever rounding says
+        np.maximum(left, ridge, out=left)  # phi'P phi + rho is at least rho; rounding must not take it below
         cover[size] = row
         yield Step(int(candidates[s]), float(explained**2), float(np.log(pivot / ridge)), weights[: size + 1], spread[: size + 1])
 
 
 class ShrinkingInverse:
-    """R of the functions that are left, with the updates of a block of removals deferred.
+    """R of the functions that are left. The updates of a block of removals are deferred.
 
-    Functions that are left fill the first places: the last one moves to the place of one that goes. Of R the upper half is kept.
+    The functions that are left occupy the first places: if one leaves, the last one moves to its place. Only the upper half of R is
+    stored.
     """
 
     def __init__(self, gram: Gram, members: Indices, projections: Floats, ridge: float, block: int) -> None:
@@ -137,21 +150,22 @@ class ShrinkingInverse:
 
     @property
     def members(self) -> Indices:
+        """The candidates that are left, in no particular order."""
         return self._members[: self._size]
 
     @property
     def weights(self) -> Floats:
-        """In the order of `members`."""
+        """Their weights, in the order of `members`."""
         return self._weights[: self._size]
 
     def is_worn(self) -> bool:
-        """Whether it is time to compute R afresh."""
+        """Return whether it is time to compute R again."""
         if 2 * self._size <= self._first_size:
             return True
         return self._has_fallen and self._size <= (1.0 - LEAST_SHRINKAGE) * self._first_size
 
     def remove_least(self) -> Step:
-        """Take out the function with the least w^2 / R_kk (eq. 3.2)."""
+        """Remove the function with the least w^2 / R_kk (eq. 3.2)."""
         size, spread = self._size, self._spread[: self._size]
         weights = self._weights[:size]
         costs = weights * weights
@@ -174,7 +188,7 @@ class ShrinkingInverse:
         return Step(candidate, weight * weight / pivot, log_determinant, self.weights, self._spread[: self._size])
 
     def _column(self, s: int) -> Floats:
-        """R_{:s}, the deferred updates included."""
+        """Return R_{:s}, including the deferred updates."""
         size, updates = self._size, self._updates[: self._n_updates, : self._size]
         column = np.empty(size)
         column[:s] = self._upper[:s, s]
@@ -195,7 +209,7 @@ class ShrinkingInverse:
         self._size = last
 
     def _update(self) -> None:
-        """R <- R - Z Z', and a look at how many digits are left of its diagonal."""
+        """Compute R <- R - Z Z', and check how many digits of its diagonal are left."""
         size, updates = self._size, self._updates[: self._n_updates, : self._size]
 
         def work(rows: slice) -> None:
@@ -209,6 +223,6 @@ class ShrinkingInverse:
 
 
 def _first(is_best: Floats, candidates: Indices) -> int:
-    """Of the places that are equally good, the one with the smallest candidate."""
+    """Return the one of several equally good places that has the smallest candidate."""
     places = np.flatnonzero(is_best)
     return int(places[0]) if len(places) == 1 else int(places[candidates[places].argmin()])

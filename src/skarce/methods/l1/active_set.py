@@ -1,15 +1,15 @@
-r"""Least squares with an L1 penalty on a Gram matrix: exact minimisers by an active-set method, warm from one penalty to the next.
+r"""Least squares with an L1 penalty on a Gram matrix: exact minimizers by an active-set method, warm-started along the path.
 
-Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1`. With :math:`c = \Phi^T(t - \Phi a)`, a minimiser is where
+Minimizes :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1`. With :math:`c = \Phi^T(t - \Phi a)`, a is a minimizer if and only if
 :math:`c_i = \mu\operatorname{sign}a_i` for the members (:math:`a_i \ne 0`) and :math:`|c_i| \le \mu` for all others.
 
-For given members and signs the minimiser is linear, :math:`G a = b - \mu s`. A step goes towards it: all the way where no sign
-changes; else to the least J on the way, or to the end of it with the weights of changed sign at zero, whichever is lower. J never
-rises, and no set of members and signs can return. Then the candidates that violate their condition most enter together. One that
-depends on the members takes the place of one of them: J falls along the direction that leaves the fit as it is.
+For given members and signs the minimizer is linear, :math:`G a = b - \mu s`. A step moves toward it. If no sign changes, the step
+goes all the way. Otherwise it goes to the lower of two points: the least J on the way, or the end with the weights of changed sign
+set to zero. J never rises, and no set of members and signs can return. Then the candidates that violate their condition most enter
+together. A candidate that depends on the members replaces one of them: J falls along the direction that does not change the fit.
 
-A step costs O(n_members * n_candidates) and a factorisation where the members changed; the rows of G that belong to members lie
-side by side, so that nothing else of G is touched and columns can come one at a time.
+A step costs O(n_members * n_candidates), plus a factorization if the members changed. The rows of G that belong to members are
+stored contiguously, so no other part of G is touched, and columns can be computed one at a time.
 """
 
 from __future__ import annotations
@@ -23,56 +23,62 @@ from skarce._linalg import NotPositiveDefiniteError, cholesky, cholesky_of_nearl
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 
-ALIKE = 0.8  # candidates whose squared cosine is above do not enter together
-FEWEST_TOGETHER = 4  # this many may enter in any case, and as many as an eighth of the members
-DEPENDENT = 1e-11  # a candidate of which less than this share is left depends on the members
-RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, where members are dependent to working precision
-STALLED = 3  # steps in a row that do not lower J: rounding is all that is left
-GRAIN = 1e-16  # of b'a: J does not notice a smaller fall
+ALIKE = 0.8  # candidates whose squared cosine is larger do not enter together
+FEWEST_TOGETHER = 4  # this many may always enter together, or more: an eighth of the number of members
+DEPENDENT = 1e-11  # a candidate depends on the members if they cover all but this share of it
+RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, if members are dependent to working precision
+STALLED = 3  # after this many steps in a row that do not lower J, only rounding is left
+GRAIN = 1e-16  # of b'a: a smaller fall of J is rounding
 
 
 class L1ActiveSet:
-    """Members, weights and what is left for every candidate; `minimize` moves them to the minimiser at a penalty.
+    """Members, weights and correlations. `minimize` moves them to the minimizer at a penalty.
 
     Attributes
     ----------
-    members : candidates whose weights are not zero, in the order in which they entered
-    weights : a, one for each member
-    correlations : c = Phi'(t - Phi a), one for each candidate
+    members : ndarray of shape (n_members,)
+        The candidates with nonzero weights, in the order in which they entered.
+    weights : ndarray of shape (n_members,)
+        a, one for each member.
+    correlations : ndarray of shape (n_candidates,)
+        c = Phi'(t - Phi a).
     """
 
     def __init__(self, moments: Moments) -> None:
         self._moments = moments
         self._b = moments.projections
         self._rows = np.empty((16, moments.n_candidates))
-        self._lower = np.empty((0, 0))  # Cholesky factor of the Gram of the first so many members
+        self._lower = np.empty((0, 0))  # Cholesky factor of the Gram matrix of the first members, possibly not of all
         self.members = np.empty(0, dtype=np.intp)
         self.weights = np.empty(0)
         self.correlations = self._b.copy()
 
     @property
     def magnitudes(self) -> Floats:
-        """|a|: at a minimiser the weights are those of ridges mu / |a|."""
+        """|a|. At a minimizer the weights are the ridge estimate with ridges mu / |a|."""
         return np.abs(self.weights)
 
     @property
     def gram(self) -> Floats:
-        """Of the members, shape (n_members, n_members)."""
+        """Gram matrix of the members, shape (n_members, n_members)."""
         return self._rows[: len(self.members)].take(self.members, axis=1)
 
     def objective(self, penalty: float) -> float:
-        """J - t't/2 = mu |a|_1 - a'(b + c)/2."""
+        """Return J - t't/2 = mu |a|_1 - a'(b + c)/2."""
         both = self._b[self.members] + self.correlations[self.members]
         return float(penalty * np.abs(self.weights).sum() - 0.5 * self.weights @ both)
 
     def violation(self, penalty: float) -> float:
-        """By how much the worst of the optimality conditions fails."""
+        """Return the largest violation of an optimality condition."""
         excess = np.abs(self.correlations) - penalty
         excess[self.members] = np.abs(self.correlations[self.members] - penalty * np.sign(self.weights))
         return float(excess.max(initial=0.0))
 
     def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
-        """Go to the minimiser, to where no condition fails by more than `tol * penalty`; returns the steps, `max_steps` at most."""
+        """Go to the minimizer, until no condition is violated by more than `tol * penalty`.
+
+        Returns the number of steps, at most `max_steps`.
+        """
         signs, steps, stalled = np.sign(self.weights), 0, 0
         while steps < max_steps and stalled < STALLED:
             if not self._is_settled(signs, penalty, tol):
@@ -94,10 +100,10 @@ class L1ActiveSet:
         return bool(gap <= 0.1 * tol * penalty) and bool((self.weights != 0.0).all())
 
     def _step(self, signs: Floats, penalty: float) -> tuple[bool, Floats]:
-        """Towards the minimiser for these members and signs. Returns whether J fell, and the signs after it."""
+        """Move toward the minimizer for these members and signs. Returns whether J fell, and the new signs."""
         uphill = penalty * signs - self.correlations[self.members]
         direction = -self._solve(uphill)
-        end, moved = self.weights + direction, direction @ self._rows[: len(self.members)]  # moved is G d, for every candidate
+        end, moved = self.weights + direction, direction @ self._rows[: len(self.members)]  # moved is G d for every candidate
         crossing, curvature = end * signs <= 0.0, float(moved[self.members] @ direction)
         if not crossing.any():
             self._move(end, moved)
@@ -110,12 +116,12 @@ class L1ActiveSet:
             self._move(clamped, shift)
         elif way.length > 0.0:
             self._move(_rounded(self.weights, way.length * direction), way.length * moved)
-        else:  # members that have just entered and would leave on the wrong side
+        else:  # members that have just entered and would get the wrong sign
             return True, self._without_zeros(signs, keeping=~crossing)
         return self._is_noticed(max(fall, way.gain)), self._without_zeros(signs)
 
     def _swap(self, signs: Floats, penalty: float) -> tuple[bool, Floats]:
-        """The last member depends on the others: along the direction that leaves the fit as it is, to the least J."""
+        """Handle a last member that depends on the others: go to the least J along the direction that does not change the fit."""
         last = len(self.members) - 1
         inward = lapack.dpotrs(self._lower, self._rows[last, self.members[:last]], lower=1)[0] if last else np.empty(0)
         direction = signs[last] * np.append(-inward, 1.0)
@@ -128,7 +134,7 @@ class L1ActiveSet:
         return self._is_noticed(way.gain), self._without_zeros(signs)
 
     def _without_zeros(self, signs: Floats, keeping: Floats | bool = False) -> Floats:
-        """Drop the members without weight but those to keep; the signs of the others."""
+        """Drop the members with zero weights, except those in `keeping`. Returns the signs of the members that are left."""
         kept = (self.weights != 0.0) | keeping
         signs = np.where(self.weights != 0.0, np.sign(self.weights), signs)[kept]
         self._keep(kept)
@@ -143,11 +149,11 @@ class L1ActiveSet:
         self.correlations = self.correlations - shift
 
     def _is_noticed(self, fall: float) -> bool:
-        """Whether J fell by more than rounding may pretend."""
+        """Return whether J fell by more than rounding."""
         return bool(fall > GRAIN * abs(float(self.weights @ self._b[self.members])))
 
     def _entering(self, bound: float) -> Indices:
-        """The candidates that violate their condition most, no two of them alike."""
+        """Return the candidates that violate their condition most, no two of them alike."""
         excess = np.abs(self.correlations)
         excess[self.members] = 0.0
         some = np.flatnonzero(excess > bound)
@@ -165,9 +171,10 @@ class L1ActiveSet:
         return some[chosen]
 
     def _enter(self, entering: Indices, signs: Floats, penalty: float) -> tuple[Floats, bool, bool]:
-        """Let candidates in: all, or the first where they depend on each other; one that depends on the members swaps with one.
+        """Let candidates enter: all of them, or only the first if they depend on each other.
 
-        Returns the signs, whether that was a step, and whether it was of use.
+        A candidate that depends on the members is swapped with one of them. Returns the signs, whether this was a step, and whether
+        it helped.
         """
         self._complete()
         size = len(self.members)
@@ -202,12 +209,12 @@ class L1ActiveSet:
         self.members, self.weights, self._lower = self.members[places], self.weights[places], self._lower[:first, :first]
 
     def _solve(self, right: Floats) -> Floats:
-        """G_AA^-1 right."""
+        """Return G_AA^-1 right."""
         self._complete()
         return lapack.dpotrs(self._lower, right, lower=1)[0] if len(right) else right
 
     def _complete(self) -> None:
-        """Factor what is not yet factored, with the least rise of the diagonal that lets that be."""
+        """Complete the Cholesky factor, with the smallest rise of the diagonal that makes it possible."""
         size, known = len(self.members), len(self._lower)
         if known < size:
             bordered = _bordered(self._lower, self._rows[known:size].take(self.members, axis=1)) if known else None
@@ -215,7 +222,7 @@ class L1ActiveSet:
 
 
 def _bordered(lower: Floats, rows: Floats) -> Floats | None:
-    """The factor with rows for new members, or None where they depend on the others."""
+    """Return the factor with rows for new members, or None if these depend on the others."""
     size, total = len(lower), rows.shape[1]
     across = lapack.dtrtrs(lower, np.asfortranarray(rows[:, :size].T), lower=1)[0].T if size else rows[:, :0]
     try:
@@ -230,14 +237,14 @@ def _bordered(lower: Floats, rows: Floats) -> Floats | None:
 
 
 def _rounded(weights: Floats, step: Floats) -> Floats:
-    """weights + step, zero where only rounding is left."""
+    """Return weights + step. An entry of which only rounding is left becomes zero."""
     after = weights + step
     after[np.abs(after) <= 1e-15 * np.abs(step)] = 0.0
     return after
 
 
 class Way(NamedTuple):
-    """How far to go along a direction, and how far J falls until there."""
+    """How far to go along a direction, and by how much J falls."""
 
     length: float
     gain: float
@@ -246,16 +253,16 @@ class Way(NamedTuple):
 def _best_length(
     weights: Floats, direction: Floats, signs: Floats, uphill: Floats, curvature: float, penalty: float, longest: float = 1.0
 ) -> Way:
-    """Where J is least on the way from `weights` along `direction`.
+    """Return the point of least J on the way from `weights` along `direction`.
 
-    Along the way J is a convex quadratic whose slope jumps up by 2 mu |d_i| where weight i changes its sign.
+    On the way, J is convex and piecewise quadratic. Its slope jumps up by 2 mu |d_i| when weight i changes its sign.
     """
     slope = float(uphill @ direction)
     towards = np.flatnonzero(direction * signs < 0.0)
     where = -weights[towards] / direction[towards]
     order = np.argsort(where, kind="stable")
     where, jumps = where[order], 2.0 * penalty * np.abs(direction[towards[order]])
-    after = slope + curvature * where + np.cumsum(jumps)  # the slope just behind each crossing
+    after = slope + curvature * where + np.cumsum(jumps)  # the slope just after each crossing
     first = int(np.argmax(after >= 0.0)) if (after >= 0.0).any() else len(where)
     jumped = float(jumps[:first].sum())
     free = -(slope + jumped) / curvature if curvature > 0.0 else np.inf

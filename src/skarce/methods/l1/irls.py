@@ -1,13 +1,13 @@
 r"""Iteratively reweighted least squares for a Laplacian prior (Park, Sparse kernel regression using IRWLS procedure).
 
-Minimises :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1` by :math:`a \leftarrow (G + \mu W)^{-1}b`,
+Minimizes :math:`J(a) = \frac12|t - \Phi a|^2 + \mu|a|_1` by :math:`a \leftarrow (G + \mu W)^{-1}b`,
 :math:`W = \operatorname{diag}(1/|a_i|)` (errata 1.2: mu is n lambda of the printed objective). With :math:`u = \sqrt{|a|}` nothing
 is infinite and no eigenvalue is below mu:
 
 .. math:: a \leftarrow u\,(U G U + \mu I)^{-1} U b, \qquad U = \operatorname{diag}u .
 
-A weight that is zero stays zero, so the start is the same for all: the standard deviation of the target. For targets of unit
-variance the first iterate is the ridge estimate with mu. Later iterates may only go on at a larger penalty.
+A weight that is zero stays zero. So all weights start at the same value, the standard deviation of the target. For targets of unit
+variance the first iterate is the ridge estimate with mu. From there, the penalty may only grow.
 """
 
 from __future__ import annotations
@@ -18,18 +18,24 @@ from scipy.linalg import lapack
 from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._typing import Floats, Indices
 
-PRUNED_NORM = 1e-6  # a function whose norm |a| |phi| is this share of the largest, or of the target, has left the model
+PRUNED_NORM = 1e-6  # a function leaves if its norm |a| |phi| is at most this share of the largest, or of the norm of the target
 
 
 class LaplaceIRLS:
-    """Members and weights; `step` takes one iteration.
+    """Members and weights. `step` runs one iteration.
 
     Attributes
     ----------
-    members : candidates that are still in
-    weights : a, one for each of them
-    energy : t't
-    magnitudes : |a| of the iterate before, whose inverse is W: the weights are those of ridges mu / magnitudes
+    members : ndarray of shape (n_members,)
+        The candidates that are still in the model.
+    weights : ndarray of shape (n_members,)
+        a, one for each member.
+    magnitudes : ndarray of shape (n_members,)
+        |a| of the previous iterate, the inverse of diag(W). The weights are the ridge estimate with ridges mu / magnitudes.
+    gram, projections : ndarray
+        Phi'Phi and Phi't of the members.
+    energy : float
+        t't.
     """
 
     def __init__(self, members: Indices, gram: Floats, projections: Floats, energy: float, n_samples: float) -> None:
@@ -40,12 +46,12 @@ class LaplaceIRLS:
         self.weights = self.magnitudes = np.full(len(members), np.sqrt(energy / n_samples))
 
     def objective(self, penalty: float) -> float:
-        """J."""
+        """Return J."""
         fit = 0.5 * self.weights @ self.gram @ self.weights - self.projections @ self.weights
         return float(0.5 * self.energy + fit + penalty * np.abs(self.weights).sum())
 
     def step(self, penalty: float) -> float:
-        """One iteration, and the objective after it; weights are dropped only where that does not undo what it gained."""
+        """Run one iteration, and return the objective after it. Small weights are dropped unless that would undo the gain."""
         before = self.objective(penalty)
         self.magnitudes = np.abs(self.weights)
         self.weights = reweighted(self.gram, self.projections, self.magnitudes, penalty)
@@ -63,7 +69,7 @@ class LaplaceIRLS:
         return after
 
     def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
-        """Iterate until J falls by no more than `tol` times itself; returns the steps."""
+        """Iterate until J falls by at most `tol` times itself. Returns the number of steps."""
         score = np.inf
         for step in range(max_steps):
             before, score = score, self.step(penalty)
@@ -79,7 +85,7 @@ class LaplaceIRLS:
 
 
 def reweighted(gram: Floats, projections: Floats, magnitudes: Floats, penalty: float) -> Floats:
-    """u (U G U + mu I)^-1 U b."""
+    """Return u (U G U + mu I)^-1 U b."""
     if not len(gram):
         return np.empty(0)
     root = np.sqrt(magnitudes)
@@ -88,7 +94,7 @@ def reweighted(gram: Floats, projections: Floats, magnitudes: Floats, penalty: f
 
 
 def hat_trace(gram: Floats, magnitudes: Floats, penalty: float) -> float:
-    """tr H with H = Phi (G + mu W)^-1 Phi', the hat matrix of GCV (eq. 5): L - mu tr (U G U + mu I)^-1."""
+    """Return tr H with H = Phi (G + mu W)^-1 Phi', the hat matrix of GCV (eq. 5): L - mu tr (U G U + mu I)^-1."""
     if not len(gram):
         return 0.0
     root = inverse_of_lower(_lower(gram, np.sqrt(magnitudes), penalty))

@@ -1,7 +1,7 @@
-r"""Sparse kernel regression: models with an L1 penalty on a path of penalties, and the one of least GCV.
+r"""Sparse kernel regression: models with an L1 penalty on a path of penalties. The one of least GCV is chosen.
 
-Exact minimisers go from large penalties to small ones, each from the last (`L1ActiveSet`). The iteration of the paper
-(`LaplaceIRLS`) cannot bring a weight back from zero, so it goes from small penalties to large ones (errata 4).
+Exact minimizers go from large penalties to small ones, and each starts from the previous one (`L1ActiveSet`). The iteration of the
+paper (`LaplaceIRLS`) cannot bring a weight back from zero, so it goes from small penalties to large ones (errata 4).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from skarce.states.members import Members
 from skarce.states.outcome import Outcome
 from skarce.states.state import RESOLUTION
 
-N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": so many, down to this share of the largest that has a model
-NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a penalty that is far away, each is this share of the one before
-NEXT_TO_NONE = 1e-10  # of the largest penalty: acts as none, and still says which of many solutions
-LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave: none are an interpolation with V = 0/0
-# GCV cannot tell a fit from an interpolation: its own path ends before models with more functions than this share of the rows.
+N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": this many, down to this share of the largest useful penalty
+NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a distant penalty, each is this share of the previous one
+NEXT_TO_NONE = 1e-10  # of the largest penalty: too small to matter, but it still picks one of many solutions
+LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave; with none it interpolates, and V = 0/0
+# GCV cannot tell a fit from an interpolation, so the path ends before models with more functions than this share of the rows.
 MOST_USED = 0.5
 
 
 def score_of(residual: float, freedom: float, n_samples: float) -> float:
-    """-n/2 log V but for a constant; the least where hardly a degree of freedom is left."""
+    """Return -n/2 log V without its constant, or -inf if hardly a degree of freedom is left."""
     return n_samples * float(np.log(freedom) - 0.5 * np.log(residual)) if freedom >= LEAST_FREEDOM else -np.inf
 
 
@@ -49,10 +49,14 @@ class LaplaceGCV(GCV):
 
     Parameters
     ----------
-    penalties : the multipliers mu to choose from; None for a path that follows from the data
-    counts_active : whether every active function counts as one degree of freedom, instead of tr H
-    target_scale : what the target was multiplied by
-    times_counted : how often an observation is counted, by its weight or as a row that comes again
+    penalties : tuple of float or None
+        The multipliers mu to choose from. None takes a path that follows from the data.
+    counts_active : bool
+        Whether every active function counts as one degree of freedom. If False, tr H counts.
+    target_scale : float
+        The factor that the target was multiplied by.
+    times_counted : float
+        How often an observation is counted, by its weight or as a repeated row.
     """
 
     penalties: tuple[float, ...] | None = None
@@ -61,7 +65,7 @@ class LaplaceGCV(GCV):
     times_counted: float = 1.0
 
     def scaled(self, target_scale: float) -> Self:
-        """Penalties are in the units of phi't."""
+        """Return the criterion for a scaled target. Penalties are in the units of phi't."""
         penalties = None if self.penalties is None else tuple(penalty * target_scale for penalty in self.penalties)
         return replace(self, penalties=penalties, target_scale=self.target_scale * target_scale)
 
@@ -70,7 +74,7 @@ class LaplaceGCV(GCV):
         return score_of(residual, freedom, n_samples)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """q / v."""
+        """Return q / v."""
         residual, freedom = self._fit(members, n_samples)
         return residual / freedom
 
@@ -83,13 +87,18 @@ class LaplaceGCV(GCV):
 
 @dataclass(frozen=True)
 class L1Path(MomentMethod):
-    """The L1 penalty, its multiplier by generalized cross validation.
+    """The L1 penalty, with its multiplier chosen by generalized cross validation.
 
     Parameters
     ----------
-    penalties : the multipliers to choose from; None for a path that follows from the data
-    counts_active : whether every active function counts as one degree of freedom
-    finish : whether minimizers are exact; if not, reweighted least squares stops as published
+    penalties : tuple of float or None
+        The multipliers to choose from. None takes a path that follows from the data.
+    counts_active : bool
+        Whether every active function counts as one degree of freedom.
+    finish : bool
+        Whether minimizers are exact. If False, reweighted least squares stops as published.
+    criterion : LaplaceGCV
+        The criterion without a target; `judge` adds the parameters.
     """
 
     penalties: tuple[float, ...] | None = None
@@ -112,7 +121,7 @@ class L1Path(MomentMethod):
 
 
 class Solver(Protocol):
-    """`L1ActiveSet` or `LaplaceIRLS`: members whose weights are those of ridges penalty / magnitudes."""
+    """`L1ActiveSet` or `LaplaceIRLS`: the weights of the members are the ridge estimate with ridges penalty / magnitudes."""
 
     members: Indices
     weights: Floats
@@ -124,7 +133,7 @@ class Solver(Protocol):
 
 
 class PathPoint(NamedTuple):
-    """A point of the path."""
+    """The model at one penalty of the path."""
 
     penalty: float
     members: Indices
@@ -136,7 +145,7 @@ class PathPoint(NamedTuple):
 
 @on_one_blas_thread
 def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finish: bool) -> Fit:
-    """The model of least GCV among the penalties; of a single one, its model."""
+    """Return the model of least GCV among the penalties. A single penalty gives its model."""
     largest = float(np.abs(moments.projections).max(initial=0.0))
     if not largest > 0.0:
         return Fit.empty(Outcome.CONVERGED)
@@ -146,12 +155,12 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
     else:
         model, outcome = follow.up(lambda: _all_candidates(moments))
     follow.note("choose", model)
-    # The weights of a minimiser are known to all digits; those of the iteration belong to its ridges.
+    # The weights of a minimizer are known to all digits. Those of the iteration follow from its ridges.
     return Fit(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
 
 
 def _penalties(given: tuple[float, ...] | None, largest: float) -> Floats:
-    """Descending; those that act as none are raised to the least that still says which of many solutions."""
+    """Return the penalties in descending order. Those too small to matter are raised until they pick one of many solutions."""
     if given is None:
         return largest * np.geomspace(1.0, LEAST_SHARE, N_PENALTIES)
     return np.unique(np.maximum(given, NEXT_TO_NONE * largest))[::-1]
@@ -167,17 +176,17 @@ def _all_candidates(moments: Moments) -> LaplaceIRLS:
 
 
 class _Follow:
-    """Moves a solver from one penalty to the next, and keeps the best of the models that were wanted."""
+    """Moves a solver from one penalty to the next, and keeps the best of the models at the requested penalties."""
 
     def __init__(self, criterion: LaplaceGCV, moments: Moments, journal: Journal, largest: float) -> None:
         self._criterion, self._moments, self._journal = criterion, moments, journal
         self._largest, self._wanted = largest, _penalties(criterion.penalties, largest)
         self._best: PathPoint | None = None
         self._best_key = (-np.inf, 0.0)
-        self._is_cut = False  # whether the path ends before models that use too much
+        self._is_cut = False  # whether the path was cut before models that use too many functions
 
     def down(self, state: L1ActiveSet) -> tuple[PathPoint, Outcome]:
-        """From the largest penalty; ends before the first model that is over the cap."""
+        """Follow the path from the largest penalty. It ends before the first model with more than `max_active` functions."""
         model, budget = PathPoint(self._largest, state.members, state.weights, state.magnitudes, 0, None), self._journal.budget
         before = self._largest
         for place, wanted in enumerate(self._wanted):
@@ -195,11 +204,12 @@ class _Follow:
         return self._chosen()
 
     def up(self, start: Callable[[], LaplaceIRLS]) -> tuple[PathPoint, Outcome]:
-        """From the smallest penalty; then once more from the start at the chosen one, so that how it got there does not matter.
+        """Follow the path from the smallest penalty. Then solve the chosen penalty again from the start.
 
-        Predictions and GCV settle long before the last functions are dropped, and those go on being dropped along the path.
+        Predictions and GCV settle long before the last functions are dropped, and functions are dropped all along the path. Solving
+        again makes the result independent of the path.
         """
-        self._cut_where_minimisers_use_too_much()
+        self._cut_before_minimizers_use_too_much()
         state, limit = start(), None
         for penalty in self._wanted[::-1]:
             self._consider(self._at(state, float(penalty)))
@@ -210,8 +220,11 @@ class _Follow:
             model = self._at(start(), model.penalty)
         return self._capped(model, limit or model.limit or outcome)
 
-    def _cut_where_minimisers_use_too_much(self) -> None:
-        """How many functions the iteration has left says when it stopped: the path ends where that of its limits does."""
+    def _cut_before_minimizers_use_too_much(self) -> None:
+        """End the path where that of the exact minimizers ends.
+
+        The iteration itself cannot decide this: the number of functions that it has left depends on when it stopped.
+        """
         if self._criterion.penalties is not None:
             return
         state = L1ActiveSet(self._moments)
@@ -223,7 +236,7 @@ class _Follow:
         self._wanted, self._is_cut = self._wanted[: max(place, 1)], True
 
     def _capped(self, model: PathPoint, outcome: Outcome) -> tuple[PathPoint, Outcome]:
-        """Only those that are missed most where there is a cap."""
+        """Keep only the `max_active` functions that are missed most, if there is such a limit."""
         cap = self._journal.budget.max_active
         if cap is None or len(model.members) <= cap:
             return model, outcome
@@ -233,12 +246,12 @@ class _Follow:
         weights = reweighted(gram[np.ix_(kept, kept)], projections[kept], magnitudes, model.penalty)
         return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
 
-    def _uses_too_much(self, minimiser: PathPoint) -> bool:
+    def _uses_too_much(self, minimizer: PathPoint) -> bool:
         n_rows = self._moments.n_samples / self._criterion.times_counted
-        return self._criterion.penalties is None and len(minimiser.members) > MOST_USED * n_rows
+        return self._criterion.penalties is None and len(minimizer.members) > MOST_USED * n_rows
 
     def _marks(self, before: float, goal: float) -> list[float]:
-        """The goal, with others on the way where it is far."""
+        """Return the goal, preceded by penalties on the way if it is far."""
         ratio = NEXT if self._journal.budget.max_active is None else NEXT_UNDER_A_CAP
         n_steps = max(int(np.ceil(np.log(goal / before) / np.log(ratio) - 1e-9)), 1)
         return [*map(float, np.geomspace(before, goal, n_steps + 1)[1:-1]), goal] if n_steps > 1 else [goal]
@@ -250,13 +263,13 @@ class _Follow:
         return PathPoint(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
     def _consider(self, model: PathPoint) -> None:
-        """Of models that are equally good, or that cannot be judged, the one of the larger penalty."""
+        """Keep a model if it is better than the best so far. If scores are equal or undefined, the larger penalty wins."""
         key = self.note("penalty", model), model.penalty
         if self._best is None or key > self._best_key:
             self._best, self._best_key = model, key
 
     def note(self, action: str, model: PathPoint) -> float:
-        """Write a model into the trace; returns its score."""
+        """Write a model into the trace, and return its score."""
         moments, members, penalty = self._moments, model.members, model.penalty
         n, total = moments.n_samples, moments.target_energy
         used = float(len(members))
@@ -274,7 +287,7 @@ class _Follow:
         return self._best, self._best.limit or self._ending(self._best)
 
     def _ending(self, best: PathPoint) -> Outcome:
-        """Whether the criterion is least within the path, or at an end of it."""
+        """Return an outcome that says whether the criterion is least within the path or at one of its ends."""
         is_last = best.penalty <= self._wanted[-1]
         is_first = self._wanted[0] <= best.penalty < self._largest
         if not len(best.members) or len(self._wanted) == 1 or not (is_last or is_first):

@@ -1,4 +1,4 @@
-"""Stricter rules for who stays in a variational model: by the bound itself, by significance, or by number."""
+"""Stricter rules for which candidates stay in a variational model: by the bound, by significance, or by number."""
 
 from __future__ import annotations
 
@@ -15,30 +15,36 @@ from skarce.states.outcome import Outcome
 
 
 class Choosable(Protocol):
-    """A variational model, of numbers or of classes, that can do with fewer candidates."""
+    """A variational model, for regression or classification, whose candidates can be reduced."""
 
     @property
-    def candidates(self) -> Indices: ...
+    def candidates(self) -> Indices:
+        """The candidates in the model."""
+        ...
 
     @property
-    def groups(self) -> Groups: ...
+    def groups(self) -> Groups:
+        """Which candidates share a precision."""
+        ...
 
     @property
-    def bound(self) -> float: ...
+    def bound(self) -> float:
+        """The variational bound, without its constant."""
+        ...
 
     @property
     def effects(self) -> Floats:
-        """mu^2 h of each candidate: how much of the fit is its own."""
+        """mu^2 h of each candidate: how much it contributes to the fit."""
         ...
 
     def __len__(self) -> int: ...
 
     def p_values(self) -> Floats:
-        """Of tests of each group against zero."""
+        """Return the p value of each group, from a test of its weights against zero."""
         ...
 
     def kept(self: Chosen, chosen: Mask, journal: Journal) -> Chosen:
-        """Only the candidates where `chosen` is true, settled again."""
+        """Return the model with only the candidates for which `chosen` is true, iterated again to convergence."""
         ...
 
 
@@ -46,7 +52,19 @@ Chosen = TypeVar("Chosen", bound=Choosable)
 
 
 def choose(model: Chosen, journal: Journal, significance: Any, max_active: int | None) -> tuple[Chosen, Outcome]:
-    """What is left by these rules, where there are any, and how it ended."""
+    """Apply the stricter rules, if there are any. Returns the reduced model and the outcome.
+
+    Parameters
+    ----------
+    model : Choosable
+        The model to reduce.
+    journal : Journal
+        Where the steps are noted.
+    significance : "bound", float or None
+        ``"bound"`` deletes groups by the bound. A number deletes them by tests at this level. None deletes nothing.
+    max_active : int or None
+        The largest number of candidates.
+    """
     if isinstance(significance, str):
         model = delete_by_bound(model, journal)
     elif significance is not None:
@@ -59,7 +77,7 @@ def choose(model: Chosen, journal: Journal, significance: Any, max_active: int |
 
 @on_one_blas_thread
 def delete_by_bound(model: Chosen, journal: Journal) -> Chosen:
-    """Take out the weakest group as long as the bound of what is left, settled again, is larger."""
+    """Remove the weakest group as long as the model without it, iterated again to convergence, has a larger bound."""
     while len(model) and journal.exhausted() is None:
         weakest = int(_strength_of_groups(model).argmin())
         smaller = _without(model, weakest, journal)
@@ -72,7 +90,7 @@ def delete_by_bound(model: Chosen, journal: Journal) -> Chosen:
 
 @on_one_blas_thread
 def delete_insignificant(model: Chosen, journal: Journal, level: float) -> Chosen:
-    """Take out the least significant group, and settle again, until all pass their test at this level."""
+    """Remove the least significant group and iterate again to convergence, until all groups are significant at this level."""
     while len(model) and journal.exhausted() is None:
         p_values = model.p_values()
         worst = int(p_values.argmax())
@@ -86,7 +104,10 @@ def delete_insignificant(model: Chosen, journal: Journal, level: float) -> Chose
 
 @on_one_blas_thread
 def cap(model: Chosen, journal: Journal, max_active: int) -> Chosen:
-    """The strongest groups that together have no more than `max_active` candidates; of a larger one, its strongest members."""
+    """Keep the strongest groups that together have at most `max_active` candidates.
+
+    If the strongest group alone has more, its strongest members are kept.
+    """
     by_group = _strength_of_groups(model)[model.groups.label]
     order = np.lexsort((-model.effects, model.groups.label, -by_group))
     labels = model.groups.label[order]
@@ -98,7 +119,10 @@ def cap(model: Chosen, journal: Journal, max_active: int) -> Chosen:
 
 
 def group_p_values(groups: Groups, weights: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
-    """F tests of each group (of one: t tests) with the full covariance of the weights; chi-squared for infinite freedom."""
+    """Return the p values of F tests of each group (t tests for groups of one), with the full covariance of the weights.
+
+    The tests are chi-squared tests if `freedom` is infinite.
+    """
     ratios = np.empty(len(groups.sizes))
     for group in range(len(ratios)):
         members = np.flatnonzero(groups.label == group)
@@ -109,7 +133,7 @@ def group_p_values(groups: Groups, weights: Floats, covariance: Floats, freedom:
 
 
 def _strength_of_groups(model: Choosable) -> Floats:
-    """The mean over the members of each."""
+    """Return the mean effect of the members of each group."""
     return model.groups.total(model.effects) / model.groups.sizes
 
 

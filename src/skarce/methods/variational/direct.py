@@ -1,8 +1,8 @@
-"""Variational Bayesian least squares by ridge regressions: the fixed points of the paper's sweeps in some tens of solutions.
+"""Variational Bayesian least squares by ridge regressions: the fixed points of the paper's sweeps in a few dozen solves.
 
-Each step solves for the weights at the ridges there are, then moves precisions, shares and noise to their joint optimum for these
-weights (`precisions`). Both raise the bound. Start and schedule are those of VBLS errata 3.4 and 3.5: a weak prior, and a
-noise that is held at first, since with about as many candidates as rows it would otherwise run away before anything is pruned.
+Each step solves for the weights at the current ridges. Then precisions, shares and noise move to their joint optimum for these
+weights (`precisions`). Both raise the bound. Start and schedule are those of VBLS errata 3.4 and 3.5: a weak prior, and a noise
+that is fixed at first. With about as many candidates as rows, the noise would otherwise collapse before anything is pruned.
 """
 
 from __future__ import annotations
@@ -24,17 +24,35 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-HELD = 10  # solutions at the first noise
-FEWEST = 13  # solutions at least: the first change may be none
-PRUNED_DETERMINATION = 1e-6  # a group whose weights are less well determined than this has left
+HELD = 10  # solves at the first noise
+FEWEST = 13  # solves at least, because the first ones may change nothing
+PRUNED_DETERMINATION = 1e-6  # a group whose weights are less well determined than this leaves the model
 FIRST_NOISE = 0.1  # of the variance of the target
-FIRST_PRECISION = 1e-4  # of a standardised weight, for a target of unit variance
-WEAKEST = 1e-11  # least relative ridge that a Cholesky factor of dependent columns can hold
+FIRST_PRECISION = 1e-4  # of a standardized weight, for a target of unit variance
+WEAKEST = 1e-11  # the least relative ridge for which dependent columns still have a Cholesky factor
 
 
 @dataclass
 class VariationalModel:
-    """Candidates that are in, their weights, and the precisions of their groups."""
+    """The candidates in the model, their weights, and the precisions of their groups.
+
+    Attributes
+    ----------
+    moments : Moments
+        The moments of all candidates.
+    candidates : ndarray of shape (n_active,)
+        The candidates in the model, in ascending order.
+    groups : Groups
+        Which of them share a precision.
+    precisions : Precisions
+        The precisions of the groups, and the noise.
+    weights : ndarray of shape (n_active,)
+        mu, one for each candidate in the model.
+    system : RidgeSystem
+        Solves for the weights at given ridges.
+    residual : float
+        |t - Phi mu|^2, infinite before the first solve.
+    """
 
     moments: Moments
     candidates: Indices
@@ -46,7 +64,7 @@ class VariationalModel:
 
     @classmethod
     def start(cls, moments: Moments, labels: Indices) -> VariationalModel:
-        """All candidates that vary, under a weak prior."""
+        """Return the model of all candidates that vary, under a weak prior."""
         candidates = np.flatnonzero(moments.gram.diagonal > 0.0)
         groups = Groups.of(labels[candidates])
         noise = FIRST_NOISE * moments.target_energy / moments.n_samples
@@ -55,7 +73,7 @@ class VariationalModel:
 
     @classmethod
     def empty(cls, moments: Moments, labels: Indices) -> VariationalModel:
-        """Noise alone."""
+        """Return the model without candidates: noise alone."""
         model = cls.start(moments, labels)
         model.keep(np.zeros(len(model), dtype=bool))
         return model
@@ -64,7 +82,7 @@ class VariationalModel:
     def at(
         cls, moments: Moments, candidates: Indices, groups: Groups, ridges: Floats, noise: float, weights: Floats
     ) -> VariationalModel:
-        """These candidates at these relative ridges of their groups."""
+        """Return the model of these candidates at these relative ridges of their groups."""
         precisions = Precisions(ridges, *determination(ridges, groups.sizes), noise)
         return cls(moments, candidates, groups, precisions, weights, ridge_system(moments, candidates))
 
@@ -73,7 +91,7 @@ class VariationalModel:
 
     @property
     def squared_norms(self) -> Floats:
-        """h = diag(Phi'Phi) of the candidates that are in."""
+        """h = diag(Phi'Phi) of the candidates in the model."""
         return self.moments.gram.diagonal[self.candidates]
 
     @property
@@ -99,14 +117,14 @@ class VariationalModel:
         return bound(self.moments.n_samples, energy, now.noise, now.relative_ridges, self.groups.sizes)
 
     def solve(self) -> float:
-        """The best weights; how far one of them moved the fit at most, as a share of the target."""
+        """Compute the best weights. Returns how far any of them moved the fit at most, relative to the target."""
         before = self.weights
         self.weights, self.residual = self.system.solve(self.ridges, before)
         moves = np.abs(self.weights - before) * np.sqrt(self.squared_norms)
         return float(moves.max(initial=0.0)) / float(np.sqrt(self.moments.target_energy))
 
     def update_precisions(self, *, hold_noise: bool) -> bool:
-        """The best precisions and noise for these weights, groups that fade being taken out; whether there were any."""
+        """Compute the best precisions and noise for these weights. Returns whether any group faded and was removed."""
         strengths = self.strengths
         faded = not strengths.all()
         if faded:
@@ -122,7 +140,7 @@ class VariationalModel:
         return faded
 
     def keep(self, chosen: Mask) -> None:
-        """Only the candidates where `chosen` is true."""
+        """Keep only the candidates for which `chosen` is true."""
         kept = np.flatnonzero(chosen)
         self.groups, old = self.groups.restricted_to(kept)
         self.precisions = self.precisions.restricted_to(old, self.groups.sizes)
@@ -133,14 +151,14 @@ class VariationalModel:
             self.precisions = replace(self.precisions, noise=self.residual / self.moments.n_samples)
 
     def kept(self, chosen: Mask, journal: Journal) -> VariationalModel:
-        """Another model, of the candidates where `chosen` is true, settled again."""
+        """Return another model, of the candidates for which `chosen` is true, iterated again to convergence."""
         smaller = copy(self)
         smaller.keep(chosen)
         iterate(smaller, journal)
         return smaller
 
     def p_values(self) -> Floats:
-        """F tests of each group (of one: t tests) with the full covariance of the weights and N - Gamma degrees of freedom."""
+        """Return p values of F tests of each group, with the full covariance and N - Gamma degrees of freedom."""
         matrix = self.moments.gram.block(self.candidates, self.candidates)
         matrix.flat[:: len(matrix) + 1] += self.ridges
         covariance = self.precisions.noise * symmetric_inverse(cholesky_of_nearly_singular(matrix))
@@ -148,12 +166,13 @@ class VariationalModel:
         return group_p_values(self.groups, self.weights, covariance, freedom)
 
     def fit(self, outcome: Outcome) -> Fit:
+        """Return the model as a fit."""
         return Fit(self.candidates, self.ridges, outcome)
 
 
 @on_one_blas_thread
 def run_direct(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
-    """From the weak start to a fixed point, or to a limit of the journal."""
+    """Iterate from a weak prior on all candidates to a fixed point, or to a limit of the journal."""
     model = VariationalModel.start(moments, labels)
     if len(model):
         model.solve()
@@ -163,7 +182,7 @@ def run_direct(moments: Moments, journal: Journal, labels: Indices) -> Variation
 
 
 def resume(moments: Moments, labels: Indices, last: Fit) -> VariationalModel:
-    """Where another fit ended, with the weights and the noise that its ridges give for moments that have changed."""
+    """Return a model that continues from a fit: its candidates and ridges, with weights and noise for the new moments."""
     groups, first = Groups.of(labels[last.active]), np.unique(labels[last.active], return_index=True)[1]
     ridges = np.maximum(last.ridges / moments.gram.diagonal[last.active], WEAKEST)[first]
     model = VariationalModel.at(moments, last.active, groups, ridges, 1.0, np.zeros(len(last.active)))
@@ -174,7 +193,7 @@ def resume(moments: Moments, labels: Indices, last: Fit) -> VariationalModel:
 
 
 def iterate(model: VariationalModel, journal: Journal, *, held: int = 0, fewest: int = 1, most: int | None = None) -> None:
-    """Steps until no weight moves any more, at most `most` of them; the noise is held in the first `held`."""
+    """Iterate until no weight moves, for at least `fewest` and at most `most` steps. The noise is fixed in the first `held`."""
     step = 0
     while len(model) and journal.exhausted() is None and (most is None or step < most):
         moved = model.solve()
@@ -186,7 +205,7 @@ def iterate(model: VariationalModel, journal: Journal, *, held: int = 0, fewest:
 
 
 def _lower_first_noise(model: VariationalModel) -> None:
-    """Where rows are many, least squares tells of a noise that is smaller than the first guess (VBLS errata 3.5)."""
+    """Lower the first guess of the noise to that of least squares, if there are many rows (VBLS errata 3.5)."""
     n, m = model.moments.n_samples, len(model)
     if n > 2 * m:
         noise = min(model.precisions.noise, model.residual / (n - m))

@@ -1,9 +1,10 @@
-r"""A variational model that grows from nothing, one candidate after the other.
+r"""A variational model that grows from nothing, one candidate at a time.
 
-From the start with all candidates too many survive where there are about as many as rows: they share what a few should have, and
-noise is taken for signal. From nothing only what stands out enters. Both ways end at fixed points of the same bound. But the best
-of many candidates stands out by chance alone, and the bound does not know from among how many sets a model was chosen. So models
-are compared with a prior of the set itself: each number k of candidates is as likely as any other, and so is each set of that size,
+If there are about as many candidates as rows, too many of them survive a start with all: they share the signal of a few, and noise
+is mistaken for signal. In a model that grows from nothing, only candidates that stand out enter. Both ways end at fixed points of
+the same bound. But the best of many candidates can stand out by chance, and the bound does not know among how many sets a model
+was chosen. So models are compared with a prior on the set itself. Every number k of candidates is equally likely, and so is every
+set of that size:
 
 .. math:: L - \log\binom dk.
 """
@@ -24,13 +25,16 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import DEPENDENT
 
-STEPS = 5  # after each candidate that came in
-WORTH = 4.0  # the squared t statistic from which on a candidate has a place in a model
-LARGEST = 100  # where it ends: signals that take more are found from all candidates
+STEPS = 5  # iterations after each candidate that enters
+WORTH = 4.0  # a candidate may enter if its squared t statistic is larger
+LARGEST = 100  # growth ends at this many candidates; larger models are found from the start with all
 
 
 def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
-    """The better one of the models from all candidates and from none; the trace is the one that led to it."""
+    """Return the better of two models: one that starts from all candidates, and one that grows from none.
+
+    The trace is that of the better model.
+    """
     down, up = journal.branch(), journal.branch()
     model, grown = run_direct(moments, down, labels), grow(moments, up, labels)
     is_better = worth(grown) > worth(model)
@@ -40,7 +44,7 @@ def run_from_both_ends(moments: Moments, journal: Journal, labels: Indices) -> V
 
 @on_one_blas_thread
 def grow(moments: Moments, journal: Journal, labels: Indices) -> VariationalModel:
-    """From nothing: the candidate that stands out most comes in, as long as the model is worth more with it."""
+    """Grow a model from nothing. The candidate that stands out most enters as long as that raises the worth of the model."""
     model = VariationalModel.empty(moments, labels)
     while len(model) < LARGEST and journal.exhausted() is None:
         larger = with_best_outside(model, labels, journal.budget)
@@ -55,13 +59,16 @@ def grow(moments: Moments, journal: Journal, labels: Indices) -> VariationalMode
 
 
 def worth(model: VariationalModel) -> float:
-    """The bound, and the log prior of the set of candidates, each of which has a precision of its own."""
+    """Return the bound plus the log prior of the set of candidates. Each candidate must have its own precision."""
     d, k = model.moments.n_candidates, len(model)
     return model.bound - float(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
 
 
 def with_best_outside(model: VariationalModel, labels: Indices, limits: Budget) -> tuple[VariationalModel, int] | None:
-    """The model with one more candidate, settled a little, and which that is; None where no candidate makes it worth more."""
+    """Return the model with one more candidate, after a few iterations, and that candidate.
+
+    Returns None if no candidate raises the worth of the model.
+    """
     best = best_outside(model, labels)
     if best is None:
         return None
@@ -71,10 +78,11 @@ def with_best_outside(model: VariationalModel, labels: Indices, limits: Budget) 
 
 
 def best_outside(model: VariationalModel, labels: Indices) -> tuple[int, float] | None:
-    r"""The candidate (of those with a precision of their own) that would have the largest t statistic, with its relative ridge.
+    r"""Return the candidate that would have the largest t statistic, and its relative ridge.
 
-    With :math:`q=\varphi^T(t-\Phi\mu)` and :math:`S=\varphi^TP\varphi` its weight would be about :math:`q/S`, and
-    :math:`q^2/(sS)` its squared t statistic.
+    Only candidates that share their precision with no other are considered. With :math:`q=\varphi^T(t-\Phi\mu)` and
+    :math:`S=\varphi^TP\varphi` the weight would be about :math:`q/S`, and the squared t statistic :math:`q^2/(sS)`. Returns None if
+    no candidate stands out.
     """
     moments, active, noise = model.moments, model.candidates, model.precisions.noise
     h = moments.gram.diagonal
@@ -98,7 +106,7 @@ def best_outside(model: VariationalModel, labels: Indices) -> tuple[int, float] 
 
 
 def _with(model: VariationalModel, labels: Indices, candidate: int, ridge: float) -> VariationalModel:
-    """One more, at this relative ridge."""
+    """Return the model with one more candidate, at this relative ridge."""
     place = int(np.searchsorted(model.candidates, candidate))
     active = np.insert(model.candidates, place, candidate)
     ridges = np.insert(model.ridges, place, ridge * model.moments.gram.diagonal[candidate])

@@ -1,4 +1,4 @@
-"""Variational Bayesian least squares as a method: which solver for which prior, and what follows a stream."""
+"""Variational Bayesian least squares as a method: the solver for each prior, and models that follow a stream."""
 
 from __future__ import annotations
 
@@ -35,13 +35,20 @@ class VariationalLeastSquares(MomentMethod):
 
     Parameters
     ----------
-    prior : which weights share a precision
-    solver : "direct" by ridge regressions, or "em", the sweeps of the paper
-    grows : whether a model that grows from nothing is tried beside the one that shrinks from all
-    factorized : the independent weights of the paper, for a shared prior too
-    significance : a stricter rule for what stays; see `choose`
-    follows : whether models of a stream go on from the last one until the rows have doubled
-    last : the fits of the last batch, one for each output
+    prior : Prior
+        Which weights share a precision.
+    solver : {"direct", "em"}
+        ``"direct"`` solves ridge regressions. ``"em"`` runs the sweeps of the paper.
+    grows : bool
+        Whether a model that grows from nothing is tried in addition to the one that shrinks from all candidates.
+    factorized : bool
+        Whether a shared prior also uses the independent weights of the paper.
+    significance : "bound", float or None
+        A stricter rule for which candidates stay; see `choose`.
+    follows : bool
+        Whether models of a stream continue from the last one until the number of rows has doubled.
+    last : tuple of Fit
+        The fits of the last batch, one for each output.
     """
 
     prior: Prior = field(default_factory=Prior)
@@ -63,6 +70,7 @@ class VariationalLeastSquares(MomentMethod):
         return not (self.prior.is_none or self.has_full_covariance)
 
     def following(self, posteriors: Sequence[Any]) -> Self:
+        """Return the method that continues from these models, if precisions are learned by the bound with ``solver="direct"``."""
         if not (self.follows and self.is_bounded and self.solver == "direct"):
             return self
         return replace(self, last=tuple(Fit(p.active, p.ridges, p.outcome) for p in posteriors))
@@ -87,13 +95,13 @@ class VariationalLeastSquares(MomentMethod):
         elif self.solver == "em":
             fit = run_backfitting(moments, journal, labels)
         else:
-            # Groups cannot grow one by one.
+            # Candidates of a group cannot enter one at a time.
             both = self.grows and len(np.unique(labels)) == len(labels)
             return self.chosen((run_from_both_ends if both else run_direct)(moments, journal, labels), journal)
         return strongest(fit, moments, journal.budget.max_active)
 
     def resumed(self, judge: Judge, moments: Moments, last: Fit | None, journal: Journal) -> Fit:
-        """Go on from a fit to nearly the same moments; from scratch if there is none, or none with functions."""
+        """Continue from a fit to nearly the same moments. Solve from scratch if there is no such fit, or it has no functions."""
         if last is None or not len(last.active) or not self.is_bounded:
             return self.solve(judge, moments, journal)
         model = resume(moments, self.prior.labels(moments.n_candidates), last)
@@ -101,7 +109,7 @@ class VariationalLeastSquares(MomentMethod):
         return self.chosen(model, journal)
 
     def chosen(self, model: VariationalModel, journal: Journal) -> Fit:
-        """What is left by the stricter rules, if there are any."""
+        """Return the fit after the stricter rules, if there are any."""
         model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
         return model.fit(outcome)
 
@@ -117,7 +125,7 @@ class VariationalLeastSquares(MomentMethod):
 
 @dataclass(frozen=True)
 class _Following(MomentMethod):
-    """A few steps from the model of the last batch."""
+    """Takes a few steps from the model of the last batch."""
 
     method: VariationalLeastSquares
     last: Fit
@@ -132,7 +140,7 @@ class _Following(MomentMethod):
 
 
 def strongest(fit: Fit, moments: Moments, max_active: int | None) -> Fit:
-    """Keep at most `max_active` functions of a model of all, those whose weights move the fit most."""
+    """Keep the `max_active` functions of a full model whose weights contribute most to the fit."""
     if max_active is None or len(fit.active) <= max_active:
         return fit
     squared_norms = moments.gram.diagonal[fit.active]

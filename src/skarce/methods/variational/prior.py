@@ -13,25 +13,28 @@ from skarce._validation import is_missing
 
 @dataclass(frozen=True)
 class Prior:
-    """Precisions of the weights: one each, one for all, one for each group, or none.
+    """The precisions of the weights: one for each weight, one for all, one for each group, or none.
 
     Parameters
     ----------
-    kind : "ard", "shared", "none", or an array of group labels, one for each candidate
+    kind : {"ard", "shared", "none"} or array of shape (n_candidates,)
+        One precision for each weight, one for all weights, no prior, or group labels. Candidates with equal labels share one.
     """
 
     kind: Any = "ard"
 
     @property
     def is_none(self) -> bool:
+        """Whether there is no prior."""
         return isinstance(self.kind, str) and self.kind == "none"
 
     @property
     def is_shared(self) -> bool:
+        """Whether all weights share one precision."""
         return isinstance(self.kind, str) and self.kind == "shared"
 
     def check(self, known: tuple[str, ...]) -> None:
-        """Raise for an unknown name, and for missing labels: nobody can tell whether two of these name one group."""
+        """Raise an error for an unknown name or a missing label. Two missing labels may or may not mean the same group."""
         if isinstance(self.kind, str):
             if self.kind not in known:
                 raise ValueError(f"prior must be one of {list(known)} or an array of group labels, got {self.kind!r}.")
@@ -40,8 +43,8 @@ class Prior:
         missing = np.flatnonzero([is_missing(label) for label in labels.flat])
         if labels.ndim and len(missing):
             raise ValueError(
-                f"prior must have a label for each candidate, and that of candidate {missing[0]} is {labels.flat[missing[0]]!r}; "
-                "candidates of no group need labels of their own."
+                f"prior must have a label for each candidate, but the label of candidate {missing[0]} is "
+                f"{labels.flat[missing[0]]!r}; give each candidate that belongs to no group a unique label."
             )
 
     def labels(self, n_candidates: int) -> Indices:
@@ -54,6 +57,6 @@ class Prior:
         return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
     def group_sizes(self, n_candidates: int) -> Floats:
-        """Return how many candidates share the precision of each."""
+        """Return, for each candidate, how many candidates share its precision."""
         _, number, sizes = np.unique(self.labels(n_candidates), return_inverse=True, return_counts=True)
         return sizes[number].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Weights for given ridges over and over, by whichever of three systems is the smallest at the time.
+"""Weights for given ridges, again and again, by whichever of three systems is smallest at the time.
 
 =========================  =======================================================================
 few candidates             (Phi'Phi + Lambda) w = Phi't, Cholesky
@@ -22,8 +22,8 @@ from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
 from skarce.states.state import RESOLUTION
 
-CG_TOLERANCE = 1e-4  # of the preconditioned residual relative to that of no weights: candidates soon are few enough for Cholesky
-CG_STEPS = 100  # of one solution; the next one goes on from there
+CG_TOLERANCE = 1e-4  # of the preconditioned residual at zero weights; soon there are few enough candidates for Cholesky
+CG_STEPS = 100  # at most in one solve; the next solve continues from there
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # of a diagonal that rounding has made singular
 
 
@@ -35,19 +35,19 @@ class Solution(NamedTuple):
 
 
 class RidgeSystem(Protocol):
-    """Some candidates whose weights can be had for any ridges."""
+    """Solves for the weights of some candidates at any ridges."""
 
     def solve(self, ridges: Floats, start: Floats) -> Solution:
-        """The weights; `start` is a guess, for those who can use one."""
+        """Return the weights at these ridges. `start` is a first guess, for systems that can use one."""
         ...
 
     def restricted_to(self, kept: Indices) -> RidgeSystem:
-        """The same for some of the candidates, in whatever form now suits them."""
+        """Return a system for some of the candidates, in the form that now suits them."""
         ...
 
 
 def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
-    """The form for these candidates, by their number, that of the rows, and the memory budget."""
+    """Return the system that suits the number of candidates, the number of rows, and the memory budget."""
     m, n = len(candidates), int(np.ceil(moments.n_samples)) + 1
     has_rows = moments.rows is not None
     if has_rows and m > n and fits(n, m):
@@ -60,7 +60,7 @@ def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
 
 
 class ByBlock:
-    """Phi'Phi of the candidates is kept. Ridges are written on the diagonal of `gram`; `squared_norms` is what belongs there."""
+    """Keeps Phi'Phi of the candidates. Ridges are written onto its diagonal; `squared_norms` is the original diagonal."""
 
     def __init__(self, moments: Moments, candidates: Indices, gram: Floats, squared_norms: Floats | None = None) -> None:
         self._moments, self._candidates, self._gram = moments, candidates, gram
@@ -70,7 +70,7 @@ class ByBlock:
     def solve(self, ridges: Floats, start: Floats) -> Solution:
         weights = self._weights(ridges)
         moments = self._moments
-        # |t - Phi w|^2 = t't - w'b - w'Lambda w, for these weights.
+        # For these weights, |t - Phi w|^2 = t't - w'b - w'Lambda w.
         residual = float(moments.target_energy - weights @ self._projections - ridges @ weights**2)
         if residual < LOST_DIGITS * moments.target_energy:
             residual = moments.residual_energy(self._candidates, weights)
@@ -88,7 +88,7 @@ class ByBlock:
 
 
 class ByRows:
-    """Phi of the candidates is kept: more columns than rows."""
+    """Keeps Phi of the candidates, for more columns than rows."""
 
     def __init__(self, moments: Moments, candidates: Indices, phi: Floats, target: Floats) -> None:
         self._moments, self._candidates = moments, candidates
@@ -116,7 +116,7 @@ class ByRows:
 
 
 class ByConjugateGradients:
-    """Only products with Phi'Phi are asked for: from Phi where it fits the budget, else from a pass over the rows."""
+    """Needs only products with Phi'Phi: from Phi if it fits the memory budget, else from a pass over the rows."""
 
     def __init__(self, moments: Moments, candidates: Indices, tolerance: float = CG_TOLERANCE, max_steps: int = CG_STEPS) -> None:
         assert moments.rows is not None
@@ -151,7 +151,7 @@ class ByConjugateGradients:
         return ridge_system(self._moments, self._candidates[kept])
 
     def _product(self, weights: Floats) -> Floats:
-        """Phi'Phi w."""
+        """Return Phi'Phi w."""
         if self._phi is not None:
             return (self._phi @ weights) @ self._phi
         return self._rows.gram_product(self._candidates, weights)

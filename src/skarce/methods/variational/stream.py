@@ -1,4 +1,4 @@
-"""A variational model that follows a stream: a few steps from the last model, and a test of what was pruned (VBLS errata 3.12)."""
+"""A variational model on a stream: a few steps from the last model, and a test of pruned candidates (VBLS errata 3.12)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from skarce.moments import Moments
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 
-MOST_BACK = 3  # candidates that come back in one batch
+MOST_BACK = 3  # candidates that may come back in one batch
 
 
 @on_one_blas_thread
 def follow(moments: Moments, journal: Journal, labels: Indices, last: Fit) -> VariationalModel:
-    """Where the last model goes with moments that have changed a little; of pruned candidates the best may come back."""
+    """Continue from the last model with moments that have changed a little. The best pruned candidates may come back."""
     model = resume(moments, labels, last)
     iterate(model, journal, most=STEPS)
     for _ in range(MOST_BACK):

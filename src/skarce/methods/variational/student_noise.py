@@ -2,19 +2,19 @@ r"""Noise with heavy tails: Student's t, as a normal distribution whose precisio
 
 With :math:`y_i\sim N(f_i^Tw, s/\tau_i)` and :math:`\tau_i\sim\Gamma(\nu/2,\nu/2)` the rows get weights
 
-.. math:: \langle\tau_i\rangle = \frac{\nu+1}{\nu + r_i^2/s + e_i},
+.. math:: \langle\tau_i\rangle = \frac{\nu+1}{\nu + r_i^2/s + e_i}.
 
-r being the residual and :math:`s\,e_i` the variance of the fit at row i as the method sees it:
-:math:`e_i=\sum_m\gamma_mf_{im}^2/h_m` where the weights are taken for independent, :math:`f_i^TH^{-1}f_i` with their full
-covariance, and :math:`1/\sum\tau` more for an intercept.
-Given the weights of the rows everything else is as for normal noise on weighted moments, the number of observations staying what it
-is. With the row precisions at their best the bound is
+Here r is the residual, and :math:`s\,e_i` is the variance of the fit at row i as the method sees it. With independent weights
+:math:`e_i=\sum_m\gamma_mf_{im}^2/h_m`. With their full covariance :math:`e_i=f_i^TH^{-1}f_i`. An intercept adds :math:`1/\sum\tau`.
 
-.. math:: \sum_i\log t_\nu\bigl(r_i^2/s+e_i\bigr) + \text{(what the method has beside the likelihood)},
+Given the weights of the rows, everything else is as for normal noise on weighted moments, except that the number of observations
+does not change. With the best row precisions the bound is
 
-and no step lowers it: neither a fit, nor new weights, nor the best :math:`\nu`. (If candidates share a precision, that is one of
-candidates of unit length, and norms are those of weighted rows: there the prior moves a little with the weights, and the rounds
-end before one that would lower the bound.)
+.. math:: \sum_i\log t_\nu\bigl(r_i^2/s+e_i\bigr) + \text{(the other terms of the method's bound)},
+
+and no step lowers it: not a fit, not new weights, not the best :math:`\nu`. There is one exception. If candidates share a
+precision, it is the precision of candidates of unit length, and lengths are measured on weighted rows. So the prior moves a little
+with the weights, and the rounds stop before one that would lower the bound.
 """
 
 from __future__ import annotations
@@ -40,16 +40,26 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 FIRST_FREEDOM = 4.0
-FREEDOM_BOUNDS = (2.1, 1e3)  # of those that are learned: above two there is a variance, far above the noise is normal
-FIRST_ROUNDS = 10  # re-weighted least squares before anything is judged, where rows are many
-FRESH_ROUNDS = 3  # fits from all candidates; later ones go on from the last
+FREEDOM_BOUNDS = (2.1, 1e3)  # of the learned value: above two the variance is finite, and at 1000 the noise is nearly normal
+FIRST_ROUNDS = 10  # of reweighted least squares before the first fit, if there are many rows
+FRESH_ROUNDS = 3  # fits from all candidates; later fits continue from the last one
 MOST_ROUNDS = 200
-GAIN = 1e-6  # of the bound in a round that counts as none
+GAIN = 1e-6  # a round that raises the bound by less is the last
 
 
 @dataclass(frozen=True)
 class RobustFit(Fit):
-    """A fit to weighted rows: the problem of these rows, the degrees of freedom of the noise, and the bound."""
+    """A fit to weighted rows.
+
+    Attributes
+    ----------
+    weighted : Problem or None
+        The problem with weighted rows.
+    freedom : float
+        The degrees of freedom of the noise.
+    bound : float
+        The bound, for the scaled target.
+    """
 
     weighted: Problem | None = None
     freedom: float = np.inf
@@ -62,8 +72,10 @@ class RobustLeastSquares(Method[RobustFit]):
 
     Parameters
     ----------
-    inner : the method for weighted rows
-    degrees_of_freedom : of the noise; None learns them
+    inner : VariationalLeastSquares
+        The method for weighted rows.
+    degrees_of_freedom : float or None
+        The degrees of freedom of the noise. None learns them.
     """
 
     inner: VariationalLeastSquares
@@ -86,6 +98,7 @@ class RobustLeastSquares(Method[RobustFit]):
         return replace(robust, judge=self.inner.judge(problem).scaled(problem.target_scale), trace=journal.trace())
 
     def posterior(self, fit: RobustFit, problem: Problem) -> VariationalPosterior:
+        """Return the posterior of the weighted rows, with the bound in user units."""
         weighted = problem if fit.weighted is None else fit.weighted
         posterior = replace(self.inner.posterior(fit, weighted), noise_freedom=fit.freedom)
         if not np.isfinite(fit.bound):
@@ -97,7 +110,7 @@ class RobustLeastSquares(Method[RobustFit]):
 
     @property
     def _form(self) -> str:
-        """The kind of posterior of the weights."""
+        """The form of the posterior of the weights."""
         return "none" if self.inner.prior.is_none else "full" if self.inner.has_full_covariance else "factorized"
 
     def _rounds(self, problem: Problem, budget: Budget, journal: Journal) -> RobustFit:
@@ -118,7 +131,9 @@ class RobustLeastSquares(Method[RobustFit]):
             weights = row_weights(rows.distances, now)
             robust = RobustFit(**vars(replace(fit, noise=rows.noise)), weighted=weighted, freedom=now, bound=rows.bound(now))
             gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
-            if gain < 0.0:  # the prior has moved with the norms of the weighted candidates, by more than there was to gain
+            if (
+                gain < 0.0
+            ):  # the prior has moved with the norms of the weighted candidates, and that cost more than the round gained
                 break
             best, stop = robust, journal.exhausted()
             if number >= FRESH_ROUNDS - 1:
@@ -132,13 +147,16 @@ class RobustLeastSquares(Method[RobustFit]):
 
 
 def _weighted(problem: Problem, factors: Floats) -> Problem:
-    """The same target with each row's weight times its factor."""
+    """Return the same target with each row weight multiplied by its factor."""
     design, moments = problem.design.reweighted(problem.output, factors)
     return Problem(design, 0, problem.likelihood, moments.scaled(problem.target_scale), problem.target_scale)
 
 
 def _first_weights(design: Design, output: int, freedom: float, counts: Floats) -> Floats:
-    """By least squares with re-weighted rows, their scale from the median; all alike where candidates are many for the rows."""
+    """Return row weights from reweighted least squares, with the scale from the median residual.
+
+    If there are too many candidates for the rows, all weights are one.
+    """
     weights = np.ones(len(counts))
     for _ in range(FIRST_ROUNDS):
         weighted, moments = design.reweighted(output, weights)
@@ -159,12 +177,24 @@ def _first_weights(design: Design, output: int, freedom: float, counts: Floats) 
 
 
 class _Rows(NamedTuple):
-    """Every row as the noise sees it."""
+    """Every row as the noise sees it.
 
-    distances: Floats  # r^2 / s + e
+    Attributes
+    ----------
+    distances : ndarray of shape (n_rows,)
+        r^2 / s + e of each row.
+    counts : ndarray of shape (n_rows,)
+        How often each row counts, by the weights that the user gave.
+    noise : float
+        s.
+    other_terms : float
+        The terms of the bound other than the likelihood.
+    """
+
+    distances: Floats
     counts: Floats
     noise: float
-    beside: float  # what the bound has beside the likelihood
+    other_terms: float
 
     @classmethod
     def of(cls, problem: Problem, found: Fit, form: str, counts: Floats) -> _Rows:
@@ -181,24 +211,25 @@ class _Rows(NamedTuple):
         noise = found.noise
         if noise is None:
             noise = (moments.residual_energy(found.active, weights) + penalty) / moments.n_samples
-        spread, beside = _spread_of(form, phi, squared_norms, found.ridges, lower)
+        spread, other_terms = _spread_of(form, phi, squared_norms, found.ridges, lower)
         total_weight, design = float(problem.design.rows.row_weights.sum()), problem.design
         if moments.n_samples < design.n_samples:  # an intercept, integrated out
             spread = spread + 1.0 / total_weight
-            beside += 0.5 * float(np.log(2.0 * np.pi * noise * design.n_samples / total_weight)) + 0.5
+            other_terms += 0.5 * float(np.log(2.0 * np.pi * noise * design.n_samples / total_weight)) + 0.5
         residuals = factor * targets[:, 0] - phi @ weights
-        return cls(residuals**2 / noise + spread, counts, noise, beside - 0.5 * penalty / noise)
+        return cls(residuals**2 / noise + spread, counts, noise, other_terms - 0.5 * penalty / noise)
 
     def likelihood(self, freedom: float) -> float:
-        """The sum of log t over the rows."""
+        """Return the sum of log t over the rows."""
         return float(self.counts @ log_density(self.distances, freedom, self.noise))
 
     def bound(self, freedom: float) -> float:
-        return self.likelihood(freedom) + self.beside
+        """Return the bound at these degrees of freedom."""
+        return self.likelihood(freedom) + self.other_terms
 
 
 def _spread_of(form: str, phi: Floats, squared_norms: Floats, ridges: Floats, lower: Floats) -> tuple[Floats, float]:
-    """e of every row, and what goes with it in the bound."""
+    """Return e of every row, and the terms of the bound that belong to it."""
     if form == "none" or not len(squared_norms):
         return np.zeros(len(phi)), 0.0
     if form == "factorized":

@@ -1,13 +1,15 @@
-r"""The paper's sweeps, corrected, in moment space: O(m^2) each, and exactly those with explicit fake targets (VBLS errata 3.1).
+r"""The sweeps of the paper, corrected and in moment space.
+
+A sweep costs O(m^2), and gives exactly the same as a sweep with explicit fake targets (VBLS errata 3.1).
 
 =====================  ==============================================================
-``mean``               :math:`\mu`, of the weights
-``fake_variances``     :math:`\psi_z`, of the fake targets
-``target_variance``    :math:`\psi_y`, of the target about their sum; it fades as 1/sweeps
-``precisions``         :math:`\alpha`, one for each group; 0 where there is no prior
+``mean``               :math:`\mu`, the means of the weights
+``fake_variances``     :math:`\psi_z`, the variances of the fake targets
+``target_variance``    :math:`\psi_y`, of the target around their sum; it fades as 1/sweeps
+``precisions``         :math:`\alpha`, one for each group; empty without a prior
 =====================  ==============================================================
 
-Nothing here divides by the variance of a fake target, which goes to zero where a candidate is irrelevant.
+Nothing here divides by the variance of a fake target, because it goes to zero if the candidate is irrelevant.
 """
 
 from __future__ import annotations
@@ -28,13 +30,13 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import RESOLUTION
 
-FEWEST = 50  # sweeps: the weights begin where they are best for the first precisions, and do not move at once
-STILL = 1e-6  # the change of gamma in a sweep that counts as none
+FEWEST = 50  # sweeps at least, because the weights start at their best for the first precisions and hardly move at first
+STILL = 1e-6  # a smaller change of gamma in a sweep counts as none
 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Where the sweeps are."""
+    """The state of the sweeps. The table at the top of the module explains the fields."""
 
     mean: Floats
     fake_variances: Floats
@@ -43,13 +45,13 @@ class Sweeps:
 
     @property
     def noise(self) -> float:
-        """s, the only variance that the data tell of."""
+        """s, the noise variance, the only variance that the data determine."""
         return self.target_variance + float(self.fake_variances.sum())
 
 
 @dataclass(frozen=True)
 class SweepData:
-    """Phi'Phi, Phi't, t't, N and the groups that share a precision; without a prior there are none."""
+    """Phi'Phi, Phi't, t't, N, and the groups that share a precision, which are None without a prior."""
 
     gram: Floats
     projections: Floats
@@ -58,7 +60,7 @@ class SweepData:
     groups: Groups | None
 
     def sweep(self, at: Sweeps) -> Sweeps:
-        """One pass through all updates."""
+        """Return the state after one pass through all updates."""
         n, h, s, psi = self.n_samples, self.gram.diagonal(), at.noise, at.fake_variances
         gradient = self.projections - self.gram @ at.mean
         residual = self._residual(at.mean, gradient)
@@ -77,7 +79,7 @@ class SweepData:
         return Sweeps(mean, fake, target, precisions)
 
     def bound(self, at: Sweeps) -> float:
-        """L with the variances of the weights at their best, without its constant."""
+        """Return L with the best variances of the weights, without its constant."""
         s, psi = at.noise, at.fake_variances
         residual = self._residual(at.mean, self.projections - self.gram @ at.mean)
         likelihood = -0.5 * (self.n_samples * float(np.log(s)) + residual / s)
@@ -87,7 +89,7 @@ class SweepData:
         return likelihood + 0.5 * float((np.log(psi * alpha / (h + psi * alpha)) - alpha * at.mean**2).sum())
 
     def determined(self, at: Sweeps) -> Floats:
-        """gamma of every candidate."""
+        """Return gamma of every candidate."""
         h = self.gram.diagonal()
         return h / (h + at.fake_variances * self._spread_out(at.precisions))
 
@@ -101,7 +103,7 @@ class SweepData:
 
 @on_one_blas_thread
 def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) -> Fit:
-    """Sweeps until no weight moves; `labels` of groups, or None for no prior (probabilistic backfitting)."""
+    """Sweep until no weight moves. `labels` are those of groups, or None for no prior (probabilistic backfitting)."""
     standard = standardized(moments, 'solver="em"')
     gram = standard.moments.gram
     groups = None if labels is None else Groups.of(labels[standard.candidates])
@@ -123,13 +125,16 @@ def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) 
         return _without_prior(standard, data, at, outcome)
     kept = np.flatnonzero(data.determined(at) > RELEVANT)
     found = Fit(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.norms**2)[kept], outcome)
-    # What the sweeps were on their way to: these candidates, with weights and noise at their best for these ridges.
+    # The limit of the sweeps: these candidates, with the best weights and noise for these ridges.
     journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
     return found
 
 
 def _without_prior(standard: Standardized, data: SweepData, at: Sweeps, outcome: Outcome) -> Fit:
-    """All of them; parameters that were fitted take degrees of freedom from the noise, the sweeps end at |t - Phi w|^2 / N."""
+    """Return the fit of all candidates without a prior.
+
+    The sweeps end at the noise |t - Phi w|^2 / N. It is corrected for the degrees of freedom of the fitted weights.
+    """
     left = max(1.0 - len(at.mean) / data.n_samples, 0.0)
     if left == 0.0 and outcome is Outcome.CONVERGED:
         outcome = Outcome.NO_NOISE
@@ -138,7 +143,10 @@ def _without_prior(standard: Standardized, data: SweepData, at: Sweeps, outcome:
 
 
 def _start(data: SweepData) -> Sweeps:
-    """A weak prior and the weights for it; with the printed start, no weights and precisions of one, relevant ones die."""
+    """Return a weak prior and the weights for it.
+
+    With the printed start (zero weights and precisions of one), relevant candidates would vanish.
+    """
     m = len(data.projections)
     noise = 0.1 * data.target_energy / data.n_samples
     psi, target = np.full(m, 0.5 * noise / m), 0.5 * noise

@@ -14,12 +14,12 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import resolved_energy
 
-UNDETERMINED = 1e-12  # of the largest eigenvalue of a correlation matrix: directions below are not fitted without a prior
-COLLAPSED = 1e6  # a ridge this many times the largest eigenvalue: nothing is fitted
+UNDETERMINED = 1e-12  # of the largest eigenvalue of a correlation matrix; without a prior, directions below this are not fitted
+COLLAPSED = 1e6  # with a ridge this many times the largest eigenvalue, nothing is fitted
 
 
 def run_shared(moments: Moments, journal: Journal, solver: str) -> Fit:
-    """One precision for all standardised weights and the noise, at a maximum of the evidence (VBLS errata 3.8)."""
+    """Find the common precision of all standardized weights, and the noise, that maximize the evidence (VBLS errata 3.8)."""
     data = standardized(moments, 'prior="shared"')
     if not len(data.candidates):
         return Fit(data.candidates, np.empty(0), Outcome.CONVERGED)
@@ -34,7 +34,7 @@ def run_shared(moments: Moments, journal: Journal, solver: str) -> Fit:
 
 
 def run_without_prior(moments: Moments, journal: Journal) -> Fit:
-    """Least squares; of directions that the data do not determine, nothing. The noise is |t - Phi w|^2 / (N - rank)."""
+    """Fit least squares in the directions that the data determine. The noise is |t - Phi w|^2 / (N - rank)."""
     data = standardized(moments, 'prior="none"')
     directions = directions_of(data.moments.gram, np.arange(len(data.candidates)))
     kept = directions.eigenvalues > UNDETERMINED * directions.eigenvalues.max(initial=0.0)
@@ -66,7 +66,7 @@ def _by_newton(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Ou
 
 
 def _by_em(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcome]:
-    r"""Expectation maximisation in the eigenvectors: :math:`\alpha=m/E|w|^2` and :math:`s=E|t-\Phi w|^2/N`."""
+    r"""Run expectation maximization in the eigenvectors: :math:`\alpha=m/E|w|^2` and :math:`s=E|t-\Phi w|^2/N`."""
     e, z, n = fit.squared_norms, fit.projections, fit.n_samples
     target_energy = fit.unexplained + float(fit.energies.sum())
     noise = 0.1 * target_energy / n

@@ -1,4 +1,4 @@
-"""The p-values and other claims of a paper beside ours, as rows of texts and as sentences."""
+"""The p-values and other claims of a paper next to ours, as rows of texts and as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of one experiment: a row for each method, our numbers, and beside them those that the paper prints."""
+"""The table of one experiment: a row for each method, with our numbers and those that the paper prints."""
 
 from __future__ import annotations
 

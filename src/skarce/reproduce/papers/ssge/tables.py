@@ -1,4 +1,4 @@
-"""The tables of the paper on searches guided by the evidence, our numbers beside the printed ones."""
+"""The tables of the paper on searches guided by the evidence, our numbers next to the printed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables 6 and 7 of the paper on variational least squares, our numbers beside the printed ones."""
+"""Tables 6 and 7 of the paper on variational least squares, our numbers next to the printed ones."""
 
 from __future__ import annotations
 
