@@ -24,7 +24,8 @@ class Nested(NamedTuple):
     least : int
         The size of the smallest model.
     ridges : list of arrays
-        The ridges of each model, the smallest model first. An array without dimensions is the ridge of all functions.
+        The ridges of each model, the smallest model first. Either one ridge for all functions (an array without dimensions), or one
+        for each function, in ascending order of the candidates.
     noises : list of float or None
         The noise variance of each model, the smallest first. None if it follows from the set.
     worths : array of shape (n_models,)
