@@ -94,7 +94,7 @@ def test_weights_that_add_up_to_one_are_not_taken_silently(sinc):
     with pytest.warns(UserWarning, match="120 rows are worth 1 observations"):
         model = RelevanceVectorRegressor().fit(X, y, sample_weight=np.full(120, 1 / 120))
     assert model.outcome_ is Outcome.TOO_LITTLE_DATA
-    assert str(model.outcome_).startswith("There is no more than one observation")
+    assert str(model.outcome_).startswith("There is at most one observation")
 
 
 def test_select_from_model(rng):

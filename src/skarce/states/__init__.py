@@ -1,1 +1,1 @@
-"""What a search works on, and what it leaves behind: sets of functions at ridges, budgets, journals, fits."""
+"""What a search works on (functions and their ridges), and what it leaves behind (journals and fits)."""

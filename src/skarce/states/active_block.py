@@ -1,4 +1,4 @@
-"""The active functions among themselves: everything a joint step needs, without the other candidates."""
+"""The active functions alone: everything a joint step needs, without the other candidates."""
 
 from __future__ import annotations
 
@@ -12,17 +12,34 @@ from skarce.states.state import left_of
 
 
 class ActiveBlock(Members):
-    """H = G_AA + Lambda, its factor and what follows from it, at given ridges.
+    """H = G_AA + Lambda at given ridges, its Cholesky factor, and what follows from it.
 
-    Raises `NotPositiveDefiniteError` where H is singular to working precision.
+    Parameters
+    ----------
+    gram : array of shape (n_active, n_active)
+        G_AA = Phi_A'Phi_A.
+    projections : array of shape (n_active,)
+        b_A = Phi_A't.
+    target_energy : float
+        t't.
+    ridges : array of shape (n_active,)
+        The diagonal of Lambda.
 
     Attributes
     ----------
-    gram, projections, target_energy : G_AA, b_A and t't, the same at all ridges
-    ridges, weights : lambda and w = H^-1 b_A
-    inverse : H^-1
-    energy : t'P t
-    log_determinant : log|I + Phi Lambda^-1 Phi'| = log|H| - log|Lambda|
+    weights : array of shape (n_active,)
+        w = H^-1 b_A.
+    inverse : array of shape (n_active, n_active)
+        H^-1.
+    energy : float
+        t'P t, the residual energy plus the penalty.
+    log_determinant : float
+        log|I + Phi Lambda^-1 Phi'| = log|H| - log|Lambda|.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If H is singular to working precision.
     """
 
     def __init__(self, gram: Floats, projections: Floats, target_energy: float, ridges: Floats) -> None:
@@ -71,11 +88,11 @@ class ActiveBlock(Members):
         return self.gram.diagonal()
 
     def at(self, ridges: Floats) -> ActiveBlock:
-        """The same functions at other ridges."""
+        """Return the same functions at other ridges."""
         return ActiveBlock(self.gram, self.projections, self.target_energy, ridges)
 
     def without(self, positions: Indices, energy: float, log_determinant: float, inverse: Floats, weights: Floats) -> ActiveBlock:
-        """The functions at `positions` only, where what follows from the removal is known already."""
+        """Return only the functions at `positions`. The caller already knows the energy and the other quantities after the removal."""
         smaller = object.__new__(ActiveBlock)
         square = positions[:, None], positions
         smaller.gram = self.gram[square]

@@ -1,29 +1,30 @@
-r"""The state of a search: which candidates are in, with which ridges, and what is left for every other candidate.
+r"""The state of a search: the active candidates, their ridges, and what is left for every other candidate.
 
-Every precision is kept relative to the noise, :math:`\lambda_j = \alpha_j\sigma^2`, so that nothing here contains the noise
-and nothing has to be refreshed when it moves. With the active columns :math:`\Phi`, :math:`H = \Phi^T\Phi + \Lambda` and
+Every precision is relative to the noise precision, :math:`\lambda_j = \alpha_j\sigma^2`. So nothing here contains the noise, and
+nothing has to be computed again when the noise changes. With the active columns :math:`\Phi`, :math:`H = \Phi^T\Phi + \Lambda` and
 :math:`P = I - \Phi H^{-1}\Phi^T`:
 
 =============  ==========================  =======================================================
-here           papers                      meaning
+name           papers                      meaning
 =============  ==========================  =======================================================
 ``ridges``     lambda, zeta                weight precisions relative to the noise precision
 ``weights``    w = H^-1 Phi't, mu          posterior mean
-``leftover``   gamma_m, psi, S/beta        phi_m'P phi_m: how much of a candidate is not yet covered
+``leftover``   gamma_m, psi, S/beta        phi_m'P phi_m: how much of a candidate is not covered yet
 ``alignment``  r_m, o, Q/beta              phi_m'P t: how well a candidate explains the rest
 ``energy``     a                           t'P t: residual energy plus penalty
 ``spread``     h_jj                        diag(H^-1): posterior variances relative to the noise
-``remainder``  u_m, eps                    phi_m'P^2 phi_m: what the model leaves of a candidate, squared
-``overlap``    xi_m                        phi_m'P^2 t: of that, what points along the residual
+``remainder``  u_m, eps                    phi_m'P^2 phi_m: squared norm of what is left of a candidate
+``overlap``    xi_m                        phi_m'P^2 t: how well what is left fits the residual
 ``residual``   q                           t'P^2 t: residual energy
 ``freedom``    v                           tr P: degrees of freedom left
 =============  ==========================  =======================================================
 
-The last four are kept only where a criterion needs squares of P.
+The last four are kept only if a criterion needs P squared.
 
-The updates are those of Sundararajan, Shevade and Keerthi, appendices V and VI, in moment space: O(L M + L^2) for an
-addition, a change or a removal; a refresh from a Cholesky factor costs O(L^2 M + L^3). Where the factor is so ill-conditioned
-that squares of P would lose their digits and the rows are still there, the refresh asks the rows (FGCV errata 6).
+The updates are those of Sundararajan, Shevade and Keerthi, appendices V and VI, in terms of moments. With L active functions and
+M candidates, an addition, a change or a removal costs O(L M + L^2). A refresh from a Cholesky factor costs O(L^2 M + L^3). If the
+factor is so ill-conditioned that quantities with P squared would lose their digits, and if the rows are still available, the
+refresh computes these quantities from the rows (FGCV errata 6).
 """
 
 from __future__ import annotations
@@ -39,10 +40,24 @@ from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, R
 
 
 class ActiveSet(State):
-    """Active candidates, their ridges, and the quantities of all candidates given them.
+    """Active candidates, each with its own ridge, and the quantities of all candidates given them.
 
-    After a refresh or an addition the rows ``cover`` = L^-1 Phi_A'Phi (L the Cholesky factor of H) are at hand, and the next
-    addition costs one product with them; a change or a removal works on Phi_A'Phi itself and leaves them out of date.
+    Parameters
+    ----------
+    moments : Moments
+        What the data say about the candidates.
+    active : array of shape (n_active,), default=None
+        The candidates to start with. None starts with the empty set.
+    ridges : array of shape (n_active,), default=None
+        The ridges of these candidates.
+    squares : bool, default=False
+        Whether to keep the quantities that need P squared.
+
+    Notes
+    -----
+    A refresh or an addition leaves the rows ``cover`` = L^-1 Phi_A'Phi up to date, where L is the Cholesky factor of H. The next
+    addition then costs one product with these rows. A change or a removal works on Phi_A'Phi instead, and ``cover`` is out of date
+    afterwards.
     """
 
     def __init__(
@@ -65,7 +80,7 @@ class ActiveSet(State):
 
     @property
     def active(self) -> Indices:
-        """The candidates that are in, in the order in which they came."""
+        """The active candidates, in the order in which they entered."""
         return self._index[: self._n]
 
     @property
@@ -107,7 +122,7 @@ class ActiveSet(State):
         return float(np.log(self.factor.lower.diagonal() ** 2 / self.ridges).sum())
 
     def refresh(self) -> None:
-        """Compute everything afresh from a Cholesky factor of H."""
+        """Compute everything again, from a Cholesky factor of H."""
         moments = self.moments
         lower = self._factor_or_thin_out()
         self.factor = GrowingCholesky(lower)
@@ -133,7 +148,10 @@ class ActiveSet(State):
             self._refresh_squares(root, cover, root.T @ explained)
 
     def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
-        """xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5), or from the rows where digits are few."""
+        """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5).
+
+        If H is ill-conditioned and the rows are available, compute them from the rows.
+        """
         moments, ridges = self.moments, self.ridges
         diagonal = self.factor.lower.diagonal()
         self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
@@ -159,7 +177,7 @@ class ActiveSet(State):
         self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
 
     def add(self, candidate: int, ridge: float) -> None:
-        """Let a candidate in (FGCV, appendix VI)."""
+        """Add a candidate (FGCV, appendix VI)."""
         if not self._cover_is_fresh:
             self.refresh()
         n = self._n
@@ -183,7 +201,7 @@ class ActiveSet(State):
         self._n = n + 1
 
     def _add_to_squares(self, candidate: int, mu: Floats, total: float, weight: float) -> None:
-        """FGCV, eqs 44 to 47: mu_m = phi_j'P phi_m, nu_m = phi_j'P^2 phi_m, both with the model before."""
+        """Update the squares by FGCV, eqs 44 to 47. mu_m = phi_j'P phi_m and nu_m = phi_j'P^2 phi_m belong to the model before."""
         overlap, remainder = float(self.overlap[candidate]), float(self.remainder[candidate])
         nu = mu.copy()
         if self._n:
@@ -206,7 +224,7 @@ class ActiveSet(State):
             self.refresh()
 
     def remove(self, position: int) -> None:
-        """Take an active candidate out: the limit of an infinite ridge."""
+        """Remove an active candidate: the limit of an infinite ridge."""
         column = self._inverse_column(position)
         self._shift(position, column, 1.0 / column[position])
         self._compact(np.delete(np.arange(self._n), position))
@@ -216,7 +234,7 @@ class ActiveSet(State):
             self.refresh()
 
     def restart(self, active: Indices, ridges: Floats) -> None:
-        """Let these candidates be in, with these ridges, and no others; everything afresh."""
+        """Make exactly these candidates active, with these ridges, and compute everything again."""
         self._n = 0
         self._reserve(len(active))
         self._n = len(active)
@@ -227,23 +245,23 @@ class ActiveSet(State):
         self.refresh()
 
     def snapshot(self) -> Any:
-        """A place to come back to."""
+        """Return what `restore` needs to come back to this set."""
         return self.active.copy(), self.ridges.copy(), self.noise
 
     def restore(self, snapshot: Any) -> None:
-        """Come back to it, everything afresh."""
+        """Come back to the set of a snapshot, and compute everything again."""
         active, ridges, self.noise = snapshot
         self.restart(active, ridges)
 
     def keep(self, positions: Indices, ridges: Floats) -> None:
-        """Keep only the members at `positions`, with these ridges, and compute everything afresh."""
+        """Keep only the functions at `positions`, with these ridges, and compute everything again."""
         if len(positions) < self._n:
             self._compact(positions)
         self._ridges[: self._n] = ridges
         self.refresh()
 
     def drift(self) -> float:
-        """How far the maintained quantities have moved from identities that hold exactly, relative to their size.
+        """Return how far the updated quantities are from identities that hold exactly, relative to their size.
 
         For active j: phi_j'P t = lambda_j w_j, and phi_j'P phi_j = lambda_j (1 - lambda_j h_jj).
         """
@@ -256,13 +274,13 @@ class ActiveSet(State):
         return float(max(aligned.max(), covered.max(), self._drift_of_squares() if self.has_squares else 0.0))
 
     def _drift_of_squares(self) -> float:
-        """The same of tr P = n - L + sum lambda_j h_jj and t'P^2 t = t'P t - w'Lambda w."""
+        """Return the drift of two more identities: tr P = n - L + sum lambda_j h_jj and t'P^2 t = t'P t - w'Lambda w."""
         freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
         residual = self.energy - float(self.ridges @ self.weights**2)
         return max(abs(self.freedom - freedom) / self.moments.n_samples, abs(self.residual - residual) / self.energy)
 
     def has_sign_violation(self) -> bool:
-        """An impossible value: a sum of squares below zero by more than rounding, so digits have been lost."""
+        """Tell whether a sum of squares is negative by more than rounding, so that digits have been lost."""
         slack = DEPENDENT * self.moments.gram.diagonal
         if not self.energy > 0.0 or bool((self.leftover < -slack).any()):
             return True
@@ -289,7 +307,7 @@ class ActiveSet(State):
         self._cover_is_fresh = False
 
     def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
-        """FGCV, eqs 38 to 41, with the weights and ridges before the change."""
+        """Update the squares by FGCV, eqs 38 to 41, with the weights and ridges before the change."""
         shrunk = self.ridges * column
         chi = self.factor.solve(shrunk) @ self.gram_rows
         kappa = float(self.weights @ shrunk)
@@ -307,7 +325,7 @@ class ActiveSet(State):
         self._n = n
 
     def _factor_or_thin_out(self) -> Floats:
-        """Factor H; where it is singular to working precision, the most recent member goes, until it is not."""
+        """Factorize H. While it is singular to working precision, remove the most recent function."""
         while True:
             matrix = self.gram_block
             matrix.flat[:: self._n + 1] += self.ridges

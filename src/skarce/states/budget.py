@@ -1,4 +1,4 @@
-"""What a user allows a fit to take."""
+"""The limits that a user sets for a fit."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Budget:
-    """When a search stops, and how much it says on the way.
+    """When a search stops, and how much it prints.
 
     Parameters
     ----------
-    tol : it has converged when no single change gains more than this
-    max_steps : at most this many single changes and joint steps
-    max_active : at most this many basis functions; None for no cap
-    deadline : a value of `time.monotonic()`, or None
-    verbose : 0 is silent, 1 prints a line now and then, 2 prints every step
+    tol : float, default=1e-3
+        The search has converged if no single change gains more than this.
+    max_steps : int, default=100000
+        Largest number of steps. A single change is one step, and so is a joint step.
+    max_active : int, default=None
+        Largest number of basis functions. None sets no limit.
+    deadline : float, default=None
+        When to stop, as a value of `time.monotonic`. None sets no limit.
+    verbose : int, default=0
+        0 prints nothing, 1 prints a line now and then, 2 prints a line for every step.
     """
 
     tol: float = 1e-3

@@ -1,15 +1,15 @@
-r"""The state of a search in which all functions share one ridge, in the eigenvectors of the active block.
+r"""The state of a search in which all functions share one ridge, in terms of the eigenvectors of the active block.
 
-With :math:`G_{AA} = V\operatorname{diag}(p)V^T`, :math:`z = V^Tb_A` and :math:`F = V^TG_{A,:}`, everything an `ActiveSet` knows is
-a sum over eigendirections, whatever the ridge (SSGE errata 5.1):
+With :math:`G_{AA} = V\operatorname{diag}(p)V^T`, :math:`z = V^Tb_A` and :math:`F = V^TG_{A,:}`, every quantity of an `ActiveSet` is
+a sum over the eigenvectors, for any ridge (SSGE errata 5.1):
 
 .. math::
     \gamma_k = G_{kk} - \sum_j \frac{F_{jk}^2}{p_j+\lambda}, \quad r_k = b_k - \sum_j\frac{F_{jk}z_j}{p_j+\lambda}, \quad
     u_k = G_{kk} - \sum_j F_{jk}^2\frac{p_j+2\lambda}{(p_j+\lambda)^2}, \quad
     h_i = \sum_j\frac{V_{ij}^2}{p_j+\lambda} .
 
-So a change of the ridge costs O(L). F, the only thing that costs all candidates (O(L^2 M)), is formed when candidates are asked
-about, not before: functions leave, and are put back, without it.
+So a change of the ridge costs O(L). Only F involves all candidates, at a cost of O(L^2 M). It is computed when a quantity of the
+candidates is needed, and not before. Functions can leave and come back without it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from skarce.states.state import DEPENDENT, RESOLUTION, ROUNDING, State, resolved
 
 @dataclass(frozen=True)
 class EigenBasis:
-    """A set of candidates, and its block in eigenvectors. Knows no ridge."""
+    """A set of candidates and the eigenvectors of its block of the Gram matrix. It does not depend on the ridge.
+
+    Parameters
+    ----------
+    moments : Moments
+        What the data say about all candidates.
+    active : array of shape (n_active,)
+        The candidates in the set.
+    """
 
     moments: Moments
     active: Indices
@@ -37,7 +45,7 @@ class EigenBasis:
         squared_norms, vectors = np.linalg.eigh(self.moments.gram.block(self.active, self.active))
         projections = self.moments.projections[self.active] @ vectors
         if len(squared_norms):
-            # A direction whose length is rounding has none, and nothing of the target lies along it.
+            # A direction whose squared norm is only rounding has no projection of the target.
             least = ROUNDING * len(squared_norms) * max(float(squared_norms[-1]), np.finfo(float).tiny)
             projections[squared_norms <= least] = 0.0
             np.maximum(squared_norms, least, out=squared_norms)
@@ -45,33 +53,33 @@ class EigenBasis:
 
     @property
     def squared_norms(self) -> Floats:
-        """p, ascending."""
+        """The eigenvalues p, ascending."""
         return self._eigen[0]
 
     @property
     def vectors(self) -> Floats:
-        """V."""
+        """The eigenvectors V, as columns."""
         return self._eigen[1]
 
     @property
     def projections(self) -> Floats:
-        """z."""
+        """The projections z of the target on the eigenvectors."""
         return self._eigen[2]
 
     @cached_property
     def energies(self) -> Floats:
-        """z^2 / p: what each direction explains without a ridge."""
+        """z^2 / p: how much of t't each direction explains without a ridge."""
         return self.projections**2 / self.squared_norms
 
     @cached_property
     def unexplained(self) -> float:
-        """What least squares leaves of t't."""
+        """How much of t't least squares leaves unexplained."""
         resolved = resolved_energy(self.moments)
         return max(resolved - float(self.energies.sum()), RESOLUTION * resolved)
 
     @cached_property
     def squares(self) -> Floats:
-        """V o V."""
+        """V o V, the squared entries of V."""
         return self.vectors**2
 
     @cached_property
@@ -82,7 +90,15 @@ class EigenBasis:
 
 @dataclass(frozen=True)
 class Shrunk:
-    """The same at one ridge."""
+    """An `EigenBasis` at one ridge.
+
+    Parameters
+    ----------
+    basis : EigenBasis
+        The set and its eigenvectors.
+    ridge : float
+        The ridge lambda of all functions.
+    """
 
     basis: EigenBasis
     ridge: float
@@ -99,7 +115,7 @@ class Shrunk:
 
     @cached_property
     def candidates(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """gamma, r, u and xi of all candidates."""
+        """`leftover`, `alignment`, `remainder` and `overlap` of all candidates: gamma, r, u and xi."""
         basis, moments = self.basis, self.basis.moments
         diagonal, inverse = moments.gram.diagonal, self.inverse_norms
         if not len(inverse):
@@ -114,9 +130,18 @@ class Shrunk:
 
 
 class EigenSet(State):
-    """A state whose members share one ridge; what it knows of candidates is computed when asked for.
+    """A state whose functions share one ridge. Quantities of the candidates are computed when they are needed.
 
-    A place to come back to costs nothing: `snapshot` and `restore` exchange references.
+    `snapshot` and `restore` only exchange references, so they cost nothing.
+
+    Parameters
+    ----------
+    moments : Moments
+        What the data say about the candidates.
+    active : array of shape (n_active,), default=None
+        The candidates to start with. None starts with the empty set.
+    ridges : array of shape (n_active,), default=None
+        Their ridges. Their mean becomes the ridge of all functions. None starts at 1.
     """
 
     def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
@@ -137,7 +162,7 @@ class EigenSet(State):
 
     @property
     def ridge(self) -> float:
-        """The one of all functions; what it was when the last one left."""
+        """The ridge of all functions. An empty set keeps the ridge it had before."""
         return self._at.ridge
 
     @property
@@ -175,7 +200,7 @@ class EigenSet(State):
     def log_determinant(self) -> float:
         return float(np.log1p(self.basis.squared_norms / self.ridge).sum())
 
-    # Plain attributes of an `ActiveSet` that are sums here.
+    # These are plain attributes of an `ActiveSet`. Here they are sums over eigenvectors.
 
     @property
     def leftover(self) -> Floats:  # type: ignore[override]
@@ -206,23 +231,23 @@ class EigenSet(State):
         return self.moments.n_samples - float((self.basis.squared_norms * self._at.inverse_norms).sum())
 
     def add(self, candidate: int, ridge: float) -> None:
-        """Let a candidate in; the ridge becomes that of all."""
-        self.moments.gram.column(candidate)  # by column it is kept from now on, and the block is read from what is kept
+        """Add a candidate. Its ridge becomes the ridge of all functions."""
+        self.moments.gram.column(candidate)  # a Gram matrix kept by column stores it now; the block is read from there
         self._at = Shrunk(EigenBasis(self.moments, np.append(self.active, candidate)), ridge)
 
     def remove(self, position: int) -> None:
         self._at = Shrunk(EigenBasis(self.moments, np.delete(self.active, position)), self.ridge)
 
     def change(self, position: int, ridge: float) -> None:
-        raise TypeError("the functions of an EigenSet share one ridge: use keep to change it.")
+        raise TypeError("the functions of an EigenSet share one ridge: change it with keep.")
 
     def restart(self, active: Indices, ridges: Floats) -> None:
-        """Let these candidates be in, with the mean of these ridges."""
+        """Make exactly these candidates active, with the mean of these ridges."""
         basis = EigenBasis(self.moments, np.array(active, dtype=np.intp))
         self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else 1.0)
 
     def keep(self, positions: Indices, ridges: Floats) -> None:
-        """Keep only the members at `positions`, with the mean of these ridges."""
+        """Keep only the functions at `positions`, with the mean of these ridges."""
         basis = self.basis if len(positions) == len(self) else EigenBasis(self.moments, self.active[positions])
         self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else self.ridge)
 

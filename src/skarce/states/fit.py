@@ -1,4 +1,4 @@
-"""Where a method ended."""
+"""The result of a method."""
 
 from __future__ import annotations
 
@@ -15,10 +15,21 @@ from skarce.states.outcome import Outcome
 
 
 class Nested(NamedTuple):
-    """Models of consecutive sizes that contain one another: all that a search knows of them.
+    """Models of consecutive sizes, each of which contains the smaller ones. The model of size k has the first k functions of `order`.
 
-    The model of size k has the first k functions of `order`. `ridges`, `noises` and `worths` start with the smallest model. A
-    worth is what the search wants large.
+    Attributes
+    ----------
+    order : array of shape (n_largest,)
+        The candidates of the largest model, in the order in which they belong to ever larger models.
+    least : int
+        The size of the smallest model.
+    ridges : list of arrays
+        The ridges of each model, the smallest model first. Either one ridge for all functions (an array without dimensions), or one
+        for each function, in ascending order of the candidates.
+    noises : list of float or None
+        The noise variance of each model, the smallest first. None if it follows from the set.
+    worths : array of shape (n_models,)
+        The worth of each model, the smallest first. The search looks for a large worth.
     """
 
     order: Indices
@@ -30,18 +41,28 @@ class Nested(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """Where a method ended: the candidates and their ridges, and why there.
+    """The result of a method: the candidates it chose, their ridges, and how it ended.
 
     Attributes
     ----------
-    active, ridges : the candidates and Lambda, in the same order
-    outcome : how it ended
-    mixing : M if the ridges penalize M w, so that the penalty is w'M'Lambda M w; None if they penalize w
-    noise : the noise variance, if the criterion holds one
-    weights : the weights, if the method knows them to more digits than a solution with Phi'Phi + Lambda would give
-    nested : the models on the way, if each contains the smaller ones
-    judge : the criterion that chose the set, for the scaled target
-    trace : the steps
+    active : array of shape (n_active,)
+        The candidates in the model.
+    ridges : array of shape (n_active,)
+        The diagonal of Lambda, in the same order.
+    outcome : Outcome
+        How the method ended.
+    mixing : array of shape (n_active, n_active) or None
+        M if the ridges penalize M w, so that the penalty is w'M'Lambda M w. None if they penalize w.
+    noise : float or None
+        The noise variance if the criterion holds one. None if it follows from the set.
+    weights : array of shape (n_active,) or None
+        The weights if the method knows them to more digits than a solution with Phi'Phi + Lambda would give.
+    nested : Nested or None
+        The models on the way to this one, if each contains the smaller ones.
+    judge : Judge or None
+        The criterion that chose the set, for the scaled target.
+    trace : structured array
+        One row for each step.
     """
 
     active: Indices
@@ -56,5 +77,5 @@ class Fit:
 
     @classmethod
     def empty(cls, outcome: Outcome) -> Fit:
-        """Return the fit without functions."""
+        """Return a fit without functions."""
         return cls(np.empty(0, dtype=np.intp), np.empty(0), outcome)

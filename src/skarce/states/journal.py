@@ -1,4 +1,4 @@
-"""The record of what a search did, and whether it may go on."""
+"""The record of a search, and whether the search may continue."""
 
 from __future__ import annotations
 
@@ -16,28 +16,43 @@ from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
 TRACE = np.dtype([("action", "U8"), ("index", np.intp), ("criterion", np.float64), ("n_active", np.intp)])
-SQUARED_UNITS = ("increment", "objective")  # fields of a method's own that have the units of the squared target
+SQUARED_UNITS = ("increment", "objective")  # extra fields of some methods, in units of the squared target
 
 
 class Journal:
-    """The steps of a search in order, and whether it may go on. `own` are fields of the trace that only this method has.
+    """The steps of a search in order, and whether the search may continue.
 
-    Scores are what a search wants large, for the target that it sees. `value` turns them into the criterion in the units of the
-    user, for those who watch.
+    Parameters
+    ----------
+    budget : Budget, default=None
+        The limits. None takes the default limits.
+    own : tuple of str, default=()
+        Names of extra fields of the trace that only this method has.
+    value : callable, default=float
+        Converts a score for the scaled target into the published value in user units. It is used for printing.
+
+    Attributes
+    ----------
+    n_steps : int
+        Steps taken so far. Steps that were taken back count too.
+    n_rows : int
+        Rows of the trace. Steps that were taken back do not count.
+    score : float
+        The score after the last step. Larger is better.
     """
 
     def __init__(self, budget: Budget | None = None, own: tuple[str, ...] = (), value: Callable[[float], float] = float) -> None:
         self.budget = Budget() if budget is None else budget
         self.value = value
         self.n_steps = 0
-        self.n_rows = 0  # of the trace: steps that were not taken back
-        self.score = -np.inf  # after the last step
+        self.n_rows = 0
+        self.score = -np.inf
         self._chunks: list[NDArray[np.void]] = []
         self._latest: list[tuple[Any, ...]] = []
         self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)])
 
     def note(self, action: str, index: int, score: float, n_active: int, *own: float) -> None:
-        """Record a step: what was done to which candidate, the score after it, the size of the model, and the own fields."""
+        """Record a step: the action, the candidate, the score after the step, the size of the model, and the extra fields."""
         self._latest.append((action, index, score, n_active, *own))
         self.n_steps += 1
         self.n_rows += 1
@@ -60,30 +75,30 @@ class Journal:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
 
     def branch(self) -> Journal:
-        """A record of its own for one of several ways on from here, under the same limits."""
+        """Return an empty journal with the same limits, for one of several ways to continue from here."""
         branch = copy(self)
         branch._chunks, branch._latest, branch.n_rows = [], [], 0
         return branch
 
     def take(self, branch: Journal, other: Journal | None = None) -> None:
-        """Go on where a branch ended; what the `other` one did counts as work only."""
+        """Continue where `branch` ended. The steps of `other` count against the limits, but do not enter the trace."""
         lost = 0 if other is None else other.n_steps - self.n_steps
         self.n_steps = branch.n_steps + lost
         self._chunks = [self.trace(), branch.trace()]
         self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
 
     def rewind(self, n_rows: int, score: float = -np.inf) -> None:
-        """Forget all that was recorded after the first `n_rows` steps, which were taken back; they still count as work done."""
+        """Drop all rows after the first `n_rows`, because those steps were taken back. They still count against the limits."""
         self._chunks, self._latest = [self.trace()[:n_rows]], []
         self.n_rows, self.score = n_rows, score
 
     def trace(self) -> NDArray[np.void]:
-        """All steps as one structured array."""
+        """Return all steps as one structured array."""
         self._flush()
         return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
 
     def exhausted(self, ahead: float = 0.0) -> Outcome | None:
-        """The limit that forbids another step, which may take `ahead` seconds, or None."""
+        """Return the limit that forbids another step of `ahead` seconds, or None if the step is allowed."""
         if self.n_steps >= self.budget.max_steps:
             return Outcome.STEP_LIMIT
         if self.budget.deadline is not None and time.monotonic() + ahead >= self.budget.deadline:

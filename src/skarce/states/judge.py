@@ -1,4 +1,4 @@
-"""What is asked of a criterion once a set is chosen."""
+"""The part of a criterion that scores a set once it is chosen."""
 
 from __future__ import annotations
 
@@ -9,32 +9,42 @@ from skarce.states.members import Members
 
 
 class Judge(ABC):
-    """Scores a set of functions. Larger scores are better inside; `sense` says which way the published value points."""
+    """Scores a set of functions. A larger score is always better; a larger published value is better if `sense` is 1.
 
-    sense: ClassVar[int] = 1  # +1 if a larger published value is better, -1 if a smaller one is
-    kind: ClassVar[str] = ""  # values of the same kind can be compared; by default the name of the class
-    remark: ClassVar[str] = ""  # what sets the published value apart from that of other methods
+    Attributes
+    ----------
+    sense : int
+        1 if a larger published value is better, -1 if a smaller one is.
+    kind : str
+        Published values of the same kind can be compared. By default this is the name of the class.
+    remark : str
+        How the published value differs from the value of other methods. Empty if it does not.
+    """
+
+    sense: ClassVar[int] = 1
+    kind: ClassVar[str] = ""
+    remark: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        """Name the kind after the class that first says how to score."""
+        """Set the kind to the name of the class that first defines `score`."""
         if not cls.kind and "score" in vars(cls):
             cls.kind = cls.__name__
 
     def scaled(self, target_scale: float) -> Self:
-        """Return the same judge for a target multiplied by `target_scale`. Default: itself, as nothing has units."""
+        """Return the same judge for a target multiplied by `target_scale`. Default: itself, because nothing has units."""
         return self
 
     @abstractmethod
     def score(self, members: Members, n_samples: float) -> float:
-        """Value a set, up to a constant."""
+        """Return the score of a set, up to a constant."""
 
     @abstractmethod
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """Return the published value in user units, from scores of `target_scale` times the target.
+        """Return the published value in user units, from scores for the target multiplied by `target_scale`.
 
-        `n_total` counts the intercept too.
+        `n_samples` is N, or N - 1 with an intercept. `n_total` is N in both cases.
         """
 
     @abstractmethod
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """Return the noise variance that goes with a set."""
+        """Return the noise variance that belongs to a set."""

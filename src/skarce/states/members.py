@@ -1,4 +1,4 @@
-"""Active functions at their ridges, as a criterion sees them: one definition for every view of them."""
+"""Active functions at their ridges, as a criterion sees them: one interface for every way to keep them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from skarce._typing import Floats
 
 
 class Members(ABC):
-    r"""The functions of a model: :math:`H = \Phi^T\Phi + \Lambda` and what follows from it.
+    r"""The active functions of a model: :math:`H = \Phi^T\Phi + \Lambda` and what follows from it.
 
     Attributes
     ----------
     energy : float
         t'P t, the residual energy plus the penalty.
     noise : float or None
-        The noise variance if a criterion holds one; None if it follows from the set.
+        The noise variance if a criterion holds one. None if it follows from the set.
     """
 
     energy: float
@@ -28,12 +28,12 @@ class Members(ABC):
     @property
     @abstractmethod
     def ridges(self) -> Floats:
-        """Lambda, the weight precisions relative to the noise precision."""
+        """The diagonal of Lambda: the weight precisions relative to the noise precision."""
 
     @property
     @abstractmethod
     def weights(self) -> Floats:
-        """w = H^-1 Phi't."""
+        """w = H^-1 Phi't, the posterior mean."""
 
     @property
     @abstractmethod
@@ -51,22 +51,33 @@ class Members(ABC):
         """H^-1."""
 
     def spread(self) -> Floats:
-        """diag(H^-1): posterior variances relative to the noise."""
+        """Return diag(H^-1): the posterior variances relative to the noise."""
         return self.inverse.diagonal()
 
     def squared_spread(self) -> Floats:
-        """diag(H^-2)."""
+        """Return diag(H^-2)."""
         return (self.inverse**2).sum(axis=0)
 
     def well_determined(self) -> float:
-        """gamma, the number of weights that the data determine."""
+        """Return gamma, the number of weights that the data determine."""
         return float((1.0 - self.ridges * self.spread()).sum())
 
 
 class KnownMembers(Members):
-    """Functions whose ridges, weights, energy and determinant are known, but not H itself: a model on the way.
+    """Active functions of an intermediate model, of which H itself is not kept.
 
-    `diagonal` is that of H^-1.
+    Parameters
+    ----------
+    ridges : array of shape (n_active,)
+        The diagonal of Lambda.
+    weights : array of shape (n_active,)
+        w = H^-1 Phi't.
+    energy : float
+        t'P t.
+    log_determinant : float
+        log|I + Phi Lambda^-1 Phi'|.
+    diagonal : array of shape (n_active,)
+        The diagonal of H^-1.
     """
 
     def __init__(self, ridges: Floats, weights: Floats, energy: float, log_determinant: float, diagonal: Floats) -> None:
@@ -87,20 +98,35 @@ class KnownMembers(Members):
 
     @property
     def inverse(self) -> Floats:
-        raise TypeError("a model on the way keeps only the diagonal of the inverse.")
+        raise TypeError("an intermediate model keeps only the diagonal of the inverse.")
 
     @property
     def squared_norms(self) -> Floats:
-        raise TypeError("a model on the way keeps no columns.")
+        raise TypeError("an intermediate model keeps no columns.")
 
     def spread(self) -> Floats:
         return self._diagonal
 
 
 class SolvedMembers(KnownMembers):
-    """Functions whose H is factorized, in the coordinates in which the ridges penalize single weights.
+    """Active functions with a factorized H, in the coordinates in which each ridge penalizes one weight.
 
-    `factor` is the Cholesky factor of H, `mixing` the matrix M if the ridges penalize M w.
+    Parameters
+    ----------
+    factor : array of shape (n_active, n_active)
+        The lower Cholesky factor of H.
+    ridges : array of shape (n_active,)
+        The diagonal of Lambda.
+    weights : array of shape (n_active,)
+        w = H^-1 Phi't.
+    energy : float
+        t'P t.
+    squared_norms : array of shape (n_active,)
+        diag(Phi'Phi).
+    mixing : array of shape (n_active, n_active), default=None
+        M if the ridges penalize M w. None if they penalize w.
+    noise : float, default=None
+        The noise variance if a criterion holds one. None if it follows from the set.
     """
 
     def __init__(

@@ -6,40 +6,69 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """How a fit ended; the value reads as advice."""
+    """How a fit ended. The value of each member is a sentence that says what happened and what to try next.
 
-    CONVERGED = "The criterion has settled: no step that this method takes improves it any more."
-    SIZE_LIMIT = "The model reached max_active. Raise max_active for a larger one."
+    Every estimator has the attribute ``outcome_``. Print it to read the advice, or compare it with a member.
+
+    See Also
+    --------
+    skarce.RelevanceVectorRegressor : An estimator with this attribute.
+    skarce.SparseRegressor : Any criterion with any search.
+
+    Notes
+    -----
+    Three members end a fit early or with less than you asked for: ``STEP_LIMIT``, ``TIME_LIMIT`` and ``TOO_FEW_CANDIDATES``. An
+    estimator that ends with one of them also warns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import Outcome, RelevanceVectorRegressor
+    >>> X = np.linspace(-5, 5, 100)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 100)
+    >>> model = RelevanceVectorRegressor().fit(X, y)
+    >>> model.outcome_ is Outcome.CONVERGED
+    True
+    >>> print(model.outcome_)
+    The fit has converged: no step of this method improves the criterion any more.
+    """
+
+    CONVERGED = "The fit has converged: no step of this method improves the criterion any more."
+    SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (
-        "Active functions are so nearly dependent that rounding hides what a further change would do. Narrow the kernel, or thin "
-        "out close centers."
+        "Some active functions are so nearly dependent that rounding errors hide whether a further step would help. Use a narrower "
+        "kernel, or remove centers that are close to each other."
     )
-    STEP_LIMIT = "The step limit was reached before the criterion settled. Raise max_iter, or loosen tol."
-    TIME_LIMIT = "The time limit was reached; this is the best model so far. Raise max_time, or loosen tol."
-    CONSTANT_TARGET = "The target does not vary, so the model is its mean alone."
-    TOO_LITTLE_DATA = "There is no more than one observation (sample weights are counts), so the model is its mean alone."
+    STEP_LIMIT = "The fit reached the step limit before it converged. Raise max_iter, or use a larger tol."
+    TIME_LIMIT = "The fit reached the time limit, and this is the best model so far. Raise max_time, or use a larger tol."
+    CONSTANT_TARGET = "The target does not vary, so the model predicts only its mean."
+    TOO_LITTLE_DATA = (
+        "There is at most one observation, so the model predicts only its mean. Sample weights count observations: check that they "
+        "are not too small."
+    )
     NO_ADDITION_HELPS = "Further additions do not improve the criterion any more."
-    GOAL_REACHED = "The model has as many functions, or explains as much, as was asked for."
+    GOAL_REACHED = "The model has as many functions, or explains as much of the target, as you asked for."
     TOO_FEW_CANDIDATES = (
-        "The candidates that are left depend on those in the model, or there are none left: it has fewer functions than n_basis. "
-        "Ask for fewer, offer more candidates, or narrow the kernel."
+        "The model has fewer functions than n_basis, because no other candidate is left that does not depend on its functions. Ask "
+        "for fewer functions, offer more candidates, or use a narrower kernel."
     )
     NONE_BETTER_FOUND = (
-        "This is the best of all models that the search compared. Another search, or the same with more patience, may find a "
-        "better one."
+        "This is the best of all models that the search compared. Another search, or the same search with more patience, may find "
+        "a better one."
     )
     NO_NOISE = (
-        "The candidates explain the target to within rounding: the noise cannot be told from zero, and what is given for it is a "
-        "bound of the method."
+        "The candidates explain the target up to rounding errors. The noise cannot be told from zero, and the noise variance of the "
+        "model is only a bound of the method."
     )
     END_OF_PATH = (
-        "The criterion is least at an end of the path of penalties: it may fall further beyond, which need not mean that the model "
-        "predicts better. Give penalty= an array that goes on there, and compare on rows that were held out."
+        "The criterion is smallest at one end of the penalties that were tried, so a penalty beyond that end may give a smaller "
+        "value. Pass an array to penalty= that goes further, and compare the models on held-out rows: a smaller criterion does not "
+        "always mean better predictions."
     )
     HALF_USED = (
-        "The criterion still fell where the path of penalties ended, because models began to use more than half of the "
-        "observations: what it says of those cannot be trusted. Widen the kernel, take degrees_of_freedom='active', or choose the "
-        "penalty on rows that were held out."
+        "The criterion was still falling when the search over penalties stopped, because the models began to use more than half of "
+        "the observations. The criterion cannot be trusted for such models. Use a wider kernel, set degrees_of_freedom='active', or "
+        "choose the penalty on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
@@ -49,10 +78,10 @@ class Outcome(Enum):
 
     @property
     def deserves_a_warning(self) -> bool:
-        """Whether less came out than was asked for."""
+        """Whether the model is less than what was asked for."""
         return self.is_early or self is Outcome.TOO_FEW_CANDIDATES
 
     @property
     def is_early(self) -> bool:
-        """Whether a limit stopped the fit before it had settled."""
+        """Whether a limit stopped the fit before it converged."""
         return self in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT)

@@ -1,4 +1,4 @@
-"""The state of a search: which candidates are in, and what is left for every other one."""
+"""The state of a search: the active candidates, and what is left for every other candidate."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.members import Members
 
-# Sums of squares in double precision cannot tell a residual below this share of the target's energy from rounding.
-# Adding it once to t't acts like a component of the target that no candidate can reach: the energy stays positive and
-# an exact fit ends in a bounded evidence.
+# In double precision, sums of squares cannot tell a residual below this share of the target's energy from rounding.
+# We add this share once to t't. It acts like a component of the target that no candidate can reach: the energy stays
+# positive, and an exact fit has a bounded evidence.
 RESOLUTION = 1e-12
-# Below this share of the target's energy a residual counts as none: a criterion that divides residuals has nothing left to weigh.
+# A residual below this share of the target's energy counts as zero: a criterion that divides residuals cannot compare models.
 EXACT_FIT = 1e-10
-# A candidate of which less than this share is left lies in the span of the active set to working precision.
+# If less than this share of a candidate is left, it lies in the span of the active functions to working precision.
 DEPENDENT = 1e-10
-# Where the rows were asked there are more digits, and only what a Cholesky factor of H could not hold is dependent.
+# The same for quantities computed from the rows, which have more digits. This is what a Cholesky factor of H can resolve.
 DEPENDENT_BY_ROWS = 1e-13
-# Ridges stay within these multiples of phi'phi: below, they act as none; above, as infinity.
+# Ridges stay within these multiples of phi'phi. A smaller ridge acts like zero, a larger one like infinity.
 RIDGE_RANGE = (1e-12, 1e14)
-# Of the largest eigenvalue, for each row of a matrix: eigenvalues below are not determined.
+# Eigenvalues below this share of the largest one, times the number of rows of the matrix, are only rounding.
 ROUNDING = 1e-15
-# From this condition of H on, squares of P are computed from the rows where those are at hand.
+# Above this condition number of H, quantities with P squared are computed from the rows if those are available.
 ILL_CONDITIONED = 1e7
 
 
 def resolved_energy(moments: Moments) -> float:
-    """t't, with the share added that moments cannot resolve."""
+    """Return t't plus the share of it that moments cannot resolve."""
     return moments.target_energy * (1.0 + RESOLUTION)
 
 
 def left_of(resolved: float, explained: Floats) -> float:
-    """t'P t = t't - |explained|^2, not below the share of t't that no candidate can reach, whatever rounding says."""
+    """Return t'P t = t't - |explained|^2, but at least the share of t't that no candidate can reach, despite rounding."""
     return max(resolved - float(explained @ explained), RESOLUTION * resolved)
 
 
@@ -46,13 +46,25 @@ class State(Members):
     Attributes
     ----------
     moments : Moments
-    leftover, alignment : arrays of shape (n_candidates,)
-        phi'P phi and phi'P t of every candidate.
+        What the data say about the candidates.
+    leftover : array of shape (n_candidates,)
+        phi'P phi: how much of each candidate is not covered yet.
+    alignment : array of shape (n_candidates,)
+        phi'P t: how well each candidate explains the rest.
     has_squares : bool
-        Whether `remainder`, `overlap`, `residual` and `freedom`, which need P squared, are kept.
+        Whether `remainder`, `overlap`, `residual` and `freedom` are kept, which need P squared.
+    remainder : array of shape (n_candidates,)
+        phi'P^2 phi of each candidate.
+    overlap : array of shape (n_candidates,)
+        phi'P^2 t of each candidate.
+    residual : float
+        t'P^2 t, the residual energy.
+    freedom : float
+        tr P, the degrees of freedom that are left.
     is_ill_conditioned : bool
+        Whether H is so ill-conditioned that quantities with P squared lose their digits.
     dependent : float
-        A candidate of which less than this share is left counts as dependent on the others.
+        If less than this share of a candidate is left, it counts as dependent on the active functions.
     """
 
     moments: Moments
@@ -72,7 +84,7 @@ class State(Members):
     @property
     @abstractmethod
     def active(self) -> Indices:
-        """The candidates that are in, in the order in which they came."""
+        """The active candidates, in the order in which they entered."""
 
     @property
     @abstractmethod
@@ -86,7 +98,7 @@ class State(Members):
 
     @abstractmethod
     def add(self, candidate: int, ridge: float) -> None:
-        """Let a candidate in."""
+        """Add a candidate."""
 
     @abstractmethod
     def change(self, position: int, ridge: float) -> None:
@@ -94,34 +106,34 @@ class State(Members):
 
     @abstractmethod
     def remove(self, position: int) -> None:
-        """Take an active candidate out: the limit of an infinite ridge."""
+        """Remove an active candidate: the limit of an infinite ridge."""
 
     @abstractmethod
     def restart(self, active: Indices, ridges: Floats) -> None:
-        """Let these candidates be in, with these ridges, and no others."""
+        """Make exactly these candidates active, with these ridges."""
 
     @abstractmethod
     def keep(self, positions: Indices, ridges: Floats) -> None:
-        """Keep only the members at `positions`, with these ridges."""
+        """Keep only the functions at `positions`, with these ridges."""
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return a place to come back to."""
+        """Return what `restore` needs to come back to this set."""
 
     @abstractmethod
     def restore(self, snapshot: Any) -> None:
-        """Come back to it."""
+        """Come back to the set of a snapshot."""
 
     def refresh(self) -> None:
-        """Compute everything again. Default: nothing, for states that do not drift."""
+        """Compute everything again. Default: do nothing, because the state does not drift."""
         return
 
     def drift(self) -> float:
-        """Return how far maintained quantities are off from exact identities. Default: nothing drifts."""
+        """Return how far updated quantities are from exact identities. Default: 0, nothing drifts."""
         return 0.0
 
     def has_sign_violation(self) -> bool:
-        """Tell whether a sum of squares is negative, so that digits have been lost. Default: that cannot happen."""
+        """Tell whether a sum of squares is negative, so that digits have been lost. Default: False, this cannot happen."""
         return False
 
     @property
@@ -130,15 +142,16 @@ class State(Members):
 
     @property
     def cholesky(self) -> Floats:
-        """Lower Cholesky factor of H, in the order in which functions came."""
+        """The lower Cholesky factor of H, in the order in which functions entered."""
         matrix = self.gram_block
         matrix.flat[:: len(self) + 1] += self.ridges
         return cholesky(matrix)
 
     def directions(self) -> tuple[Floats, Floats, float]:
-        """Return the active block in its eigenvectors: squared norms p, projections z of the target, and what they leave of t't.
+        """Return the active block in terms of its eigenvectors.
 
-        Directions whose squared norm is rounding are left out.
+        These are the squared norms p, the projections z of the target, and the part of t't that they leave unexplained. Directions
+        whose squared norm is only rounding are left out.
         """
         squared_norms, vectors = np.linalg.eigh(self.gram_block)
         kept = squared_norms > ROUNDING * len(squared_norms) * squared_norms[-1]
@@ -147,5 +160,5 @@ class State(Members):
         return squared_norms, projections, max(resolved - float((projections**2 / squared_norms).sum()), RESOLUTION * resolved)
 
     def is_exact(self) -> bool:
-        """Tell whether squares of residuals say that nothing is left to explain."""
+        """Tell whether the residual energy is so small that nothing is left to explain."""
         return self.has_squares and self.residual <= EXACT_FIT * self.moments.target_energy
