@@ -184,7 +184,7 @@ ALWAYS_INLINE void project_tile(const Task *t, const int both, Py_ssize_t first,
     add(&t->squares, t->squares.down, start, stop, ROOM);
 }
 
-/* Rows `first` to `last` of Phi. If Phi is symmetric: the block on the diagonal, and all blocks to the right of it for both sides. */
+/* Rows `first` to `last` of Phi. If Phi is symmetric: the block on the diagonal, and those to the right of it for both sides. */
 FOR_EACH_CPU
 static void project_rows(const Task *t, int symmetric, Py_ssize_t first, Py_ssize_t last) {
     Py_ssize_t start = 0, stop;

@@ -34,9 +34,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     ----------
     kernel : str or callable, default="rbf"
         The kernel function: ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"``, ``"linear"``,
-        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. With ``"precomputed"``, X is the kernel matrix
-        itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an array of shape
-        (n_samples, n_centers).
+        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. With ``"precomputed"``, X is the kernel
+        matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an array of
+        shape (n_samples, n_centers).
     gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
         Inverse squared width of the kernel.
 

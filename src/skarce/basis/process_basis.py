@@ -2,7 +2,8 @@ r"""Functions that make a Gaussian process with the kernel as its covariance, if
 
 Let :math:`K = LL^T` be the kernel between the centers. The functions :math:`\varphi(x) = L^{-1}k(C, x)` with weights
 :math:`w\sim N(0, sI)` give :math:`f = \varphi(x)^Tw` the covariance :math:`s\,k(x, C)K^{-1}k(C, x')`. This is
-:math:`s\,k(x, x')` if x or x' is a center. The kernels at the centers themselves would give the covariance :math:`s\,k(x, C)k(C, x')`.
+:math:`s\,k(x, x')` if x or x' is a center. The kernels at the centers themselves would give the covariance
+:math:`s\,k(x, C)k(C, x')`.
 """
 
 from __future__ import annotations
