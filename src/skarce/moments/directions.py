@@ -16,9 +16,9 @@ from skarce.moments.gram import Gram
 class Directions:
     r"""The eigenvectors of Phi'Phi that are not rounding, computed from a matrix as small as its rank.
 
-    A Cholesky factorization with pivoting, :math:`\Phi^T\Phi = R^TR`, stops at the numerical rank r. This rank is at most the number
-    of rows and the number of candidates. The small matrix :math:`RR^T = U\,\mathrm{diag}(e)\,U^T` has the same eigenvalues, and the
-    eigenvectors of Phi'Phi are :math:`R^TUe^{-1/2}`.
+    A Cholesky factorization with pivoting, :math:`\Phi^T\Phi = R^TR`, stops at the numerical rank r. This rank is at most the
+    number of rows and the number of candidates. The small matrix :math:`RR^T = U\,\mathrm{diag}(e)\,U^T` has the same eigenvalues,
+    and the eigenvectors of Phi'Phi are :math:`R^TUe^{-1/2}`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Directions:
         root = np.empty((rank, len(matrix)))
         root[:, pivots] = np.triu(factor[:rank])
         eigenvalues, vectors = np.linalg.eigh(root @ root.T)
-        kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below this, z^2/e would be rounding divided by rounding
+        kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below, z^2/e would be rounding divided by rounding
         heights = factor.diagonal()[:rank] ** 2
         return cls(eigenvalues[kept], root, vectors[:, kept], pivots[:rank].astype(np.intp), heights)
 

@@ -235,8 +235,8 @@ class RowsOfBlocks:
 class _RowFactors:
     """The orthogonal factor of [Z^(1/2); W^(1/2) Phi_A], computed for the rows of one block at a time.
 
-    Each block is factorized together with the triangle of the blocks before it, [R; A_k] = Q_k R_k. The rows of block k in the whole
-    factor are the lower part of Q_k times the upper parts of all later factors. Only these small upper parts are kept.
+    Each block is factorized together with the triangle of the blocks before it, [R; A_k] = Q_k R_k. The rows of block k in the
+    whole factor are the lower part of Q_k times the upper parts of all later factors. Only these small upper parts are kept.
     """
 
     lower: Floats
