@@ -1,1 +1,4 @@
-"""Rivals side by side: time in one process, peak memory in a process of its own each. Run ``python -m benchmarks``."""
+"""Compare skarce with its rivals. Times are measured in one process, and peak memory in one process per fit.
+
+Run ``python -m benchmarks``.
+"""

@@ -1,4 +1,4 @@
-"""Run everything: a table of ratios on the terminal, all numbers as JSON. Let nothing else run meanwhile."""
+"""Compare regressors: print a table of times and ratios, and save all numbers as JSON. Run nothing else at the same time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--out", help="folder for regression.json and regression.txt")
-    parser.add_argument("--max-rows", type=int, default=10_000, help="leave out larger problems (default: %(default)s)")
+    parser.add_argument("--max-rows", type=int, default=10_000, help="skip problems with more rows (default: %(default)s)")
     return parser.parse_args()
 
 
@@ -72,7 +72,7 @@ def machine() -> dict[str, Any]:
 
 
 def compare(problem: Problem) -> dict[str, Any]:
-    """All methods on one problem, their fits interleaved in random order; the best wall time of several."""
+    """Run all methods on one problem, with their fits interleaved in random order. The shortest wall time of several counts."""
     X, y, X_test, y_test = problem.load()
     chosen = [m for m in available() if problem.n_rows <= m.max_rows]
     rows: dict[str, Any] = {m.name: {"wall_s": np.inf, "fits": 0} for m in chosen}
@@ -96,7 +96,7 @@ def quiet_fit(method: Competitor, X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def finish(row: dict[str, Any], method: Competitor, problem: Problem, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
-    """What is measured once: CPU seconds, quality, memory."""
+    """Add what does not need interleaved fits: CPU seconds, quality and memory."""
     model = row.pop("model")
     row["cpu_s"] = min(cpu_seconds(lambda: quiet_fit(method, X, y)) for _ in range(1 if row["wall_s"] > 1.0 else 3))
     row["functions"] = method.size(model)
@@ -112,7 +112,7 @@ def finish(row: dict[str, Any], method: Competitor, problem: Problem, X: Any, y:
 
 
 def table_of(problems: dict[str, Any]) -> Table:
-    table = Table(title="Fit times beside each other; ratio is the rival's wall time over ours")
+    table = Table(title="Fit times side by side; ratio is the rival's wall time over ours")
     for name in (
         "problem",
         "method",

@@ -1,8 +1,8 @@
-"""What the choices by GCV and by the evidence are worth: ``python -m benchmarks.choices``.
+"""How good the choices by GCV and by the evidence are: ``python -m benchmarks.choices``.
 
-Four tables of test errors, means over draws (Boston housing and kin8nm are those of `skarce.datasets`):
-how far the path of L1 penalties goes; degrees of freedom with more inputs than rows;
-the inflation of GCV when kernel widths are compared; and widths by several kinds of evidence. No times.
+Prints four tables of test errors, which are means over draws: how far the path of L1 penalties should go; degrees of freedom with
+more inputs than rows; the inflation of GCV when kernel widths are compared; and widths by several kinds of evidence. Boston housing
+and kin8nm come from `skarce.datasets`. No times are measured.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def parts(problem: str, seed: int) -> Parts:
-    """Training rows and others, inputs standardised."""
+    """Return training rows and test rows, with standardized inputs."""
     rng, n = np.random.default_rng(seed), 300
     if problem == "sinc":
         n, X = 100, rng.uniform(-10, 10, (1100, 1))
@@ -65,7 +65,10 @@ def parts(problem: str, seed: int) -> Parts:
 
 
 def path_ends(problem: str, seed: int) -> dict[str, float]:
-    """r2 of the penalty of least GCV on paths of the same density and several ends; half of the rows ends them all."""
+    """Return r2 of the penalty with the least GCV, for paths of the same density that end at different penalties.
+
+    Every path also ends before models with more functions than half of the rows.
+    """
     X, y, X_test, y_test = parts(problem, seed)
     basis, found = KernelBasis() if problem == "sinc" else KernelBasis(gamma=0.02), {}
     for share in SHARES:
@@ -79,8 +82,10 @@ def path_ends(problem: str, seed: int) -> dict[str, float]:
 
 
 def wide(n_rows: int, n_relevant: int, correlation: float, seed: int) -> dict[str, float]:
-    """Squared error against exact targets as a share of their variance, and the number of inputs: 1000 inputs in a row, neighbours
-    correlated, noise half as large as the signal."""
+    """Return the squared error against exact targets as a share of their variance, and the number of inputs in the model.
+
+    There are 1000 inputs. Neighboring inputs are correlated, and the noise is half as large as the signal.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows + 1000, 1000))
     for j in range(1, 1000):
@@ -102,7 +107,7 @@ def wide(n_rows: int, n_relevant: int, correlation: float, seed: int) -> dict[st
 
 
 def inflations(model: Any, problem: str, seed: int) -> dict[str, float]:
-    """r2 of the width that each inflation chooses, and of the best on the grid."""
+    """Return r2 of the width that each inflation chooses, and of the best width on the grid."""
     X, y, X_test, y_test = parts(problem, seed)
     grid = {"basis__gamma": list(10.0 * WIDTHS if problem == "sinc" else WIDTHS)}
     found = {f"{c:g}": CriterionSearch(model, grid, inflation=c).fit(X, y).score(X_test, y_test) for c in INFLATIONS}
@@ -111,7 +116,7 @@ def inflations(model: Any, problem: str, seed: int) -> dict[str, float]:
 
 
 def evidences(model: Any, problem: str, seed: int) -> dict[str, float]:
-    """r2 of the width by the model's own evidence, by that of all candidates, and by five folds."""
+    """Return r2 of the width by the evidence of the model, by the evidence of all candidates, and by five folds."""
     X, y, X_test, y_test = parts(problem, seed)
     grid = {"basis__gamma": list(10.0 * WIDTHS if problem == "sinc" else WIDTHS)}
     of_all = CriterionSearch(EvidenceRegressor(), grid).fit(X, y).best_params_
@@ -172,7 +177,7 @@ def as_table(title: str, rows: dict[str, dict[str, float]]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.choices", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--draws", type=int, default=5, help="draws of every problem (default: %(default)s)")
+    parser.add_argument("--draws", type=int, default=5, help="number of draws of each problem (default: %(default)s)")
     arguments = parser.parse_args()
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)

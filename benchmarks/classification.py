@@ -1,7 +1,7 @@
-"""Two moons beside fastrvm's classifier and SVC, and MNIST zero against the rest: ``python -m benchmarks.classification``.
+"""Compare classifiers with fastrvm and SVC on two moons, and fit MNIST zero against the rest.
 
-MNIST needs the folder that SKARCE_DATA names. CPU times are on one BLAS thread, fits interleaved. Let nothing else
-run meanwhile.
+Run ``python -m benchmarks.classification``. MNIST needs the folder that SKARCE_DATA names. CPU times are on one BLAS thread, and
+fits are interleaved. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _size(model: Any) -> int:
 
 
 def moons(n_rows: int) -> dict[str, Any]:
-    """CPU seconds, test error and number of functions, means over some draws of the training rows."""
+    """Return CPU seconds, test error and number of functions, as means over some draws of the training rows."""
     X_test, y_test = make_moons(TEST_ROWS, noise=0.3, random_state=10**6)
     rows: dict[str, Any] = {name: {"cpu_s": [], "error": [], "functions": []} for name in _methods()}
     for seed in range(REPEATS[n_rows]):
@@ -68,7 +68,7 @@ def moons(n_rows: int) -> dict[str, Any]:
 
 
 def mnist(n_rows: int) -> dict[str, Any]:
-    """One fit of zero against the rest, in this process; error, and that of a classifier that never says zero."""
+    """Fit zero against the rest in this process. Return the error, and the error of a classifier that never says zero."""
     digits = datasets.mnist()
     X, y, X_test, y_test = digits.X_train, digits.y_train == 0, digits.X_test, digits.y_test == 0
     model = RelevanceVectorClassifier()
@@ -99,8 +99,8 @@ def table_of(moon_rows: dict[int, Any]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.classification", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--max-rows", type=int, default=4000, help="leave out larger moons (default: %(default)s)")
-    parser.add_argument("--mnist", type=int, help="only fit so many rows of MNIST in this process, and print JSON")
+    parser.add_argument("--max-rows", type=int, default=4000, help="skip moons with more rows (default: %(default)s)")
+    parser.add_argument("--mnist", type=int, help="only fit this many rows of MNIST in this process, and print JSON")
     arguments = parser.parse_args()
     if arguments.mnist:
         print(json.dumps(mnist(arguments.mnist)))

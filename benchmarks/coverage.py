@@ -1,4 +1,4 @@
-"""How often 95 % intervals cover, on a sine with noise 0.3: ``python -m benchmarks.coverage``."""
+"""How often 95 % intervals cover new targets, on a sine with noise 0.3: ``python -m benchmarks.coverage``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DRAWS, N_TEST = 200, 200
 
 
 def coverage(n_rows: int) -> tuple[float, float]:
-    """The share of fresh targets inside their interval, and the mean number of functions, over many draws."""
+    """Return the share of new targets inside their interval, and the mean number of functions, over many draws."""
     inside, sizes = [], []
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)

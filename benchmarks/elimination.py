@@ -1,9 +1,9 @@
-"""Backward elimination beside one evaluation of the evidence with its gradient: ``python -m benchmarks.elimination``.
+"""Compare backward elimination with one evaluation of the evidence and its gradient: ``python -m benchmarks.elimination``.
 
-Friedman 1, as many kernels as rows. Elimination goes from all functions down to 50, in blocks and by rank-one updates of the whole
-matrix; its price is that of all that follows the full model: the inverse, the removals, and the inverse afresh where the size has
-halved. Operations are counted (the halves of symmetric matrices that are computed), and their rate is compared with that of the
-machine's matrix product. Let nothing else run meanwhile.
+The data are Friedman 1, with one kernel for each row. Elimination goes from all functions down to 50, once in blocks and once by
+rank-one updates of the whole matrix. Its time includes everything after the full model: the inverse, the removals, and a new
+inverse each time the size has halved. Operations are counted (only one half of each symmetric matrix), and their rate is compared
+with the matrix product of this machine. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ GAMMA, RIDGE, RATIO = 0.3, 0.01, 100.0
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.elimination", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--rows", type=int, nargs="+", default=[500, 1000, 2000], help="sizes (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="the best of so many (default: %(default)s)")
+    parser.add_argument("--rows", type=int, nargs="+", default=[500, 1000, 2000], help="numbers of rows (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="number of runs; the best counts (default: %(default)s)")
     arguments = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=130)
     record: dict[str, Any] = {"machine": machine(), "left": LEFT, "sizes": {}}
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def measure(size: int, repeats: int, product_gflops: float) -> dict[str, Any]:
-    """The best wall times, taken in turns."""
+    """Return the best wall times. The methods take turns."""
     X, y = make_friedman1(size, noise=1.0, random_state=0)
     (moments,) = InMemoryDesign(KernelBasis(gamma=GAMMA).fit(X), Rows(X, y[:, None])).moments("whole")
     evidence = WidthEvidence(KernelSlopes("rbf", X, X), WeightedTargets.of(y[:, None], None, fit_intercept=True))
@@ -84,7 +84,7 @@ def eliminate(moments: Moments, block: int) -> None:
 
 
 def n_operations(size: int) -> float:
-    """Additions and multiplications: an inverse takes m^3, a removal m^2 for the update and 3 m for weights and diagonal."""
+    """Count additions and multiplications: m^3 for an inverse, and for a removal m^2 (update) and 3 m (weights and diagonal)."""
     inverses, m = 0.0, size
     while m > LEFT:
         inverses += float(m) ** 3

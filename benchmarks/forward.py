@@ -1,7 +1,7 @@
-"""Forward selection beside orthogonal matching pursuit, the same number of functions for all: ``python -m benchmarks.forward``.
+"""Compare forward selection with orthogonal matching pursuit, for a given number of functions: ``python -m benchmarks.forward``.
 
-Orthogonal matching pursuit gets the kernel matrix for nothing, or evaluates it in the time that is taken; ours always evaluate it.
-Let nothing else run meanwhile.
+Orthogonal matching pursuit is timed twice: with a kernel matrix that is free, and with the time to evaluate it. Our methods always
+evaluate it within their time. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ Data = dict[str, np.ndarray]  # X, y, X_test, y_test, and the kernel matrix of t
 
 @dataclass(frozen=True)
 class Rival:
+    """A method: how to fit it, how it predicts, and how many functions its model has."""
+
     name: str
     fit: Callable[[Data, int], Any]
     predict: Callable[[Any, Data], np.ndarray]
@@ -77,7 +79,7 @@ PROBLEMS = [
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.forward", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--max-rows", type=int, default=4000, help="leave out larger problems (default: %(default)s)")
+    parser.add_argument("--max-rows", type=int, default=4000, help="skip problems with more rows (default: %(default)s)")
     arguments = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=130)
     record: dict[str, Any] = {"machine": machine(), "problems": {}}
@@ -95,9 +97,9 @@ def main() -> None:
 
 
 def compare(problem: Problem, size: int) -> dict[str, Any]:
-    """Fits interleaved in random order, as many for every method; the best wall time, and then the best CPU time of as many.
+    """Measure the best wall time, then the best CPU time. All methods have the same number of fits, interleaved in random order.
 
-    CPU times are taken in a loop of their own on one BLAS thread: a second one that still waits for work counts as busy.
+    CPU times come from a separate loop on one BLAS thread: a second thread that waits for work would count as busy.
     """
     data = dict(zip(("X", "y", "X_test", "y_test"), problem.load(), strict=True))
     data["kernel"] = rbf_kernel(data["X"], gamma=GAMMA)

@@ -17,7 +17,7 @@ N_INPUTS, N_LANDMARKS, BLOCK = 10, 500, 8192
 
 
 def rows(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Friedman's first function with unit noise, made on the fly."""
+    """Generate n rows of Friedman's first function with unit noise."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(n, N_INPUTS))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
@@ -41,7 +41,7 @@ def main() -> None:
     model.fit(RowBlocks(read))
     seconds = time.perf_counter() - started
     X, y = rows(10**6, 5000)
-    operations = float(n_rows) * N_LANDMARKS**2  # of Phi'Phi, one triangle
+    operations = float(n_rows) * N_LANDMARKS**2  # for one triangle of Phi'Phi
     report = {
         "rows": n_rows,
         "landmarks": N_LANDMARKS,

@@ -1,4 +1,4 @@
-"""The methods: a way to make each, how many functions its model has, and up to which size it is asked."""
+"""The methods: how to make each, how to count the functions of its model, and the largest problem it is used for."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 
 @dataclass(frozen=True)
 class Competitor:
+    """A method of skarce or of another package."""
+
     name: str
     make: Callable[[], Any]
     size: Callable[[Any], int]
@@ -53,7 +55,7 @@ METHODS = [
 
 
 def available() -> list[Competitor]:
-    """All methods whose package is installed."""
+    """Return all methods whose package is installed."""
     has_fastrvm = importlib.util.find_spec("fastrvm") is not None
     return [m for m in METHODS if m.name != "fastrvm" or has_fastrvm]
 

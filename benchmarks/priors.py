@@ -1,9 +1,9 @@
-"""The L1 path beside scikit-learn, celer and skglm, and a search by GCV beside five folds: ``python -m benchmarks.priors``.
+"""Compare the L1 path with scikit-learn, celer and skglm, and a search by GCV with five folds: ``python -m benchmarks.priors``.
 
-All paths have the 100 penalties of scikit-learn's own grid. Rivals are given smaller tolerances until the objective is, at every
-penalty, within a millionth of the target's energy of a lower bound (the dual of our solution), or until that takes too long. Times
-count from rows to weights, our Gram matrix and our choice by GCV among them; ratios are those of CPU seconds on one BLAS thread.
-celer and skglm are measured where they are installed. Let nothing else run meanwhile.
+All paths have the 100 penalties of scikit-learn's grid. Rivals get smaller and smaller tolerances, until the objective at every
+penalty is close to a lower bound (the dual of our solution), or until this takes too long. Close means within a millionth of the
+energy of the target. Times are those from rows to weights. Ours include the Gram matrix and the choice by GCV. Ratios compare CPU
+seconds on one BLAS thread. celer and skglm are measured if they are installed. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from skarce.moments import Moments, WholeGram
 N_PENALTIES, LEAST = 100, 1e-3
 ACCURACY = 1e-6  # excess of the objective over its minimum, relative to t't / 2
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-PATIENCE = 5.0  # seconds after which a rival's next tolerance is not tried
+PATIENCE = 5.0  # if a rival takes more CPU seconds than this, its next tolerance is not tried
 WIDTHS = {"wide": np.geomspace(1e-3, 1.0, 10), "narrow": np.geomspace(2e-3, 0.2, 10)}
 N_TEST = 2000
 
@@ -46,7 +46,7 @@ Path_ = Callable[[np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]  # X, 
 
 
 def linear_problem(n_rows: int, n_inputs: int, n_relevant: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Independent inputs, a few of which matter; noise half as large as the signal. Test targets have none."""
+    """Draw independent inputs, of which a few matter. The noise is half as large as the signal; test targets have no noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows + N_TEST, n_inputs))
     weights = np.zeros(n_inputs)
@@ -89,14 +89,14 @@ def objectives(X: np.ndarray, y: np.ndarray, weights: np.ndarray, penalties: np.
 
 
 def lower_bounds(X: np.ndarray, y: np.ndarray, weights: np.ndarray, penalties: np.ndarray) -> np.ndarray:
-    """t'theta - |theta|^2 / 2 at the residuals, made small enough that |X'theta| <= mu: below every objective."""
+    """Return t'theta - |theta|^2 / 2, which is below every objective. theta are residuals scaled so that |X'theta| <= mu."""
     residual = y[:, None] - X @ weights
     feasible = residual * np.minimum(1.0, penalties / np.abs(X.T @ residual).max(axis=0))
     return y @ feasible - 0.5 * (feasible**2).sum(axis=0)
 
 
 def our_path(X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> np.ndarray:
-    """The weights on the way, which the estimator does not keep."""
+    """Return the weights along the path, which the estimator does not keep."""
     state, weights = L1ActiveSet(Moments(WholeGram(X.T @ X), X.T @ y, float(y @ y), len(y))), np.zeros((X.shape[1], len(penalties)))
     for place, penalty in enumerate(penalties):
         state.minimize(penalty, LaplacePriorRegressor().tol, 10_000)
@@ -106,13 +106,13 @@ def our_path(X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> np.ndarray:
 
 def compare_paths(shape: tuple[int, int, int], repeats: int) -> dict[str, Any]:
     X, y, X_test, signal = linear_problem(*shape)
-    centred, t = X - X.mean(axis=0), y - y.mean()
-    penalties = np.abs(centred.T @ t).max() * np.geomspace(1.0, LEAST, N_PENALTIES)
-    weights = our_path(centred, t, penalties)
-    least = lower_bounds(centred, t, weights, penalties)
+    centered, t = X - X.mean(axis=0), y - y.mean()
+    penalties = np.abs(centered.T @ t).max() * np.geomspace(1.0, LEAST, N_PENALTIES)
+    weights = our_path(centered, t, penalties)
+    least = lower_bounds(centered, t, weights, penalties)
 
     def excess_of(weights: np.ndarray) -> float:
-        return float(((objectives(centred, t, weights, penalties) - least) / (0.5 * t @ t)).max())
+        return float(((objectives(centered, t, weights, penalties) - least) / (0.5 * t @ t)).max())
 
     best, ours_excess = partial(_best_of, repeats), excess_of(weights)
     rows: dict[str, Any] = {}
@@ -123,11 +123,11 @@ def compare_paths(shape: tuple[int, int, int], repeats: int) -> dict[str, Any]:
             row = times | _judged(model, X_test, signal, len(model.active_))
             rows[f"skarce skr, {kind}, {name}"] = row | ({"excess": ours_excess} if path is penalties else {})
     for name, rival in rival_paths().items():
-        rival(centred[:50], t[:50], penalties[:2], 1e-3)  # compiles
+        rival(centered[:50], t[:50], penalties[:2], 1e-3)  # the first call compiles
         for tol in TOLERANCES:
-            times, weights = _best_of(1, partial(quiet, rival, centred, t, penalties, tol))
+            times, weights = _best_of(1, partial(quiet, rival, centered, t, penalties, tol))
             if times["cpu_s"] < 2.0:
-                times, weights = best(partial(quiet, rival, centred, t, penalties, tol))
+                times, weights = best(partial(quiet, rival, centered, t, penalties, tol))
             excess = excess_of(weights)
             rows[f"{name}, tol {tol:g}"] = times | {"excess": excess}
             if excess <= ACCURACY or times["cpu_s"] > PATIENCE:
@@ -148,7 +148,7 @@ def quiet(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _best_of(repeats: int, work: Callable[[], Any]) -> tuple[dict[str, float], Any]:
-    """The least wall and CPU seconds, on one BLAS thread: a second one that waits for work would count as busy."""
+    """Return the least wall and CPU seconds, on one BLAS thread: a second thread that waits for work would count as busy."""
     walls, cpus = [], []
     with threadpool_limits(1):
         for _ in range(repeats):
@@ -160,7 +160,7 @@ def _best_of(repeats: int, work: Callable[[], Any]) -> tuple[dict[str, float], A
 
 
 def compare_widths(n_rows: int, widths: np.ndarray, n_seeds: int) -> dict[str, Any]:
-    """Mean times and test errors (root mean square, against noisy and exact targets) of the models that were chosen."""
+    """Return mean times and test errors of the chosen models. Errors are root mean squares, for noisy and for exact targets."""
     grid = {"basis__gamma": list(widths)}
     searches = {
         "CriterionSearch": lambda: CriterionSearch(FastGCVRegressor(), grid),
@@ -187,9 +187,9 @@ def compare_widths(n_rows: int, widths: np.ndarray, n_seeds: int) -> dict[str, A
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.priors", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="the best of so many (default: %(default)s)")
-    parser.add_argument("--seeds", type=int, default=5, help="draws of Friedman 2 (default: %(default)s)")
-    parser.add_argument("--only", choices=("paths", "widths"), help="one of the two parts; the other is read from the folder")
+    parser.add_argument("--repeats", type=int, default=5, help="number of runs; the best counts (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=5, help="number of draws of Friedman 2 (default: %(default)s)")
+    parser.add_argument("--only", choices=("paths", "widths"), help="run only this part, and read the other from the folder")
     arguments = parser.parse_args()
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The problems: Friedman's functions, inputs standardised, the target of unit variance, rbf gamma 0.1, intercept on."""
+"""The problems: Friedman's functions with standardized inputs, a target of unit variance, rbf gamma 0.1 and an intercept."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ N_TEST = 2000
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set by name: ``friedman2-1000``."""
+    """A data set with a name like ``friedman2-1000``."""
 
     generator: int
     n_rows: int
     repeats: int  # the same for every method
-    evidence: tuple[float, float]  # range of the profiled log evidence over settings of a first prototype
+    evidence: tuple[float, float]  # range of the profiled log evidence over the settings of a first prototype
 
     @property
     def name(self) -> str:
         return f"friedman{self.generator}-{self.n_rows}"
 
     def load(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """X, y for training and X, y for testing, all scaled by the training part."""
+        """Return X, y for training and X, y for testing. All are scaled by the training rows."""
         make, noise = (make_friedman1, 1.0) if self.generator == 1 else (make_friedman2, 125.0)
         X, y = make(self.n_rows + N_TEST, noise=noise, random_state=0)
         train, test = slice(0, self.n_rows), slice(self.n_rows, None)

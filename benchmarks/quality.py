@@ -1,4 +1,4 @@
-"""How good a model is, by the same dense functions for every package."""
+"""The quality of a model, computed by the same dense functions for every package."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from skarce.states.active_set import ActiveSet
 
 
 def log_evidence(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """-N/2 log t'Pt - 1/2 log|I + Phi Lambda^-1 Phi'| of centred columns, by one dense function for every package.
+    """Return -N/2 log t'Pt - 1/2 log|I + Phi Lambda^-1 Phi'| of centered columns.
 
-    Ridges are polished by Newton steps from those the model reports, so that nobody loses by a loose tolerance. fastrvm reports
-    precisions of columns scaled to unit length without saying by which power of the length, so the best of three readings counts.
+    Newton steps polish the ridges that the model reports, so that no package loses because of a loose tolerance. fastrvm reports
+    precisions of columns scaled to unit norm, but does not say which power of the norm it used. So the best of three powers counts.
     """
     phi = KernelBasis(gamma=GAMMA, centers=model.relevance_vectors_).fit(X).transform(X)
     lengths = (phi**2).sum(axis=0)
@@ -39,7 +39,7 @@ def _polished(phi: np.ndarray, y: np.ndarray, ridges: np.ndarray) -> float:
 
 
 def largest_single_gain(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """What the best single change of a skarce model gains, from moments computed anew for the purpose."""
+    """Return the gain of the best single change of a skarce model. The moments are computed again for this check."""
     basis = KernelBasis(gamma=GAMMA).fit(X)
     moments: Moments = InMemoryDesign(basis, Rows(X, y[:, None])).moments("columns")[0]
     criterion: Any = GCV() if model.criterion_sense_ < 0 else IndividualEvidence()

@@ -1,4 +1,4 @@
-"""Put the measured table into the README: python -m benchmarks.readme [--check]."""
+"""Write the table of measured times into the README: ``python -m benchmarks.readme [--check]``."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ if __name__ == "__main__":
     readme = README.read_text(encoding="utf-8")
     fresh = with_table(readme, json.loads(RESULTS.read_text(encoding="utf-8")))
     if "--check" in sys.argv:
-        sys.exit(0 if fresh == readme else "README.md does not show results/benchmarks: run python -m benchmarks.readme")
+        sys.exit(0 if fresh == readme else "README.md does not match results/benchmarks: run python -m benchmarks.readme")
     README.write_text(fresh, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The searches by the evidence with one precision, side by side: ``python -m benchmarks.searches``.
+"""Compare the searches by the evidence with one precision: ``python -m benchmarks.searches``.
 
-Operations are additions and removals, those that were taken back among them. Let nothing else run meanwhile.
+Operations are additions and removals, including those that were undone. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,8 @@ COLUMNS = ("problem", "search", "precisions", "wall s", "operations", "operation
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.searches", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--searches", nargs="+", default=SEARCHES, choices=SEARCHES, help="only these")
-    parser.add_argument(
-        "--rows", type=int, default=N_ROWS, help="training rows, which are also the candidates (default: %(default)s)"
-    )
+    parser.add_argument("--searches", nargs="+", default=SEARCHES, choices=SEARCHES, help="run only these searches")
+    parser.add_argument("--rows", type=int, default=N_ROWS, help="number of training rows and of candidates (default: %(default)s)")
     arguments = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=130)
     record: dict[str, Any] = {"machine": machine(), "problems": {}}
@@ -51,7 +49,7 @@ def main() -> None:
 
 
 def measure(problem: Problem, search: str, reestimate: str) -> dict[str, Any]:
-    """The best wall time of a few fits, kernel and Gram included."""
+    """Return the best wall time of a few fits, including the kernel and the Gram matrix."""
     X, y, X_test, y_test = problem.load()
 
     def fit() -> EvidenceSearchRegressor:

@@ -1,4 +1,4 @@
-"""Wall time, CPU seconds on one BLAS thread, and peak memory."""
+"""Measure wall time, CPU seconds on one BLAS thread, and peak memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wall_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def cpu_seconds(work: Callable[[], Any]) -> float:
-    """CPU seconds of all threads, BLAS held to one."""
+    """Return CPU seconds of all threads, with BLAS limited to one thread."""
     with threadpool_limits(1):
         started = time.process_time()
         work()
@@ -30,15 +30,15 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
 
 
 def peak_in_own_process(module: str, *arguments: str) -> dict[str, Any]:
-    """Run ``python -m module arguments`` and read the JSON it prints last."""
+    """Run ``python -m module arguments`` and return the JSON of its last line."""
     done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def peak_megabytes() -> float:
-    """The largest resident size of this process so far.
+    """Return the largest resident size of this process so far.
 
-    On Linux read from /proc: what getrusage says there includes the process that started this one.
+    On Linux it is read from /proc, because the number of getrusage includes the process that started this one.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -49,6 +49,6 @@ def peak_megabytes() -> float:
 
 
 def product_rate() -> float:
-    """Floating-point operations per second of this machine's matrix product on all cores."""
+    """Return the floating-point operations per second of a matrix product on all cores of this machine."""
     A = np.random.default_rng(0).normal(size=(1500, 1500))
     return 2.0 * 1500**3 / min(wall_seconds(lambda: A @ A)[0] for _ in range(7))

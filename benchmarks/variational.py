@@ -1,6 +1,7 @@
-"""Variational least squares beside LassoCV and ARDRegression, streams beside SGDRegressor, and how often intervals cover.
+"""Compare variational least squares with LassoCV and ARDRegression, and streams with SGDRegressor; count how often intervals cover.
 
-``python -m benchmarks.variational``; wall seconds on all cores, every method in the same process. Let nothing else run meanwhile.
+Run ``python -m benchmarks.variational``. Times are wall seconds on all cores, with every method in the same process. Run nothing
+else at the same time.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from skarce.comparison import count_functions
 
 SIZES = ((1000, 100), (2000, 200), (500, 500), (200, 1000), (6524, 1767))
 N_TEST = 2000
-MOST_FOR_ARD = 1000  # inputs; above, scikit-learn's ARDRegression takes an hour, and is given a few of its 300 iterations
+MOST_FOR_ARD = 1000  # with more inputs, scikit-learn's ARDRegression takes an hour, so it gets a few of its 300 iterations
 FEW_ITERATIONS = 2
 COVERED = ((1000, 100), (150, 100), (60, 40), (60, 100), (100, 300))
 STREAMS = ((100, 1), (100, 100), (1000, 1), (1000, 100))
 
 
 def problem(n: int, d: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Ten relevant inputs among correlated ones, as much signal as noise; test targets without noise."""
+    """Draw correlated inputs, ten of which matter, with as much noise as signal. Test targets have no noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n + N_TEST, d)) + 0.5 * rng.normal(size=(n + N_TEST, 1))
     signal = X[:, rng.choice(d, 10, replace=False)] @ rng.normal(0, 2, 10)
@@ -55,8 +56,8 @@ def methods(d: int) -> dict[str, Callable[[], Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.variational", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="data sets of each size, one of the largest (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="only the first two sizes, and no coverage")
+    parser.add_argument("--repeats", type=int, default=3, help="data sets of each size, one for the largest (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="run only the first two sizes, and no coverage")
     arguments = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=130)
     record: dict[str, Any] = {"machine": machine()}
@@ -78,7 +79,7 @@ def main() -> None:
 
 
 def compare(n: int, d: int, repeats: int) -> dict[str, Any]:
-    """The least wall seconds of a fit (one where it takes long), inputs kept and relative test error, means over data sets."""
+    """Return the least wall seconds of a fit, and the mean number of inputs and mean relative test error over data sets."""
     rows: dict[str, Any] = {}
     for name, make in methods(d).items():
         seconds, errors, kept = [], [], []
@@ -95,7 +96,7 @@ def compare(n: int, d: int, repeats: int) -> dict[str, Any]:
 
 
 def stream(d: int, size: int) -> dict[str, Any]:
-    """Updates per second once twice as many rows as inputs have come."""
+    """Count updates per second, after twice as many rows as inputs have come."""
     rng = np.random.default_rng(0)
     weights = np.zeros(d)
     weights[:10] = rng.normal(0, 2, 10)
@@ -125,7 +126,7 @@ def _dense(model: Any, d: int) -> np.ndarray:
 
 
 def coverage(n: int, d: int, n_relevant: int, draws: int = 40) -> dict[str, float]:
-    """How many of 95 % intervals hold a fresh target."""
+    """Return the share of 95 % intervals that contain a new target."""
     shares = {}
     for name, parameters in (("ard", {}), ("all", {"start": "all"}), ("shared", {"prior": "shared"})):
         inside = []
@@ -155,7 +156,7 @@ def tables_of(record: dict[str, Any]) -> list[Table]:
     for name, row in record["streams"].items():
         cells = [f"{v:.0f}" if k == "updates_per_second" else f"{v:.3f}" for method in row.values() for k, v in method.items()]
         streams.add_row(name, *cells)
-    covered = Table(title="Fresh targets in 95 % intervals")
+    covered = Table(title="New targets in 95 % intervals")
     for name in ("problem", 'prior="ard"', 'the same, start="all"', 'prior="shared"'):
         covered.add_column(name, justify="left" if name == "problem" else "right")
     for name, row in record["coverage"].items():

@@ -1,7 +1,8 @@
-"""Learned kernel widths beside scikit-learn's Gaussian process, as many starts for both: ``python -m benchmarks.widths``.
+"""Compare learned kernel widths with scikit-learn's Gaussian process, with the same number of starts.
 
-Friedman 1 with ten inputs, five of which are noise; one width for each input. All run on one BLAS thread. CPU seconds of a whole
-fit are the best of several, errors on fresh noisy targets the mean of as many data sets. Let nothing else run meanwhile.
+Run ``python -m benchmarks.widths``. The data are Friedman 1 with ten inputs, of which five do not matter. There is one width for
+each input. Everything runs on one BLAS thread. CPU seconds of a whole fit are the best of several. Errors are for new noisy
+targets, as means over several data sets. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ RIVAL = "GaussianProcessRegressor"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.widths", description=__doc__)
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
-    parser.add_argument("--rows", type=int, nargs="+", default=[240, 500, 1000], help="sizes (default: %(default)s)")
+    parser.add_argument("--rows", type=int, nargs="+", default=[240, 500, 1000], help="numbers of rows (default: %(default)s)")
     parser.add_argument(
-        "--repeats", type=int, default=3, help="data sets, and fits of each method to the first (default: %(default)s)"
+        "--repeats", type=int, default=3, help="number of data sets, and of fits to the first one (default: %(default)s)"
     )
     arguments = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=130)
@@ -75,7 +76,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 
 def compare(n_rows: int, repeats: int) -> dict[str, Any]:
-    """Errors are means over `repeats` data sets, CPU seconds the least of as many fits to the first."""
+    """Return mean errors over `repeats` data sets, and the least CPU seconds of as many fits to the first data set."""
     rows: dict[str, Any] = {name: {"cpu_s": np.inf, "mse": 0.0, "functions": 0.0} for name in METHODS}
     for seed in range(repeats):
         X, y = make_friedman1(n_rows + N_TEST, noise=1.0, random_state=seed)

@@ -9,7 +9,7 @@ NEEDED = ("click", "rich", "pandas", "skops")
 
 
 def main() -> None:
-    """Run the command line, or say in one line what has to be installed for it."""
+    """Run the command line. If a package is missing, say in one line what to install."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         print(f"Error: the command line needs {', '.join(missing)}: install skarce[cli].", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""Small dense linear algebra: a Cholesky factor that grows and shrinks, and LAPACK without ceremony.
+"""Small dense linear algebra: a Cholesky factor that grows and shrinks, and direct calls of LAPACK.
 
-The active block is small (tens to hundreds), so call overhead matters as much as arithmetic: these functions call LAPACK
-directly and leave finiteness to whoever owns the data.
+The active block is small (tens to hundreds), so call overhead matters as much as arithmetic. These functions call LAPACK directly.
+They do not check for NaN or infinity: whoever owns the data does.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from scipy.linalg import blas, lapack
 
 from skarce._typing import Floats
 
-RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # of the diagonal of a matrix that is nearly singular
+RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diagonal, tried in turn on a nearly singular matrix
 
 
 class NotPositiveDefiniteError(ArithmeticError):
-    """A pivot of a Cholesky factorisation came out negative or zero: the columns are dependent to working precision."""
+    """A pivot of a Cholesky factorization is negative or zero: the columns are dependent to working precision."""
 
 
 def cholesky(matrix: Floats) -> Floats:
-    """Lower factor L with L L' = matrix; raises `NotPositiveDefiniteError` rather than returning half a factor."""
+    """Return the lower factor L with L L' = matrix. Raise `NotPositiveDefiniteError` if there is none."""
     if not len(matrix):
         return np.empty((0, 0))
     factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
@@ -33,10 +33,11 @@ def cholesky(matrix: Floats) -> Floats:
 def cholesky_of_nearly_singular(
     matrix: Floats, rises: Sequence[float] = RISES, factorize: Callable[[Floats], Floats] | None = None
 ) -> Floats:
-    """Factor a matrix that rounding may have made singular: with the smallest rise of its diagonal that lets that be.
+    """Factorize a matrix that rounding may have made singular. Raise its diagonal by the smallest amount that works.
 
-    In the order of the indices rounding may just fail where it passed in the order of entry. Kernels in single precision are
-    symmetric to seven digits only, and so is what is made of them. The diagonal of `matrix` is overwritten.
+    A factorization that succeeded in the order in which functions entered may fail by rounding in the order of their indices.
+    Kernels in single precision are symmetric to seven digits only, and so are matrices made from them. The diagonal of `matrix`
+    is overwritten.
     """
     diagonal = matrix.diagonal().copy()
     for rise in rises:
@@ -45,12 +46,12 @@ def cholesky_of_nearly_singular(
             return (factorize or cholesky)(matrix)
         except NotPositiveDefiniteError:
             continue
-    raise NotPositiveDefiniteError(f"columns are dependent: a rise of the diagonal by {rises[-1]:g} does not help")
+    raise NotPositiveDefiniteError(f"columns are dependent: raising the diagonal by a share of {rises[-1]:g} does not help")
 
 
 def cholesky_of_copy(matrix: Floats) -> Floats:
-    """Lower factor of a symmetric matrix, above whose diagonal anything may stand: one copy less than `cholesky` makes."""
-    # Symmetric, so the transpose is the same matrix in the order that LAPACK can overwrite.
+    """Return the lower factor of a symmetric matrix; the entries above its diagonal are arbitrary. Saves one copy."""
+    # The matrix is symmetric, so its transpose is the same matrix in the memory order that LAPACK can overwrite.
     factor, info = lapack.dpotrf(matrix.copy().T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise NotPositiveDefiniteError(f"leading minor {info} of a {matrix.shape} matrix is not positive")
@@ -58,7 +59,7 @@ def cholesky_of_copy(matrix: Floats) -> Floats:
 
 
 def inverse_of_lower(factor: Floats) -> Floats:
-    """L^-1 of a lower triangular factor whose upper half is zero, by halves: most of the work is matrix products."""
+    """Return L^-1 of a lower triangular factor whose upper half is zero. Recursion by halves makes most of the work products."""
     n = len(factor)
     if n <= 64:
         return _small_inverse_of_lower(factor)
@@ -81,7 +82,7 @@ def _small_inverse_of_lower(factor: Floats) -> Floats:
 
 
 def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> Floats:
-    """L^-1 right, or L^-T right."""
+    """Return L^-1 right, or L^-T right if `transposed`."""
     if not len(factor):
         return np.zeros_like(right)
     solution, _ = lapack.dtrtrs(factor, right, lower=1, trans=int(transposed))
@@ -89,15 +90,15 @@ def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> F
 
 
 def lower_product(lower: Floats, right: Floats, out: Floats) -> None:
-    """out = lower @ right for a lower triangular matrix, at half the work of a full product; `out` is C-ordered."""
+    """Write lower @ right into `out` (C-ordered), for a lower triangular matrix: half the work of a full product."""
     out[:] = right
     if out.size:
-        # Seen by Fortran, the rows of out are columns: out' := out' lower'.
+        # In Fortran order the rows of out are columns: out' := out' lower'.
         blas.dtrmm(1.0, lower, out.T, side=1, lower=1, trans_a=1, overwrite_b=1)
 
 
 def symmetric_inverse(factor: Floats) -> Floats:
-    """(L L')^-1 as a full symmetric matrix."""
+    """Return (L L')^-1 as a full symmetric matrix."""
     if not len(factor):
         return np.empty((0, 0))
     root = inverse_of_lower(factor)
@@ -105,8 +106,10 @@ def symmetric_inverse(factor: Floats) -> Floats:
 
 
 class GrowingCholesky:
-    """Lower Cholesky factor of a symmetric matrix that gains, loses and shifts one row and column at a time.
+    """Lower Cholesky factor of a symmetric matrix that changes by one row and column at a time.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> factor = GrowingCholesky()
     >>> factor.append(np.array([]), 4.0)
@@ -129,18 +132,18 @@ class GrowingCholesky:
 
     @property
     def lower(self) -> Floats:
-        """The factor L; a view, so copy it before keeping it."""
+        """The factor L. This is a view: copy it before you keep it."""
         return self._store[: self._size, : self._size]
 
     def solve(self, right: Floats) -> Floats:
-        """(L L')^-1 right."""
+        """Return (L L')^-1 right."""
         if not self._size:
             return np.zeros_like(right)
         solution, _ = lapack.dpotrs(self.lower, right, lower=1)
         return solution
 
     def append(self, column: Floats, diagonal: float) -> None:
-        """Border the matrix with `column` and `diagonal`; O(size**2)."""
+        """Add a last row and column to the matrix: `column`, and `diagonal` at the corner. Costs O(size**2)."""
         row = solve_lower(self.lower, column)
         pivot = diagonal - row @ row
         if not pivot > 0.0:
@@ -148,14 +151,14 @@ class GrowingCholesky:
         self.append_row(row, float(np.sqrt(pivot)))
 
     def append_row(self, row: Floats, pivot: float) -> None:
-        """Border the factor itself, where its new row is known already."""
+        """Add a last row to the factor itself, if it is known already."""
         self._reserve(self._size + 1)
         self._store[self._size, : self._size] = row
         self._store[self._size, self._size] = pivot
         self._size += 1
 
     def remove(self, position: int) -> None:
-        """Drop one row and column. Only the part behind it changes: L22 L22' + l l' is factored afresh."""
+        """Drop one row and column. Only the part behind it changes: L22 L22' + l l' is factorized again."""
         lower = self.lower
         tail = lower[position + 1 :, position + 1 :]
         left = lower[position + 1 :, position]
@@ -168,7 +171,7 @@ class GrowingCholesky:
         self._size = last
 
     def shift(self, position: int, amount: float) -> None:
-        """Add `amount` to one diagonal element; only the part from `position` on is factored afresh."""
+        """Add `amount` to one diagonal element. Only the part from `position` on is factorized again."""
         tail = self.lower[position:, position:]
         changed = tail @ tail.T
         changed[0, 0] += amount

@@ -1,4 +1,4 @@
-"""The memory budget, and one message for what does not fit it."""
+"""The memory budget, and one error message for arrays that do not fit into it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ def memory_budget() -> float:
 
 
 def fits(n_rows: int, n_columns: int) -> bool:
-    """Tell whether an array of doubles of this shape stays within the budget."""
+    """Tell whether an array of doubles of this shape fits into the budget."""
     return 8.0 * n_rows * n_columns <= memory_budget()
 
 
 def require(n_rows: int, n_columns: int, what: str, remedy: str) -> None:
-    """Raise a ValueError that says what needs too much memory and what would help, unless the array fits the budget.
+    """Raise a ValueError if an array of doubles of this shape does not fit into the budget.
 
+    The message says what needs too much memory, and what would help.
+
+    Examples
+    --------
     >>> require(10, 10, "the Gram matrix of all 10 candidates", "Use fewer candidates")
     """
     if fits(n_rows, n_columns):

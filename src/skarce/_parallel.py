@@ -1,8 +1,8 @@
 """Threads for passes over the data, and one BLAS thread for small matrices.
 
-NumPy releases the interpreter lock inside its loops and inside BLAS, so plain threads use all cores. Threaded BLAS loses on small
-factorisations (a 1000 x 1000 Cholesky was seen a hundred times slower under load) and pays milliseconds whenever its number of
-threads changes, so the library keeps it at one thread and cuts large products into pieces of its own.
+NumPy releases the interpreter lock inside its loops and inside BLAS, so plain threads use all cores. Threaded BLAS is slow on small
+factorizations (a 1000 x 1000 Cholesky took a hundred times longer under load), and each change of its number of threads costs
+milliseconds. So the library keeps BLAS at one thread, and cuts large products into pieces that run on threads of the library.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from skarce._typing import Floats
 
 Item = TypeVar("Item")
 Function = TypeVar("Function", bound=Callable[..., Any])
-WORTH_THREADS = 3e7  # operations from which on a thread pays for its start
+WORTH_THREADS = 3e7  # floating-point operations above which threads pay for their start
 
 
-_here = threading.local()  # is_worker is set on the threads of the pool
+_here = threading.local()  # its attribute is_worker is set on the threads of the pool
 
 
 @cache
 def n_cores() -> int:
+    """Return the number of cores that this process may use."""
     return int(joblib.cpu_count())
 
 
@@ -41,7 +42,7 @@ def _controller() -> ThreadpoolController:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """One thread per core, kept: starting a thread and its BLAS buffers anew costs half a millisecond."""
+    """Return a pool with one thread per core. It is kept: starting a thread and its BLAS buffers costs half a millisecond."""
     return ThreadPoolExecutor(n_cores(), thread_name_prefix="skarce")
 
 
@@ -51,14 +52,14 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def blas_threads(n_threads: int) -> Iterator[None]:
-    """Run the body with this many BLAS threads, and put back what was there."""
+    """Run the body with this many BLAS threads, and restore the former number afterwards."""
     with _controller().limit(limits=n_threads):
         yield
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run the body on the calling thread alone, as where every core has a process of its own."""
+    """Run the body on the calling thread only. This is for the case that each core already runs its own process."""
     before = getattr(_here, "is_worker", False)
     _here.is_worker = True
     try:
@@ -69,7 +70,7 @@ def one_thread() -> Iterator[None]:
 
 
 def on_one_blas_thread(function: Function) -> Function:
-    """Decorate a step loop over small matrices."""
+    """Decorate a function that loops over small matrices, so that it runs on one BLAS thread."""
 
     @wraps(function)
     def limited(*args: Any, **kwargs: Any) -> Any:
@@ -80,10 +81,10 @@ def on_one_blas_thread(function: Function) -> Function:
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operations: float) -> None:
-    """Call `work` on every item, on all cores where so many floating-point `operations` make that worth while.
+    """Call `work` on every item. All cores are used if the number of floating-point `operations` is large enough.
 
-    The first exception is raised after the running items have ended; items not yet started are dropped. Called from within
-    `work`, it stays on the thread it is on: all of them are busy, and waiting for each other would never end.
+    The first exception is raised after the running items have ended; items that have not started are dropped. A call from within
+    `work` stays on its thread: all threads are busy, and if they waited for each other, they would wait forever.
     """
     items = list(items)
     is_nested = getattr(_here, "is_worker", False)
@@ -108,17 +109,17 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
 
 
 def slices(n: int, step: int) -> list[slice]:
-    """Consecutive slices of at most `step` that cover range(n)."""
+    """Return consecutive slices of at most `step` elements that cover range(n)."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def shares(n: int) -> list[slice]:
-    """range(n) cut into one slice per core."""
+    """Cut range(n) into one slice per core."""
     return slices(n, max(1, -(-n // n_cores())))
 
 
 def product(left: Floats, right: Floats) -> Floats:
-    """left @ right on all cores."""
+    """Return left @ right, computed on all cores."""
     out = np.empty((len(left), right.shape[1]))
 
     def work(columns: slice) -> None:
@@ -129,12 +130,12 @@ def product(left: Floats, right: Floats) -> Floats:
 
 
 def add_squares(phi: Floats, gram: Floats) -> None:
-    """gram += phi'phi on all cores: each pair of column blocks once, and its transpose at the other side."""
+    """Add phi'phi to `gram` on all cores. Each pair of column blocks is computed once and also added transposed."""
     if float(phi.size) * phi.shape[1] < WORTH_THREADS:
         gram += phi.T @ phi
         return
     blocks = slices(phi.shape[1], max(64, min(1024, -(-phi.shape[1] // n_cores()))))
-    # Squares on the diagonal cost half a product, so two of them go with one block beside it: those first.
+    # A block on the diagonal costs half as much as one off the diagonal. The expensive ones come first.
     pairs = [(a, b) for i, a in enumerate(blocks) for b in blocks[i + 1 :]] + [(a, a) for a in blocks]
 
     def work(pair: tuple[slice, slice]) -> None:

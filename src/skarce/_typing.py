@@ -1,4 +1,4 @@
-"""Names for the arrays that travel through the core rooms."""
+"""Type names for arrays: `Floats` are numbers, `Indices` are positions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_fit_takes_a_budget_where_the_method_has_one():
 def test_fit_says_that_time_ended_the_learning_of_widths():
     result = run("fit", "waves.csv", "--target", "y", "--method", "gps-be", "--max-time", "1e-9")
     assert result.exit_code == 0
-    assert "The time limit ended the learning of kernel widths" in " ".join(result.stderr.split())
+    assert "The time limit was reached while kernel widths were learned" in " ".join(result.stderr.split())
     assert "as you asked for" in " ".join(result.stdout.split())
 
 

@@ -118,7 +118,7 @@ def test_the_first_design_that_takes_x_is_made(rows):
     assert type(as_design(rows.X, rows.targets, None, recipe)) is InMemoryDesign
     assert type(as_design(RowBlocks.from_arrays(rows.X, rows.targets), None, None, recipe)) is RowBlocksDesign
     assert all(issubclass(kind, Design) for kind in DESIGNS)
-    with pytest.raises(TypeError, match="not made from X and y"):
+    with pytest.raises(TypeError, match="cannot be made from X and y"):
         StreamDesign.of(rows.X, rows.targets, None, recipe)
 
 

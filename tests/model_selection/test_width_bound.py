@@ -47,5 +47,5 @@ def test_a_narrow_prior_holds_the_width():
     assert width_by_bound(VBLSRegressor("rbf"), X, y, prior_spread=1e-3).gamma == pytest.approx(scale, rel=0.01)
     with pytest.raises(ValueError, match="prior_spread must be positive"):
         width_by_bound(VBLSRegressor("rbf"), X, y, prior_spread=0.0)
-    with pytest.raises(ValueError, match="factorised bound"):
+    with pytest.raises(ValueError, match="factorized bound"):
         bound_slope(VBLSRegressor("rbf", prior="shared").fit(X, y), X, y)

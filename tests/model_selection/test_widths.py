@@ -163,7 +163,7 @@ def test_time_and_callback_end_it_early(two_inputs):
         raise StopIteration
 
     full = learn_widths(X, y)
-    with pytest.warns(ConvergenceWarning, match="time limit ended the learning of kernel widths"):
+    with pytest.warns(ConvergenceWarning, match="time limit was reached while kernel widths were learned"):
         late = learn_widths(X, y, max_time=0.0)
     for few in (late, learn_widths(X, y, callback=enough)):
         assert few.n_evaluations < 0.5 * full.n_evaluations
@@ -218,7 +218,7 @@ def test_basis_learns_by_itself_and_needs_the_targets(two_inputs, rule):
     with pytest.raises(ValueError, match=r"is learned from the targets\. Pass y"):
         KernelBasis(gamma=rule).fit(X)
     for kernel in ("polynomial", "linear", "cosine", rbf):
-        with pytest.raises(ValueError, match="kernels of distances"):
+        with pytest.raises(ValueError, match="distance kernels"):
             KernelBasis(kernel, gamma=rule).fit(X, y)
 
 
@@ -278,7 +278,7 @@ def test_single_precision_two_targets_and_max_time(two_inputs):
     ("parameters", "message"),
     [
         ({"gamma": "scale"}, "gamma must be one of"),
-        ({"kernel": "sigmoid"}, "kernels of distances"),
+        ({"kernel": "sigmoid"}, "distance kernels"),
         ({"covariance": "full"}, "covariance must be one of"),
         ({"covariance": "kernel", "centers": np.zeros((3, 2))}, "has no centers"),
         ({"covariance": "kernel", "weight_variance": 1.0}, "a process has no weights"),

@@ -1,4 +1,4 @@
-"""What may enter the model: kernels at centers, the inputs themselves, or the output of any transformer."""
+"""What may enter a model: kernels at centers, the inputs themselves, or the output of any transformer."""
 
 from skarce.basis.candidates import Evaluation
 from skarce.basis.kernel_basis import KernelBasis

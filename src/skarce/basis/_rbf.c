@@ -1,8 +1,8 @@
 /* Gaussian kernels in double precision: blocks of them, and their products with a few columns while a block is in cache.
  *
- * The same values as kernels.Rbf.fill and tiles.project_* give with NumPy, which are its oracles; but distance, exponential and
- * product are one pass over registers, and no thread waits for the interpreter in between. Rows and centres come prepared, so
- * that the product of a row and a centre is the negative squared distance (kernels._Distance). */
+ * The values are the same as those of kernels.Rbf.fill and tiles.project_*, which use NumPy and serve as oracles in the tests. Here
+ * distance, exponential and product are one pass over registers, and no thread waits for the interpreter in between. Rows and
+ * centers are prepared, so that the product of a row and a center is the negative squared distance (kernels._Distance). */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,7 +19,7 @@
 #endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, ROWS = 4, TILE = 256, ROOM = TILE + 8 }; /* rows of ROOM numbers: a power of two would let them collide in cache */
+enum { LANES = 4, ROWS = 4, TILE = 256, ROOM = TILE + 8 }; /* rows have ROOM numbers: with a power of two they would collide in cache */
 typedef double Lanes __attribute__((vector_size(8 * LANES)));
 typedef long long Words __attribute__((vector_size(8 * LANES)));
 
@@ -28,16 +28,17 @@ typedef long long Words __attribute__((vector_size(8 * LANES)));
 
 ALWAYS_INLINE Lanes all(double value) { return value - (Lanes){0.0}; }
 
-/* The value, or 0 where the condition holds. */
+/* The value, or 0 if the condition holds. */
 ALWAYS_INLINE Lanes unless(Words condition, Lanes value) { return (Lanes)(~condition & (Words)value); }
 
-/* x[i] = 2^x[i], as if a positive x were 0, and 0 below 2^-1020: x = n + r, a polynomial in r (of least error on [-1/2, 1/2],
- * 3e-18), and n into the exponent. The rows go step by step together, so that none waits for another. */
+/* x[i] = 2^x[i]. A positive x counts as 0, and results below 2^-1020 become 0. With x = n + r, a polynomial in r (of least error
+ * on [-1/2, 1/2], 3e-18) gives 2^r, and n is added to the exponent. All rows take each step together, so that none waits for
+ * another. */
 ALWAYS_INLINE void raise_two(Lanes x[ROWS]) {
     static const double coefficients[] = {0x1.e9ec1fcb69a7fp-32, 0x1.e6228acd1c6e5p-28, 0x1.b524ebd13a55fp-24, 0x1.62bfc2c86d700p-20,
                                           0x1.ffcbfc6da6ed1p-17, 0x1.430913112c61bp-13, 0x1.5d87fe78a3f9cp-10, 0x1.3b2ab6fb9f1a5p-7,
                                           0x1.c6b08d704a0c6p-5,  0x1.ebfbdff82c5aep-3,  0x1.62e42fefa39efp-1,  1.0};
-    const Lanes shift = all(0x1.8p52); /* adding it rounds to an integer, which then stands in the lowest bits */
+    const Lanes shift = all(0x1.8p52); /* adding it rounds to an integer, which is then in the lowest bits */
     Words vanishes[ROWS];
     Lanes n[ROWS], p[ROWS];
     int i, k;
@@ -52,8 +53,8 @@ ALWAYS_INLINE void raise_two(Lanes x[ROWS]) {
     for (i = 0; i < ROWS; i++) x[i] = unless(vanishes[i], (Lanes)((Words)p[i] + ((Words)n[i] << 52)));
 }
 
-/* values[i, j] = 2^(rows[i] centers[:, j]) for ROWS rows and `width` centres, a multiple of LANES. The last two terms of a row are
- * its own square and 1, those of a centre 1 and its own square. */
+/* values[i, j] = 2^(rows[i] centers[:, j]) for ROWS rows and `width` centers, a multiple of LANES. The last two terms of a row are
+ * its own square and 1; the last two terms of a center are 1 and its own square. */
 ALWAYS_INLINE void evaluate(const double *rows, const double *centers, Py_ssize_t n_terms, Py_ssize_t width, double *values) {
     const Py_ssize_t n_inputs = n_terms - 2;
     Py_ssize_t i, j, k;
@@ -69,7 +70,7 @@ ALWAYS_INLINE void evaluate(const double *rows, const double *centers, Py_ssize_
     }
 }
 
-/* With V = values (ROWS x width), for `columns` columns of B, one or two: down += V'B_rows, and where `both`, across = V B_columns. */
+/* With V = values (ROWS x width), for `columns` columns of B, one or two: down += V'B_rows, and if `both`, across = V B_columns. */
 ALWAYS_INLINE void multiply(const int columns, const int both, const double *values, Py_ssize_t width, const double *left,
                             const double *right, double *down, double *across) {
     Lanes sums[2][ROWS], factors[2][ROWS];
@@ -101,7 +102,7 @@ ALWAYS_INLINE void square(double *values, Py_ssize_t width) {
         for (j = 0; j < width; j++) values[i * ROOM + j] *= values[i * ROOM + j];
 }
 
-/* Centres `start` to `stop` by term, padded to whole vectors; their squares times log2(e). */
+/* Centers `start` to `stop` by term, padded to whole vectors; their squares are multiplied by log2(e). */
 ALWAYS_INLINE Py_ssize_t pack_centers(const double *centers, Py_ssize_t n_terms, Py_ssize_t start, Py_ssize_t stop, double *packed) {
     Py_ssize_t j, k, width = (stop - start + LANES - 1) / LANES * LANES;
     for (k = 0; k < n_terms; k++) {
@@ -111,7 +112,7 @@ ALWAYS_INLINE Py_ssize_t pack_centers(const double *centers, Py_ssize_t n_terms,
     return width;
 }
 
-/* ROWS rows by term, times log2(e); where there are fewer, the last one again (its factors are zero). */
+/* ROWS rows by term, multiplied by log2(e). If there are fewer rows, the last one is repeated (its factors are zero). */
 ALWAYS_INLINE void pack_rows(const double *rows, Py_ssize_t n_terms, Py_ssize_t start, Py_ssize_t stop, double *packed) {
     Py_ssize_t i, k;
     for (i = 0; i < ROWS; i++) {
@@ -120,7 +121,7 @@ ALWAYS_INLINE void pack_rows(const double *rows, Py_ssize_t n_terms, Py_ssize_t 
     }
 }
 
-/* One product V'B with its padded work space: B is k x n, the product k x m. */
+/* One product V'B with its padded work space: B is k x n, and the product is k x m. */
 typedef struct {
     const double *matrix;
     double *product;
@@ -159,11 +160,11 @@ ALWAYS_INLINE void absorb(const Product *p, const int both, const double *values
 typedef struct {
     const double *rows, *centers; /* n x n_terms, m x n_terms */
     Py_ssize_t n_terms, n, m;
-    Product product, squares;     /* squares.k is 0 where none are wanted */
+    Product product, squares;     /* squares.k is 0 if no squares are wanted */
     double *values, *packed, *few; /* ROWS x ROOM, n_terms x ROOM, n_terms x ROWS */
 } Task;
 
-/* One tile of Phi, which also serves as its own transpose where `both`. */
+/* One tile of Phi. If `both`, it also serves as its own transpose. */
 ALWAYS_INLINE void project_tile(const Task *t, const int both, Py_ssize_t first, Py_ssize_t last, Py_ssize_t start, Py_ssize_t stop) {
     const Py_ssize_t width = pack_centers(t->centers, t->n_terms, start, stop, t->packed);
     Py_ssize_t row;
@@ -183,7 +184,7 @@ ALWAYS_INLINE void project_tile(const Task *t, const int both, Py_ssize_t first,
     add(&t->squares, t->squares.down, start, stop, ROOM);
 }
 
-/* Rows `first` to `last` of Phi; of a symmetric one the block on the diagonal, and what stands right of it for both sides. */
+/* Rows `first` to `last` of Phi. If Phi is symmetric: the block on the diagonal, and those to the right of it for both sides. */
 FOR_EACH_CPU
 static void project_rows(const Task *t, int symmetric, Py_ssize_t first, Py_ssize_t last) {
     Py_ssize_t start = 0, stop;
@@ -195,7 +196,7 @@ static void project_rows(const Task *t, int symmetric, Py_ssize_t first, Py_ssiz
     }
 }
 
-/* out[i, j] = exp(rows[i] centers[j]); out has neighbours along j and `stride` bytes between rows. */
+/* out[i, j] = exp(rows[i] centers[j]); out is contiguous along j and has `stride` bytes between rows. */
 FOR_EACH_CPU
 static void fill_rows(const Task *t, char *out, Py_ssize_t stride) {
     Py_ssize_t start, row, i;
@@ -212,7 +213,8 @@ static void fill_rows(const Task *t, char *out, Py_ssize_t stride) {
     }
 }
 
-/* Opens the buffers of `count` matrices of doubles, the last `n_writable` for writing; without gaps, but for those of fill's out. */
+/* Opens the buffers of `count` matrices of doubles, the last `n_writable` for writing. All must be contiguous; only the `out` of
+ * fill may have gaps between its rows. Returns how many were opened. */
 static int open_matrices(PyObject **objects, Py_buffer *buffers, int count, int n_writable, int is_strided) {
     int i;
     for (i = 0; i < count; i++) {
@@ -221,7 +223,7 @@ static int open_matrices(PyObject **objects, Py_buffer *buffers, int count, int 
         if (buffers[i].ndim == 2 && strcmp(buffers[i].format, "d") == 0 &&
             (strided ? buffers[i].shape[1] < 2 || buffers[i].strides[1] == sizeof(double) : PyBuffer_IsContiguous(&buffers[i], 'C')))
             continue;
-        PyErr_Format(PyExc_ValueError, "argument %d must be a matrix of doubles with neighbours along its rows", i + 1);
+        PyErr_Format(PyExc_ValueError, "argument %d must be a matrix of doubles with contiguous rows", i + 1);
         PyBuffer_Release(&buffers[i]);
         break;
     }
@@ -247,7 +249,7 @@ static void set_product(Product *p, const Py_buffer *matrix, const Py_buffer *pr
     p->k = matrix->shape[0], p->n = matrix->shape[1], p->m = product->shape[1];
 }
 
-/* Gives the task its work space, each row of ROOM numbers on cache lines of its own; returns what is to be freed. */
+/* Gives the task its work space. Each row of ROOM numbers starts on a new cache line. Returns the pointer to free. */
 static double *allocate(Task *t) {
     const Py_ssize_t k = t->product.k, own = t->squares.k;
     const Py_ssize_t wide = ROWS + t->n_terms + 2 * (k + own), narrow = t->n_terms + 2 * (k + own);
@@ -333,12 +335,13 @@ done:
 static PyMethodDef methods[] = {
     {"fill", fill, METH_VARARGS, "fill(rows, centers, out): out[i, j] = exp(rows[i] centers[j])."},
     {"project", project, METH_VARARGS,
-     "project(rows, centers, right, weights, product, squares, first, last, symmetric): rows `first` to `last` (at most TILE) of\n"
-     "Phi add to product = (Phi'B')' and squares = weights (Phi o Phi); of a symmetric Phi what is right of the diagonal block, twice."},
+     "project(rows, centers, right, weights, product, squares, first, last, symmetric): add what rows `first` to `last` (at most\n"
+     "TILE rows) of Phi contribute to product = (Phi'B')' and squares = weights (Phi o Phi). If Phi is symmetric, blocks to the\n"
+     "right of the diagonal block count for both sides."},
     {NULL, NULL, 0, NULL},
 };
 
-#else /* without vectors NumPy is the faster one */
+#else /* without vector types NumPy is faster */
 enum { TILE = 0 };
 static PyMethodDef methods[] = {{NULL, NULL, 0, NULL}};
 #endif

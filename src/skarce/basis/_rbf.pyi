@@ -1,6 +1,6 @@
 from skarce._typing import Floats
 
-TILE: int  # rows of one call of `project` at most; 0 where the compiler has no vector types
+TILE: int  # the largest number of rows in one call of `project`; 0 if the compiler has no vector types
 
 def fill(rows: Floats, centers: Floats, out: Floats) -> None: ...
 def project(

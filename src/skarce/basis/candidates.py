@@ -1,4 +1,4 @@
-"""A fitted basis is a list of candidates that can be evaluated in part."""
+"""A fitted basis is a list of candidates. Any part of them can be evaluated at any part of the rows."""
 
 from __future__ import annotations
 
@@ -18,32 +18,47 @@ ALL = slice(None)
 
 
 class Evaluation(Protocol):
-    """The candidates at given rows: Phi, never held, only filled block by block."""
+    """The candidates at given rows. The matrix Phi is not kept; blocks of it are computed on demand.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows of Phi.
+    n_candidates : int
+        The number of columns of Phi.
+    dtype : numpy.dtype
+        The precision in which Phi is computed.
+    cost : float
+        Floating-point operations for one element of Phi, for the cost model.
+    is_symmetric : bool
+        Whether the rows are the centers and k(x, c) = k(c, x).
+    """
 
     n_rows: int
     n_candidates: int
     dtype: np.dtype[Any]
-    cost: float  # floating-point operations for one element of Phi, for the cost model
-    is_symmetric: bool  # rows are the centers, and k(x, c) = k(c, x)
+    cost: float
+    is_symmetric: bool
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
-        """out = Phi[rows, columns]."""
+        """Write Phi[rows, columns] into `out`."""
         ...
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
-        """Phi[rows, indices] in double precision, shape (n_rows, len(indices))."""
+        """Return Phi[rows, indices] in double precision, shape (n_rows, len(indices))."""
         ...
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
-        """Phi'B, shape (n_candidates, k), for B of shape (n_rows, k); and (Phi o Phi)'w where row weights w are given.
+        """Return Phi'B of shape (n_candidates, k) for B of shape (n_rows, k), and (Phi o Phi)'w if row weights w are given.
 
-        There may be several sets of weights, shape (n_rows, s), and then as many columns of squares.
+        Row weights of shape (n_rows,) give squares of shape (n_candidates,). Row weights of shape (n_rows, s) give squares of shape
+        (n_candidates, s).
         """
         ...
 
 
 class KernelEvaluation:
-    """Kernels between rows and centers, on all cores."""
+    """Kernels between rows and centers, computed on all cores."""
 
     def __init__(self, kernel: Kernel, X: Floats, centers: Floats, *, symmetric: bool = False) -> None:
         self._kernel = kernel
@@ -71,7 +86,7 @@ class KernelEvaluation:
         return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)
 
     def _fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
-        """A kernel writes in the precision of its inputs; the block is widened only afterwards."""
+        """Fill a block. A kernel writes in the precision of its inputs, so the block is converted only afterwards."""
         if out.dtype == self.dtype:
             self._kernel.fill(rows, centers, out)
             return
@@ -81,7 +96,7 @@ class KernelEvaluation:
 
 
 class ColumnsEvaluation:
-    """Candidates that stand in an array already: inputs passed through, or a precomputed kernel."""
+    """Candidates that are already an array: inputs passed through, or a precomputed kernel."""
 
     cost = 1.0
     is_symmetric = False
@@ -102,7 +117,7 @@ class ColumnsEvaluation:
 
 
 class TransformerEvaluation:
-    """Any scikit-learn transformer, asked for a few rows at a time."""
+    """The output of any scikit-learn transformer, computed for a few rows at a time."""
 
     cost = 50.0
     is_symmetric = False
@@ -134,7 +149,7 @@ class TransformerEvaluation:
 
 
 def transformed(transformer: Any, X: Any) -> Floats:
-    """The transformer's output as a dense array of doubles."""
+    """Return the output of the transformer as a dense array of doubles."""
     values = transformer.transform(X)
     if hasattr(values, "toarray"):
         values = values.toarray()

@@ -1,4 +1,4 @@
-"""Kernels at centers: the basis of the relevance vector machine and its kin."""
+"""Kernels at centers: the basis of the relevance vector machine and of similar models."""
 
 from __future__ import annotations
 
@@ -20,44 +20,105 @@ from skarce.basis.widths import median_gamma, scale_gamma
 
 LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
 GAMMA_RULES = ("scale", "median", "evidence", "ard")
-LEARNED = ("evidence", "ard")  # these need the targets
+LEARNED = ("evidence", "ard")  # these rules need the targets
 WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
-    """Kernel functions at centers, as a transformer.
+    r"""Kernel functions at centers, as a scikit-learn transformer.
+
+    Column j of the output is the kernel between each row and center j. This is the basis of the relevance vector machine and of
+    similar models: each column is a candidate, and an estimator chooses a few of them.
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "sigmoid", "cosine", "precomputed"} or callable, \
-default="rbf"
-        ``"rbf"`` is exp(-gamma |x-c|^2); the Matern kernels have length scale 1/sqrt(2 gamma), so that they compare with it;
-        ``"precomputed"`` takes X as the kernel matrix (square in `fit`). A callable is called as ``k(X, C) -> (n, m)``.
-    gamma : float, array of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
-        Inverse squared width. ``"scale"`` is 1 / (n_features * X.var()), ``"median"`` is 1 / median squared distance.
-        ``"evidence"`` (one width) and ``"ard"`` (one for each input) are learned from the targets by
-        `skarce.model_selection.learn_widths`. One number per input, and learned ones, are for distance kernels only.
-    degree, coef0 : float
-        Of the polynomial and sigmoid kernels.
-    kernel_params : dict or None
+    kernel : str or callable, default="rbf"
+        The kernel function: ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"``, ``"linear"``,
+        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. With ``"precomputed"``, X is the kernel
+        matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an array of
+        shape (n_samples, n_centers).
+    gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
+        Inverse squared width of the kernel.
+
+        - ``"scale"`` is ``1 / (n_features * X.var())``.
+        - ``"median"`` is 1 over the median squared distance between rows that differ.
+        - ``"evidence"`` learns one width for all inputs from the targets.
+        - ``"ard"`` learns one width for each input from the targets.
+        - An array has one number for each input.
+
+        Widths are learned by `skarce.model_selection.learn_widths`. Learned widths and arrays are for the distance kernels only:
+        ``"rbf"``, ``"laplacian"``, ``"matern32"`` and ``"matern52"``.
+    degree : float, default=3
+        Degree of the polynomial kernel. Other kernels ignore it.
+    coef0 : float, default=1.0
+        Constant of the polynomial and sigmoid kernels. Other kernels ignore it.
+    kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
-    width_params : dict or None
-        How widths are learned: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol`, `callback` of `learn_widths`.
-    centers : None, int or array of shape (n_centers, n_features), default=None
-        None takes the distinct training inputs of positive weight, an int that many landmarks (k-means++ seeding), an array
-        these.
-    random_state : int, RandomState or None
-        Seeds the landmarks, and the rows and starts that widths are learned from.
+    width_params : dict, default=None
+        Options for learned widths: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
+        `skarce.model_selection.learn_widths`.
+    centers : int or array-like of shape (n_centers, n_features), default=None
+        Where the kernels are. None takes the distinct training rows of positive weight. An integer takes that many landmarks from
+        these rows, chosen by k-means++ seeding. An array gives the centers.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
 
     Attributes
     ----------
-    centers_ : array of shape (n_centers, n_features)
-    gamma_ : float or array of shape (n_features,)
-        The width in use.
-    center_indices_ : array of shape (n_centers,) or None
-        The training rows the centers came from, where they came from there.
-    origin_ : array of shape (n_features,)
-        The middle of all centers; distances are computed from there, so that inputs far from zero keep their digits.
+    centers_ : ndarray of shape (n_centers, n_features)
+        The centers.
+    gamma_ : float, ndarray of shape (n_features,) or None
+        The inverse squared width in use. None for a precomputed kernel.
+    center_indices_ : ndarray of shape (n_centers,) or None
+        The training rows that are the centers. None if `centers` is an array.
+    candidate_numbers_ : ndarray of shape (n_centers,)
+        The number of each center among all centers of `fit`. It differs from 0, 1, 2, ... after `select`.
+    origin_ : ndarray of shape (n_features,)
+        The mean of all centers. Distances are computed relative to it, so that inputs far from zero do not lose digits.
+    n_candidates : int
+        The number of centers.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during `fit`. Defined only if X has feature names that are all strings.
+
+    See Also
+    --------
+    ProcessBasis : Functions that make a Gaussian process with the kernel as its covariance.
+    skarce.model_selection.learn_widths : Learns the widths for ``gamma="evidence"`` and ``gamma="ard"``.
+    skarce.RelevanceVectorRegressor : Sparse regression on any basis.
+
+    Notes
+    -----
+    The kernels between a row x and a center c are, with :math:`\gamma` for gamma and :math:`s = \sqrt{2\gamma}\,\|x - c\|`,
+
+    ==============  ==========================================================
+    ``rbf``         :math:`\exp(-\gamma\|x - c\|^2)`
+    ``laplacian``   :math:`\exp(-\gamma\|x - c\|_1)`
+    ``matern32``    :math:`(1 + \sqrt3\,s)\exp(-\sqrt3\,s)`
+    ``matern52``    :math:`(1 + \sqrt5\,s + 5s^2/3)\exp(-\sqrt5\,s)`
+    ``polynomial``  :math:`(\gamma\,x^Tc + c_0)^d`, with coef0 and degree
+    ``linear``      :math:`x^Tc`
+    ``sigmoid``     :math:`\tanh(\gamma\,x^Tc + c_0)`
+    ``cosine``      :math:`x^Tc / (\|x\|\,\|c\|)`
+    ==============  ==========================================================
+
+    The Matern kernels have the length scale :math:`1/\sqrt{2\gamma}`, so that a given gamma means about the same width as in
+    ``"rbf"``. If there is one gamma for each input, :math:`\gamma\|x - c\|^2` becomes :math:`\sum_p\gamma_p(x_p - c_p)^2`, and
+    :math:`\gamma\|x - c\|_1` becomes :math:`\sum_p\gamma_p|x_p - c_p|`.
+
+    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center.
+
+    References
+    ----------
+    Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. Journal of Machine Learning Research 1,
+    211-244.
+
+    Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press. Chapter 4 has the Matern
+    kernels.
+
+    Arthur, D. and Vassilvitskii, S. (2007). k-means++: the advantages of careful seeding. Proceedings of the 18th Annual ACM-SIAM
+    Symposium on Discrete Algorithms, 1027-1035.
 
     Examples
     --------
@@ -66,6 +127,12 @@ default="rbf"
     >>> basis = KernelBasis(gamma=0.5).fit(np.array([[0.0], [1.0], [1.0], [3.0]]))
     >>> basis.centers_.ravel()
     array([0., 1., 3.])
+    >>> basis.transform(np.array([[1.0], [2.0]])).round(4)
+    array([[0.6065, 1.    , 0.1353],
+           [0.1353, 0.6065, 0.6065]])
+
+    Keep one center only:
+
     >>> basis.select([1]).transform(np.array([[1.0], [2.0]])).round(4)
     array([[1.    ],
            [0.6065]])
@@ -93,13 +160,28 @@ default="rbf"
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelBasis:
-        """Choose the centers and the width; `y` is needed where the width is learned."""
+        """Choose the centers and the width.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows. With ``kernel="precomputed"``, the square kernel matrix of the training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets. They are needed only if `gamma` is ``"evidence"`` or ``"ard"``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None gives all rows weight 1.
+
+        Returns
+        -------
+        self : KernelBasis
+            The fitted basis.
+        """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         return self.fit_checked(X, weights, y)
 
     def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
-        """`fit` for rows and weights that an estimator has checked already; `learning` goes to `learn_widths`."""
+        """Do the same as `fit` for rows and weights that an estimator has checked; `learning` are options of `learn_widths`."""
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
         rng = check_random_state(self.random_state)
@@ -120,14 +202,36 @@ default="rbf"
         return self
 
     def transform(self, X: Any) -> Floats:
-        """The kernels between rows of X and the centers, shape (n_samples, n_centers)."""
+        """Evaluate the kernels between the rows of X and the centers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows. With ``kernel="precomputed"``, the kernel between these rows and the training rows.
+
+        Returns
+        -------
+        phi : ndarray of shape (n_samples, n_centers)
+            One column for each center.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         evaluation = self.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 
     def select(self, indices: Any) -> KernelBasis:
-        """The same basis with only these centers, in this order."""
+        """Return the same basis with only some centers.
+
+        Parameters
+        ----------
+        indices : array-like of shape (n_selected,)
+            Numbers of the centers to keep, in the order in which they are kept.
+
+        Returns
+        -------
+        basis : KernelBasis
+            A fitted basis.
+        """
         check_is_fitted(self)
         indices = np.asarray(indices, dtype=np.intp)
         chosen = copy(self)
@@ -137,17 +241,29 @@ default="rbf"
         return chosen
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names like ``rbf7``: the kernel and the number of its center among the candidates."""
+        """Return names like ``rbf7``: the name of the kernel, and the number of the center among the candidates.
+
+        Parameters
+        ----------
+        input_features : array-like of shape (n_features,), default=None
+            Ignored. It exists for the interface of scikit-learn.
+
+        Returns
+        -------
+        names : ndarray of shape (n_centers,)
+            Names of the output columns.
+        """
         check_is_fitted(self)
         name = self.kernel if isinstance(self.kernel, str) else "kernel"
         return np.array([f"{name}{i}" for i in self.candidate_numbers_], dtype=object)
 
     @property
     def n_candidates(self) -> int:
+        """The number of centers."""
         return len(self.centers_)
 
     def on(self, X: Floats) -> Evaluation:
-        """The candidates at validated rows, to be filled block by block."""
+        """Return the candidates at validated rows. The evaluation computes blocks of them on demand."""
         if self.kernel == "precomputed":
             columns = self.center_indices_
             whole = columns is None or len(columns) == X.shape[1]
@@ -156,7 +272,7 @@ default="rbf"
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)
 
     def make_kernel(self) -> Kernel:
-        """The kernel with the fitted width."""
+        """Return the kernel with the fitted width."""
         return make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params, self.origin_)
 
     @property
@@ -178,7 +294,7 @@ default="rbf"
         chosen = dict(self.width_params or {})
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
-        of_process = chosen.get("covariance") == "kernel"  # which has neither centers nor weights
+        of_process = chosen.get("covariance") == "kernel"  # a process has neither centers nor weights
         if of_process:
             learning = {name: value for name, value in learning.items() if name != "weight_variance"}
         learned = learners.learn_widths(
@@ -243,10 +359,10 @@ default="rbf"
 
 
 def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
-    """Indices of the first occurrence of every distinct row of positive weight, ascending.
+    """Return the indices of the first occurrence of every distinct row of positive weight, in ascending order.
 
-    Distinct integer hashes of the bit patterns prove that all rows differ, which is the common case and costs O(N); only when
-    two hashes meet are the rows themselves compared.
+    If the integer hashes of the bit patterns are distinct, all rows differ. This is the common case. The rows themselves are
+    compared only if two hashes are equal.
     """
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     values = np.ascontiguousarray(X[rows] + X.dtype.type(0.0))  # -0.0 becomes 0.0

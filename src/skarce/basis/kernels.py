@@ -1,7 +1,7 @@
 r"""Kernels, evaluated in place on blocks.
 
-A kernel prepares rows and centers once (scaling, squared norms) and then fills blocks of any size into memory that is
-already there: no temporary larger than one block exists, and single precision stays single.
+A kernel prepares rows and centers once (scaling, squared norms). Then it writes blocks of any size into existing memory: no
+temporary array is larger than one block, and single precision stays single precision.
 
 ==============  ==========================================================
 ``rbf``         exp(-gamma \|x - c\|^2)
@@ -14,8 +14,8 @@ already there: no temporary larger than one block exists, and single precision s
 ``cosine``      x'c / (\|x\| \|c\|)
 ==============  ==========================================================
 
-With one gamma per input (distance kernels), gamma_p multiplies the p-th squared difference (its absolute difference in
-``laplacian``).
+If there is one gamma per input (distance kernels only), gamma_p multiplies the p-th squared difference (the p-th absolute
+difference in ``laplacian``).
 """
 
 from __future__ import annotations
@@ -32,30 +32,34 @@ from skarce.basis import fused
 
 
 class Kernel(Protocol):
-    """A function k(x, c), ready to fill blocks."""
+    """A function k(x, c) that fills blocks."""
 
-    def prepare_rows(self, X: Floats) -> Floats: ...
+    def prepare_rows(self, X: Floats) -> Floats:
+        """Return the rows in the form that `fill` takes."""
+        ...
 
-    def prepare_centers(self, centers: Floats) -> Floats: ...
+    def prepare_centers(self, centers: Floats) -> Floats:
+        """Return the centers in the form that `fill` takes."""
+        ...
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
-        """out[i, j] = k(rows[i], centers[j]), of prepared rows and centers."""
+        """Write k(rows[i], centers[j]) into out[i, j], for prepared rows and centers."""
         ...
 
     def diagonal(self, X: Floats) -> Floats:
-        """k(x, x) for every row of X."""
+        """Return k(x, x) for every row of X."""
         ...
 
 
 @dataclass(frozen=True)
 class _Distance:
-    """Shared by kernels of squared distances: -|u - v|^2 of scaled inputs comes from one matrix product.
+    """Base of kernels of squared distances: one matrix product gives -|u - v|^2 of the scaled inputs.
 
-    Rows carry [sqrt(2) u, -|u|^2, 1] and centers [sqrt(2) v, 1, -|v|^2], so that their product is the negative squared distance.
-    Inputs are shifted by `origin` first: distances do not change, rounding errors shrink.
+    Prepared rows are [sqrt(2) u, -|u|^2, 1] and prepared centers [sqrt(2) v, 1, -|v|^2], so that their product is the negative
+    squared distance. First `origin` is subtracted from the inputs: distances stay the same, and rounding errors shrink.
     """
 
-    scale: Floats  # multiplies the inputs: sqrt(gamma), one number or one per input
+    scale: Floats  # factor of the inputs: sqrt(gamma), one number or one per input
     origin: Floats
 
     def prepare_rows(self, X: Floats) -> Floats:
@@ -88,7 +92,7 @@ class Rbf(_Distance):
             fused.fill(rows, centers, out)
             return
         np.matmul(rows, centers.T, out=out)
-        # Where squares are so large that their rounding is felt, a distance may come out negative.
+        # If squares are large, their rounding may make a squared distance negative.
         if out.dtype != np.float64 or rows[:, -2].min(initial=0.0) < -1e6:
             np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
@@ -101,7 +105,7 @@ class _Matern(_Distance):
         np.matmul(rows, centers.T, out=out)
         np.minimum(out, 0.0, out=out)
         np.multiply(out, -2.0 * self.nu2, out=out)
-        np.sqrt(out, out=out)  # sqrt(nu2) s: the scale sqrt(gamma) gives gamma |x - c|^2, and s^2 is twice that
+        np.sqrt(out, out=out)  # sqrt(nu2) s: the scaled inputs give gamma |x - c|^2, and s^2 is twice that
         decay = np.exp(-out)
         if self.nu2 == 3:
             out += 1.0
@@ -111,20 +115,20 @@ class _Matern(_Distance):
 
 
 class Matern32(_Matern):
-    """Once differentiable."""
+    """(1 + sqrt(3) s) exp(-sqrt(3) s): once differentiable."""
 
     nu2 = 3
 
 
 class Matern52(_Matern):
-    """Twice differentiable."""
+    """(1 + sqrt(5) s + 5 s^2 / 3) exp(-sqrt(5) s): twice differentiable."""
 
     nu2 = 5
 
 
 @dataclass(frozen=True)
 class Laplacian:
-    """Differences are taken one input at a time, so that no (rows, centers, inputs) array exists."""
+    """exp(-gamma |x - c|_1). Differences are taken one input at a time, so that no (rows, centers, inputs) array exists."""
 
     scale: Floats  # gamma, one number or one per input
 
@@ -191,7 +195,7 @@ class Linear(Polynomial):
 
 @dataclass(frozen=True)
 class Cosine:
-    """x'c of inputs scaled to unit length; zero inputs stay zero."""
+    """x'c of inputs scaled to unit length. Rows that are zero stay zero."""
 
     def prepare_rows(self, X: Floats) -> Floats:
         norms = row_norms(X)[:, None]
@@ -208,7 +212,7 @@ class Cosine:
 
 @dataclass(frozen=True)
 class UserKernel:
-    """A callable k(X, C) -> (n, m)."""
+    """A callable k(X, C) that returns an array of shape (n, m)."""
 
     function: Callable[..., Any]
     params: dict[str, Any] = field(default_factory=dict)
@@ -244,7 +248,7 @@ def make_kernel(
     params: dict[str, Any] | None,
     origin: Floats,
 ) -> Kernel:
-    """The kernel of that name, or a wrapped callable, with its parameters put in."""
+    """Return the kernel of that name with its parameters, or a wrapped callable."""
     if callable(name):
         return UserKernel(name, dict(params or {}))
     if name == "laplacian":

@@ -1,4 +1,4 @@
-"""Who learns the widths of kernels. Learning stands above the basis, so the learner is handed down when the package is imported."""
+"""The function that learns kernel widths. It lives in a higher layer, so the package registers it here when it is imported."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _learner: Callable[..., Any] | None = None
 
 
 def register_width_learner(learner: Callable[..., Any]) -> None:
-    """Let `learner` learn the widths that a basis leaves to the targets."""
+    """Register the function that learns widths from targets for every basis."""
     global _learner
     _learner = learner
 
 
 def learn_widths(*args: Any, **options: Any) -> Any:
-    """Call the registered learner."""
+    """Call the registered function."""
     if _learner is None:
         raise RuntimeError("no learner of kernel widths is registered: import skarce first.")
     return _learner(*args, **options)

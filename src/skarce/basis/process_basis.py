@@ -1,8 +1,9 @@
-r"""Functions whose weights, all of one variance, make a Gaussian process with the kernel as its covariance.
+r"""Functions that make a Gaussian process with the kernel as its covariance, if all weights have the same variance.
 
-With :math:`K = LL^T` the kernel between the centers, :math:`\varphi(x) = L^{-1}k(C, x)` and :math:`w\sim N(0, sI)` give
-:math:`f = \varphi(x)^Tw` the covariance :math:`s\,k(x, C)K^{-1}k(C, x')`, which is :math:`s\,k(x, x')` where x or x' is a center.
-Kernels at the centers themselves would have the covariance :math:`s\,k(x, C)k(C, x')`.
+Let :math:`K = LL^T` be the kernel between the centers. The functions :math:`\varphi(x) = L^{-1}k(C, x)` with weights
+:math:`w\sim N(0, sI)` give :math:`f = \varphi(x)^Tw` the covariance :math:`s\,k(x, C)K^{-1}k(C, x')`. This is
+:math:`s\,k(x, x')` if x or x' is a center. The kernels at the centers themselves would give the covariance
+:math:`s\,k(x, C)k(C, x')`.
 """
 
 from __future__ import annotations
@@ -18,31 +19,73 @@ from skarce._typing import Floats
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
-RESOLVED = 1e-10  # of the variance of the process: centers that the others explain but for this much are left out
+RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
 
 
 class ProcessBasis(TransformerMixin, BaseEstimator):
-    """Functions for a Gaussian process: a dense model on them has the kernel itself as covariance.
+    r"""Functions for a Gaussian process: a dense model on them has the kernel itself as its covariance.
 
-    ``EvidenceRegressor(ProcessBasis(gamma="ard"))`` is a Gaussian process regression whose widths, variance and noise are
-    learned by evidence. Each function is a mixture of kernels, orthogonal to the others in the space of the kernel; as many
-    centers are kept as are needed to explain the others, so wide kernels give few functions.
+    ``EvidenceRegressor(ProcessBasis(gamma="ard"))`` is a Gaussian process regression. It learns its widths, its variance and its
+    noise by the evidence. Each function is a mixture of kernels. The functions are orthogonal to each other in the space of the
+    kernel. Only as many centers are kept as are needed to explain the others, so wide kernels give few functions.
 
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
-    gamma : float, array of shape (n_features,), "scale", "median", "evidence" or "ard", default="ard"
-        As in `KernelBasis`; learned ones maximise the evidence of the Gaussian process.
-    width_params : dict or None
-        As in `KernelBasis`, but for `covariance`.
-    centers : None, int or array of shape (n_centers, n_features), default=None
-        None takes the distinct training inputs, an int that many landmarks, an array these.
-    random_state : int, RandomState or None
+        The covariance function of the process; `KernelBasis` has the formulas.
+    gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="ard"
+        Inverse squared width of the kernel, as in `KernelBasis`. Learned widths maximize the evidence of the Gaussian process.
+    width_params : dict, default=None
+        Options for learned widths, as in `KernelBasis`. The option `covariance` is always ``"kernel"``.
+    centers : int or array-like of shape (n_centers, n_features), default=None
+        The points that span the process. None takes the distinct training rows of positive weight. An integer takes that many
+        landmarks from these rows. An array gives the points.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
 
     Attributes
     ----------
-    centers_ : array of shape (n_functions, n_features)
-    gamma_ : float or array of shape (n_features,)
+    centers_ : ndarray of shape (n_functions, n_features)
+        The centers that are kept, in the order in which they were chosen.
+    gamma_ : float or ndarray of shape (n_features,)
+        The inverse squared width in use.
+    kernels_ : KernelBasis
+        The kernels at the centers that are kept.
+    root_ : ndarray of shape (n_functions, n_functions)
+        The lower Cholesky factor L of the kernel between the centers that are kept.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during `fit`. Defined only if X has feature names that are all strings.
+
+    See Also
+    --------
+    KernelBasis : The kernels at the centers themselves, for sparse models.
+    skarce.EvidenceRegressor : A dense model of one weight precision on any basis.
+    skarce.model_selection.learn_widths : Learns the widths for ``gamma="evidence"`` and ``gamma="ard"``.
+
+    Notes
+    -----
+    Let :math:`K = LL^T` be the kernel between the centers C. The functions :math:`\varphi(x) = L^{-1}k(C, x)` with weights
+    :math:`w\sim N(0, sI)` give :math:`f(x) = \varphi(x)^Tw` the covariance
+
+    .. math:: s\,k(x, C)K^{-1}k(C, x'),
+
+    which equals :math:`s\,k(x, x')` if x or x' is a center. If the centers are the training rows, this is the exact Gaussian
+    process at these rows; otherwise it is the approximation called subset of regressors.
+
+    L comes from a Cholesky factorization with pivoting. It stops if the centers chosen so far explain all others up to a share of
+    1e-10 of the variance of the process.
+
+    References
+    ----------
+    Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press.
+
+    Quinonero-Candela, J. and Rasmussen, C. E. (2005). A unifying view of sparse approximate Gaussian process regression. Journal of
+    Machine Learning Research 6, 1939-1959.
+
+    Fine, S. and Scheinberg, K. (2001). Efficient SVM training using low-rank kernel representations. Journal of Machine Learning
+    Research 2, 243-264.
 
     Examples
     --------
@@ -72,7 +115,22 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProcessBasis:
-        """Choose the centers and the width; `y` is needed where the width is learned."""
+        """Choose the centers and the width.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets. They are needed only if `gamma` is ``"evidence"`` or ``"ard"``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None gives all rows weight 1.
+
+        Returns
+        -------
+        self : ProcessBasis
+            The fitted basis.
+        """
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
         X = validate_data(self, X, dtype=np.float64)
@@ -87,12 +145,34 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """L^-1 k(C, x) for every row of X, shape (n_samples, n_functions)."""
+        """Evaluate the functions L^-1 k(C, x) at the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        phi : ndarray of shape (n_samples, n_functions)
+            One column for each function.
+        """
         check_is_fitted(self, "root_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return solve_triangular(self.root_, self.kernels_.transform(X).T, lower=True, check_finite=False).T
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """process0, process1, ..."""
+        """Return the names ``process0``, ``process1``, and so on.
+
+        Parameters
+        ----------
+        input_features : array-like of shape (n_features,), default=None
+            Ignored. It exists for the interface of scikit-learn.
+
+        Returns
+        -------
+        names : ndarray of shape (n_functions,)
+            Names of the output columns.
+        """
         check_is_fitted(self, "root_")
         return np.array([f"process{i}" for i in range(len(self.root_))], dtype=object)

@@ -1,4 +1,4 @@
-"""Passes over Phi in cache-sized blocks on all cores, without ever holding Phi."""
+"""Passes over Phi on all cores, in blocks that fit into the cache. All of Phi is never in memory."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from skarce._parallel import for_each, n_cores, slices
 from skarce._typing import Floats
 
-TILE = 384  # 384 x 384 doubles: with the operands of a product about the second-level cache of one core
+TILE = 384  # 384 x 384 doubles and the operands of a product fill about the second-level cache of one core
 
 
 def fill_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:
-    """Fill `out` block by block on all cores: fill(rows, columns, out[rows, columns])."""
+    """Fill `out` on all cores by calls of fill(rows, columns, out[rows, columns])."""
     blocks = [(rows, columns) for rows in slices(out.shape[0], TILE) for columns in slices(out.shape[1], TILE)]
     for_each(lambda block: fill(*block, out[block]), blocks, operations=20.0 * out.size)
 
 
 def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:
-    """The same for a symmetric matrix, of which every block is evaluated once and copied to the other side."""
+    """Fill a symmetric matrix on all cores. Each block is evaluated once and copied to the other side."""
     blocks = slices(len(out), TILE)
     pairs = [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[i:]]
 
@@ -30,7 +30,7 @@ def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Flo
         fill(rows, columns, block)
         if rows is not columns:
             out[columns, rows] = block.T
-        else:  # evaluated twice, and equal only up to rounding
+        else:  # both halves of this block were evaluated, and they are equal only up to rounding
             lower = np.tril(block)
             np.add(lower, np.tril(block, -1).T, out=block)
 
@@ -40,9 +40,10 @@ def fill_symmetric_blocks(fill: Callable[[slice, slice, Floats], None], out: Flo
 def project_blocks(
     fill: Callable[[slice, slice, Floats], None], n_columns: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats]:
-    """Phi'B for B = `right` (n_rows, k), and (Phi o Phi)'w where `row_weights` are given; each core owns some columns of Phi.
+    """Return Phi'B for B = `right` of shape (n_rows, k), and (Phi o Phi)'w if `row_weights` w are given.
 
-    Row weights (n_rows,) give squares (n_columns,), and (n_rows, s) give (n_columns, s).
+    Each core works on its own columns of Phi. Row weights of shape (n_rows,) give squares of shape (n_columns,), and row weights of
+    shape (n_rows, s) give squares of shape (n_columns, s).
     """
     n_rows, k = right.shape
     product, squares = np.zeros((n_columns, k)), empty_squares(n_columns, row_weights)
@@ -64,7 +65,7 @@ def project_blocks(
 def project_symmetric_blocks(
     fill: Callable[[slice, slice, Floats], None], n: int, right: Floats, row_weights: Floats | None, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats]:
-    """The same for a symmetric Phi: a block (i, j) serves columns j as it stands and columns i transposed."""
+    """Do the same for a symmetric Phi: block (i, j) serves columns j as it is, and columns i transposed."""
     blocks = slices(n, TILE)
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
     workers = n_cores()
@@ -93,5 +94,5 @@ def project_symmetric_blocks(
 
 
 def empty_squares(n_columns: int, row_weights: Floats | None) -> Floats:
-    """Room for (Phi o Phi)'w: one number per column, or a row of them where there are several sets of weights."""
+    """Return zeros for (Phi o Phi)'w: one number per column, or one row per column if there are several sets of weights."""
     return np.zeros((n_columns, *(() if row_weights is None else row_weights.shape[1:])))

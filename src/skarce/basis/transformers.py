@@ -1,4 +1,4 @@
-"""Any scikit-learn transformer as a list of candidates, of which a fitted model keeps some."""
+"""Any scikit-learn transformer as a list of candidates. A fitted model keeps some of them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ NAMES = ("rbf", "passthrough")
 
 
 class SelectedColumns(TransformerMixin, BaseEstimator):
-    """A fitted transformer of whose output only some columns are kept.
+    """Some of the output columns of a fitted transformer.
 
     Parameters
     ----------
-    transformer : fitted transformer, or None for the inputs themselves
-    indices : the columns kept
-    feature_names : names of the inputs, where they are passed through and have names
+    transformer : transformer or None
+        The fitted transformer. None stands for the inputs themselves.
+    indices : array-like of shape (n_columns,)
+        The columns to keep.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the inputs, if the inputs are passed through and have names.
     """
 
     def __init__(self, transformer: Any, indices: Any, feature_names: Any = None) -> None:
@@ -34,23 +37,23 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
         self.feature_names = feature_names
 
     def fit(self, X: Any, y: Any = None) -> SelectedColumns:
-        """Nothing is left to learn."""
+        """Do nothing: the transformer is already fitted."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def transform(self, X: Any) -> Floats:
-        """The kept columns, shape (n_samples, len(indices))."""
+        """Return the kept columns, shape (n_samples, len(indices))."""
         values = np.asarray(X, dtype=np.float64) if self.transformer is None else transformed(self.transformer, X)
         return values[:, self.indices]
 
     def select(self, indices: Any) -> SelectedColumns:
-        """Only these of the kept columns."""
+        """Return a transformer with only these of the kept columns."""
         return SelectedColumns(self.transformer, np.asarray(self.indices)[indices], self.feature_names)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the kept columns."""
+        """Return the names of the kept columns."""
         if self.transformer is not None:
             return self.transformer.get_feature_names_out(input_features)[self.indices]
         names = self.feature_names if input_features is None else input_features
@@ -60,7 +63,7 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
 
 
 class PassthroughCandidates:
-    """The input columns themselves."""
+    """The input columns themselves as candidates."""
 
     def __init__(self, n_features: int) -> None:
         self.n_candidates = n_features
@@ -73,7 +76,7 @@ class PassthroughCandidates:
 
 
 class TransformerCandidates:
-    """The output columns of a fitted transformer."""
+    """The output columns of a fitted transformer as candidates."""
 
     def __init__(self, transformer: Any, X: Any) -> None:
         self._transformer = transformer
@@ -87,11 +90,11 @@ class TransformerCandidates:
 
 
 def check_basis(basis: Any) -> Any:
-    """The transformer that `basis` stands for, not yet fitted; None for the inputs themselves."""
+    """Return the unfitted transformer that `basis` stands for, or None for the inputs themselves."""
     if isinstance(basis, str):
         if basis not in NAMES:
             is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
-            hint = f" For that kernel write KernelBasis({basis!r})." if is_kernel else ""
+            hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
             raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {basis!r}.{hint}")
         return KernelBasis() if basis == "rbf" else None
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
@@ -100,9 +103,9 @@ def check_basis(basis: Any) -> Any:
 
 
 def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: Any) -> Any:
-    """Fit a clone of the transformer (None: the inputs themselves), and return its candidates.
+    """Fit a clone of the transformer and return its candidates. None stands for the inputs themselves.
 
-    `learning` says how widths are learned where kernels leave that to the targets.
+    `learning` are options for learning kernel widths, if the basis learns them from the targets.
     """
     if transformer is None:
         return PassthroughCandidates(X.shape[1])

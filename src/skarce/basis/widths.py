@@ -1,4 +1,4 @@
-"""Kernel widths read off the inputs: "scale" and "median", both weighted so that weight 2 equals the row twice."""
+"""Kernel widths from the inputs alone: "scale" and "median". A row of weight 2 counts like two rows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from skarce._typing import Floats
 
-MEDIAN_ROWS = 2000  # the median is taken over pairs of at most this many rows
+MEDIAN_ROWS = 2000  # the median is taken over the pairs of at most this many rows
 
 
 def scale_gamma(X: Floats, weights: Floats | None) -> float:
-    """1 / (n_features * variance of all entries), as in scikit-learn's support vector machines; 1 where X is constant."""
+    """Return 1 / (n_features * variance of all entries), as scikit-learn's support vector machines do; 1 if X is constant."""
     shares = None if weights is None else np.repeat(weights[:, None], X.shape[1], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.average(X, weights=shares)
         variance = float(np.average((X - mean).astype(np.float64) ** 2, weights=shares))
     if not np.isfinite(variance):
-        raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance by StandardScaler.")
+        raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance with StandardScaler.")
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
 def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState) -> float:
-    """1 / median squared distance between rows that differ; 1 where none do."""
+    """Return 1 / (median squared distance between rows that differ); 1 if all rows are equal."""
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     if len(rows) > MEDIAN_ROWS:
         rows = np.sort(rng.choice(rows, MEDIAN_ROWS, replace=False))
@@ -37,7 +37,7 @@ def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState) 
 
 
 def _weighted_median(values: Floats, weights: Floats) -> float:
-    """The smallest value with at least half of the weight at or below it."""
+    """Return the smallest value such that values up to it have at least half of the weight."""
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(cumulated, 0.5 * cumulated[-1])])

@@ -1,4 +1,4 @@
-"""Where the rows live: in memory, in blocks that are read one at a time, or nowhere any more."""
+"""Where rows live: in memory, in blocks that are read one at a time, or in a stream that is not kept."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
 
-# The first that takes X makes the design: a new kind of data is one line here.
+# The first design that takes X is used. A new kind of data is one line here.
 DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, InMemoryDesign)
 
 
 def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
-    """Make the design that suits X: check the data, fit the basis, and put both together."""
+    """Check the data, fit the basis, and return the design that suits X."""
     return next(kind for kind in DESIGNS if kind.takes(X)).of(X, y, sample_weight, recipe)
 
 

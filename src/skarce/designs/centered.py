@@ -1,4 +1,4 @@
-"""Candidates about their means, where a constant beside them is to be the level at the middle of the data."""
+"""Candidates about their means. A constant next to them is then the level at the mean of the data."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ALL, ColumnsEvaluation, Evaluation
 from skarce.moments import CONSTANT
 
-ROUNDING = 1e-14  # the share of phi'phi about the mean that cannot be told from none
+ROUNDING = 1e-14  # phi'phi about the mean below this share of raw phi'phi is rounding
 
 
 class CenteredEvaluation:
-    """An evaluation less the weighted mean of each candidate; candidates that do not vary are zero.
+    """An evaluation minus the weighted mean of each candidate. Candidates that do not vary are zero.
 
     Attributes
     ----------
     means : array of shape (n_candidates,)
+        Weighted means of the candidates.
     """
 
     is_symmetric = False
@@ -58,7 +59,7 @@ class CenteredEvaluation:
 
 
 def centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
-    """The candidates about their weighted means, and the means."""
+    """Return the candidates about their weighted means, and the means."""
     if isinstance(evaluation, ColumnsEvaluation):
         return _centered_columns(evaluation.columns(np.arange(evaluation.n_candidates)), weights)
     about_mean = CenteredEvaluation(evaluation, weights)
@@ -66,7 +67,7 @@ def centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Float
 
 
 def _centered_columns(values: Floats, weights: Floats) -> tuple[Evaluation, Floats]:
-    """Columns that are at hand are centered once, with all their digits."""
+    """Center columns that are in memory. They are centered once, and keep all their digits."""
     shares = weights / weights.sum()
     means = shares @ values
     centered_values = values - means

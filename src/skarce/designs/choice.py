@@ -1,4 +1,4 @@
-"""How much of Phi'Phi to keep: a small cost model and a memory budget."""
+"""How much of Phi'Phi to keep: a small cost model and the memory budget decide."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from skarce._memory import fits, require
 
-NEGLIGIBLE_FLOPS = 1.5e8  # operations not worth saving: a few milliseconds
-# The price of one column by itself, in columns of the whole product: measured at 2000 x 2000.
+NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a few milliseconds
+# The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
 KINDS = ("auto", "whole", "columns")
 
@@ -20,8 +20,10 @@ class Access:
 
     Parameters
     ----------
-    one_by_one : whether columns are asked for one at a time; if not, in batches
-    n_columns : how many will be asked for, infinity for all of them; None if that is not known
+    one_by_one : bool, default=False
+        Whether the method asks for one column at a time. If not, it asks for batches of columns.
+    n_columns : float, default=None
+        How many columns the method will ask for. Infinity stands for all of them; None means that the number is not known.
     """
 
     one_by_one: bool = False
@@ -33,24 +35,39 @@ IN_BATCHES, ONE_BY_ONE, ALL_ONE_BY_ONE = Access(), Access(one_by_one=True), Acce
 
 @dataclass(frozen=True)
 class Costs:
-    """Estimated floating-point work of keeping all of Phi'Phi, and of computing the columns that will enter.
+    """Estimated number of floating-point operations for all of Phi'Phi, and for the columns that a method needs.
 
-    `passes` is how often rows are read where Phi is not stored. About 4 sqrt(min(N, M)) functions enter on the way to a model; a
-    product with few columns runs at a quarter of the rate of the whole product, and one with a single column waits for memory.
+    About 4 sqrt(min(N, M)) functions enter on the way to a model. A product with few columns runs at a quarter of the speed of the
+    whole product, and a product with a single column waits for memory. If Phi is not stored, every pass evaluates it again.
+
+    Parameters
+    ----------
+    n_rows : float
+        N, the number of rows.
+    n_candidates : float
+        M, the number of candidates.
+    element : float
+        The number of operations for one element of Phi.
+    access : Access, default=IN_BATCHES
+        How the method asks for columns.
+    is_symmetric : bool, default=False
+        Whether Phi is symmetric. A single column then needs only half of Phi.
     """
 
     n_rows: float
     n_candidates: float
-    element: float  # work for one element of Phi
+    element: float
     access: Access = IN_BATCHES
-    is_symmetric: bool = False  # half of Phi is read for a column, where columns come one by one
+    is_symmetric: bool = False
 
     @property
     def whole(self) -> float:
+        """Operations for all of Phi'Phi."""
         return self.n_rows * self.n_candidates * (self.n_candidates + self.element)
 
     @property
     def columns(self) -> float:
+        """Operations for the columns that a method needs."""
         entering = 4.0 * np.sqrt(min(self.n_rows, self.n_candidates))
         if self.access.one_by_one and self.access.n_columns is not None:
             entering = self.access.n_columns
@@ -64,12 +81,12 @@ class Costs:
 
 
 def choose_kind(kind: str, costs: Costs) -> str:
-    """Turn ``"auto"`` into ``"whole"`` or ``"columns"``; check anything else."""
+    """Turn ``"auto"`` into ``"whole"`` or ``"columns"``, and check any other value."""
     if kind not in KINDS:
         raise ValueError(f"moments must be one of {list(KINDS)}, got {kind!r}.")
     m = int(costs.n_candidates)
     if kind == "auto":
-        # Batches of columns serve searches that take compiled steps on a whole Gram; one by one, the cheaper is the better.
+        # Searches that ask for batches can take compiled steps if the Gram matrix is whole, so a negligible cost is worth it.
         is_cheap = costs.whole <= max(costs.columns, 0.0 if costs.access.one_by_one else NEGLIGIBLE_FLOPS)
         return "whole" if is_cheap and fits(m, m) else "columns"
     if kind == "whole":

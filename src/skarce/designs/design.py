@@ -1,4 +1,4 @@
-"""Where rows live: the questions that estimators, methods and posteriors ask of a design."""
+"""Where rows live: what estimators, methods and posteriors may ask of a design."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    X : inputs, or the raw input of a foreign transformer
+    X : array of shape (n_rows, n_features)
+        Inputs, or whatever the transformer takes if it is not from this package.
     targets : array of shape (n_rows, n_outputs)
-    weights : array of shape (n_rows,), or None
-    labels : what a transformer is fitted on, if that is not the targets
-    is_one_output : whether y had one dimension
-    for_widths : rows that kernels learn their widths from, if not these
+        """Fit the basis. Kernels learn their widths from the targets; other transformers get the labels if there are any."""
+        if isinstance(self.basis, KernelBasis):
+            rows = rows.for_widths or rows
     """
 
     X: Any
@@ -39,24 +39,30 @@ class Rows(NamedTuple):
 
     @property
     def y(self) -> Any:
-        """The targets as the user gave them: of one output, one dimension."""
+        """The targets in the shape in which the user gave them."""
         return self.targets[:, 0] if self.targets.shape[1] == 1 and self.is_one_output else self.targets
 
     @property
     def row_weights(self) -> Floats:
+        """The sample weights as an array."""
         return np.ones(len(self.targets)) if self.weights is None else self.weights
 
 
 class Recipe(NamedTuple):
-    """How an estimator wants its design made.
+    """How to make the design for an estimator.
 
     Attributes
     ----------
-    check : (X, y, sample_weight) -> Rows, the checks of the estimator
-    basis : the transformer, not yet fitted; None for the inputs themselves
-    fit_intercept : whether a constant is integrated out
-    seed : for samples of rows
-    width_options : rows -> options for learning kernel widths
+    check : callable
+        (X, y, sample_weight) -> Rows: the checks of the estimator.
+    basis : transformer or None
+        The transformer, not yet fitted. None stands for the inputs themselves.
+    fit_intercept : bool
+        Whether a constant is integrated out.
+    seed : int
+        Seed for samples of rows.
+    width_options : callable
+        rows -> options for learning kernel widths.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -66,26 +72,30 @@ class Recipe(NamedTuple):
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
 
     def candidates(self, rows: Rows) -> Any:
-        """Fit the basis. Kernels learn their widths from numbers, and foreign transformers get the labels if there are any."""
+        """Fit the basis. Kernels learn their widths from the targets; other transformers get the labels if there are any."""
         if isinstance(self.basis, KernelBasis):
             rows = rows.for_widths or rows
         y = rows.y if rows.labels is None or isinstance(self.basis, KernelBasis) else rows.labels
         return fit_basis(self.basis, rows.X, y, rows.weights, **self.width_options(rows))
 
     def takes_every_row(self) -> bool:
-        """Whether every distinct row would become a candidate."""
+        """Tell whether every distinct row would become a candidate."""
         return isinstance(self.basis, KernelBasis) and self.basis.centers is None
 
 
 class Design(ABC):
-    """Candidates at the rows of a data set, wherever those are.
+    """Candidates at the rows of a data set, wherever these rows are.
 
     Attributes
     ----------
-    candidates : the fitted basis
-    rows : training rows that stand for all: all of them, or a sample
-    fit_intercept : whether a constant under a flat prior is integrated out
-    n_samples : the sum of the sample weights
+    candidates : object
+        The fitted basis, with `on(X)`, `select(indices)` and `n_candidates`.
+    rows : Rows
+        All training rows, or a sample of them.
+    fit_intercept : bool
+        Whether a constant under a flat prior is integrated out.
+    n_samples : float
+        The sum of the sample weights.
     """
 
     candidates: Any
@@ -96,51 +106,52 @@ class Design(ABC):
 
     @classmethod
     def takes(cls, X: Any) -> bool:
-        """Tell whether `fit` makes this kind of design of X. Default: no."""
+        """Tell whether this kind of design is made for X. Default: no."""
         return False
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
-        """Check the data, fit the basis, and put both together. Default: this kind of design is made in another way."""
-        raise TypeError(f"{cls.__name__} is not made from X and y.")
+        """Check the data, fit the basis, and return the design. Default: raise, because it is made in another way."""
+        raise TypeError(f"{cls.__name__} cannot be made from X and y.")
 
     @abstractmethod
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output, all on one Gram matrix.
 
         `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget. `access` says how
-        columns will be asked for.
+        the method will ask for columns.
         """
 
     @property
     def n_outputs(self) -> int:
+        """The number of targets."""
         return self.rows.targets.shape[1]
 
     @property
     def target_means(self) -> Floats:
-        """Weighted means of the targets, zero without an intercept; known once moments were asked for."""
+        """Weighted means of the targets, or zero without an intercept. Available after a call of `moments`."""
         return self._center.targets
 
     def means(self, indices: Indices) -> Floats:
-        """Weighted means of these candidates, zero without an intercept; known once moments were asked for."""
+        """Return weighted means of these candidates, or zero without an intercept. Available after a call of `moments`."""
         return self._center.candidates[indices]
 
     def evaluation(self) -> tuple[Evaluation, Floats]:
-        """Return the candidates at the rows about their means, and the means. Default: there are no rows to ask."""
+        """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""
         raise ValueError(
-            f"this method weighs the rows again and again, so it needs them in memory, and {type(self).__name__} does not keep "
-            "them. Pass arrays X and y to fit."
+            f"this method changes the weights of the rows again and again, so it needs them in memory, and {type(self).__name__} "
+            "does not keep them. Pass arrays X and y to fit."
         )
 
     def reweighted(self, output: int, factors: Floats) -> tuple[Design, Moments]:
-        """Return one output with each row's weight times its factor, and its moments. Default: there are no rows to ask."""
+        """Return a design of one output with the weight of each row times its factor, and its moments. Default: raise."""
         self.evaluation()
-        raise AssertionError("a design with rows says how to weigh them")
+        raise AssertionError("a design that keeps its rows must override reweighted")
 
     def rows_of(self, indices: Indices) -> tuple[Floats, Floats]:
-        """Return Phi_A and the targets about the center, without weights. Default: there are no rows to ask."""
+        """Return Phi_A and the targets about the center, without weights. Default: raise, because no rows are kept."""
         self.evaluation()
-        raise AssertionError("a design with rows gives them")
+        raise AssertionError("a design that keeps its rows must override rows_of")
 
     def stream(self, problems: Sequence[Problem]) -> Any:
         """Return a stream that goes on from these rows and the moments of their problems; None if that would cost too much."""
@@ -149,7 +160,7 @@ class Design(ABC):
         return StreamDesign.after(self, [problem.moments.scaled(1.0 / problem.target_scale) for problem in problems])
 
     def problems(self, likelihood: Likelihood, kind: str = "auto", access: Access = IN_BATCHES) -> list[Problem]:
-        """Return one problem for each output; its moments, if sums say all, are made here."""
+        """Return one problem for each output. Moments are computed here if the likelihood needs nothing else."""
         if not likelihood.has_moments:
             return [Problem(self, output, likelihood) for output in range(self.n_outputs)]
         return [Problem.of_moments(self, output, likelihood, one) for output, one in enumerate(self.moments(kind, access))]

@@ -1,4 +1,4 @@
-"""Rows in memory: moments whole, or by column with Phi stored where it fits and else evaluated block by block."""
+"""Rows in memory. Moments are whole or by column; for columns, Phi is stored if it fits, and evaluated by blocks if not."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments
 from skarce.moments.passes import Block, Center, RowsOfBlocks, streamed_moments, whole_moments
 
-NEARLY_CONSTANT = 1e-4  # the share of phi'phi about the mean below which products with raw columns would lose digits
-PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, while they are in cache
+NEARLY_CONSTANT = 1e-4  # if phi'phi about the mean is below this share of phi'phi, products with raw columns lose digits
+PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, which fit into the cache
 
 
 class InMemoryDesign(Design):
-    """Candidates at rows that are all there.
+    """Candidates at rows that are all in memory.
 
     Parameters
     ----------
-    candidates : fitted basis with `on(X)` and `n_candidates`
+    candidates : object
+        The fitted basis, with `on(X)` and `n_candidates`.
     rows : Rows
-        Inputs, targets of shape (n_rows, n_outputs) and weights, which count: weight 2 equals the row twice.
-    fit_intercept : bool
-        Integrate out a constant under a flat prior: moments are about the mean, and N becomes N - 1.
+        Inputs, targets of shape (n_rows, n_outputs) and weights. Weights count: a row of weight 2 is like two equal rows.
+    fit_intercept : bool, default=True
+        Whether to integrate out a constant under a flat prior. If so, moments are about the mean, and N becomes N - 1.
     """
 
     def __init__(self, candidates: Any, rows: Rows, *, fit_intercept: bool = True) -> None:
@@ -44,7 +45,7 @@ class InMemoryDesign(Design):
 
     @classmethod
     def takes(cls, X: Any) -> bool:
-        """Take whatever no other design does."""
+        """Take everything that no other design takes."""
         return True
 
     @classmethod
@@ -71,7 +72,10 @@ class InMemoryDesign(Design):
         )
 
     def reweighted(self, output: int, factors: Floats) -> tuple[InMemoryDesign, Moments]:
-        """The factors say how precise each row is: the number of observations stays."""
+        """Return a design of one output with the weight of each row times its factor, and its moments.
+
+        The factors say how precise each row is. They do not change the number of observations.
+        """
         other = copy(self)
         weights = factors if self._block.weights is None else factors * self._block.weights
         other.rows = Rows(self.rows.X, self.rows.targets[:, [output]], weights)
@@ -92,7 +96,10 @@ class InMemoryDesign(Design):
         return values.mean(axis=0) if weights is None else (weights / self.n_samples) @ values
 
     def _stored_moments(self, *, keeps_symmetry: bool) -> tuple[list[Moments], Center]:
-        """Phi once, each panel of columns centered and weighted in place while it is in cache; or a symmetric Phi as it is."""
+        """Return moments by column with Phi stored, and the center.
+
+        Each panel of columns is centered and weighted in place while it is in cache. With `keeps_symmetry`, Phi is stored as it is.
+        """
         evaluation, root = self._block.evaluation, self._root_weights()
         n, m = evaluation.n_rows, evaluation.n_candidates
         target_means = self._mean(self._block.targets) * self.fit_intercept
@@ -147,7 +154,7 @@ Products = tuple[Callable[[Indices], Floats], Callable[[Indices, Indices], Float
 
 
 def products_of(phi: Floats) -> Products:
-    """Columns, blocks and (where it fits the memory budget) the whole of phi'phi, phi being kept for them."""
+    """Return functions for columns, blocks and (if it fits into the memory budget) all of phi'phi. They keep phi."""
 
     def columns(indices: Indices) -> Floats:
         return product(phi[:, indices].T, phi)
@@ -165,7 +172,7 @@ def products_of(phi: Floats) -> Products:
 
 
 def symmetric_products_of(phi: Floats, means: Floats, weights: Floats) -> Products:
-    """The same of a symmetric phi that is kept as it is: (phi - mean)'v = phi v for v without a mean, and reads half of phi."""
+    """Do the same for a symmetric phi that is not centered: if v has mean zero, (phi - mean)'v = phi v. It reads half of phi."""
 
     def centered(indices: Indices) -> Floats:
         return phi[:, indices] - means[indices]

@@ -1,4 +1,4 @@
-"""One target: all that a method may ask of the data."""
+"""One target, and everything that a method may ask of the data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skarce.moments.moments import power_of_two_near
 if TYPE_CHECKING:
     from skarce.designs.design import Design
 
-CONSTANT_TARGET = 1e-24  # share of the raw energy below which a target about its mean is rounding
+CONSTANT_TARGET = 1e-24  # a target is constant if its energy about the mean is below this share of its raw energy
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,16 @@ class Problem:
 
     Attributes
     ----------
-    design : where the rows can still be asked
-    output : which target
-    likelihood : how targets arise from the latent function
-    scaled_moments : moments of the target times `target_scale`; None if sums do not say all
-    target_scale : a power of two that brings the target near unit variance, so that nothing depends on its units
+    design : Design
+        Where the rows live.
+    output : int
+        The number of the target.
+    likelihood : Likelihood
+        How targets arise from the latent function.
+    scaled_moments : Moments or None
+        Moments of the target times `target_scale`. None if the likelihood needs the rows themselves.
+    target_scale : float
+        A power of two that brings the target near unit variance, so that no result depends on its units.
     """
 
     design: Design
@@ -40,7 +45,7 @@ class Problem:
 
     @classmethod
     def of_moments(cls, design: Design, output: int, likelihood: Likelihood, moments: Moments) -> Problem:
-        """Scale a target that varies to unit variance, by a power of two and so exactly."""
+        """Scale a target that varies to about unit variance. The factor is a power of two, so this is exact."""
         raw = moments.target_energy + design.n_samples * design.target_means[output] ** 2
         varies = moments.n_samples > 0.0 and moments.target_energy > CONSTANT_TARGET * raw
         scale = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples))) if varies else 1.0

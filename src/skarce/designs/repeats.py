@@ -1,4 +1,4 @@
-"""How often each observation is counted: by weights above one, or by rows that repeat another."""
+"""How often each observation is counted. Weights above one and repeated rows count it more than once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from skarce.designs.row_blocks import RowBlocks
 
 
 def times_counted(rows: Rows) -> float:
-    """The sum of the weights over the number of rows of positive weight that differ in inputs or targets; not below one.
+    """Return the sum of the weights divided by the number of distinct rows of positive weight, but at least one.
 
-    Of a stream only the last batch has its targets at hand: that stands for all.
+    Rows are distinct if they differ in inputs or targets. A stream keeps the targets of its last batch only. This batch then stands
+    for all rows.
     """
     n = len(rows.targets)
     weights = np.ones(n) if rows.weights is None else rows.weights[-n:]
@@ -28,18 +29,18 @@ def times_counted(rows: Rows) -> float:
 
 
 def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
-    """The same of what a `fit` is given; once where the rows cannot be looked at."""
+    """Return the same for the arguments of a `fit`. Return one if the rows are not available."""
     if isinstance(X, RowBlocks) or y is None:
         return 1.0
     targets = _as_numbers(y)
     weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     is_usable = _num_samples(X) == len(targets) and (weights is None or (weights.shape == (len(targets),) and weights.sum() > 0.0))
-    return times_counted(Rows(X, targets, weights)) if is_usable else 1.0  # what is wrong, fit will say
+    return times_counted(Rows(X, targets, weights)) if is_usable else 1.0  # if arguments are wrong, fit says so
 
 
 def _as_numbers(X: Any) -> Floats:
-    """Numbers that are the same for rows that are, of anything that a transformer may take."""
+    """Turn anything that a transformer takes into numbers. Equal rows give equal numbers."""
     if sparse.issparse(X):
         return np.asarray(X @ np.random.default_rng(0).normal(size=(X.shape[1], 1)))
     values = np.asarray(X)

@@ -1,4 +1,4 @@
-"""Rows that are read in blocks: files, memory maps, anything that can be iterated again."""
+"""Rows that are read in blocks: files, memory maps, or anything else that can be read several times."""
 
 from __future__ import annotations
 
@@ -15,17 +15,46 @@ from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import Moments
 from skarce.moments.passes import Block, streamed_moments, whole_moments
 
-SAMPLE_ROWS = 20_000  # a basis is fitted on at most this many rows of a stream
+SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
 
 
 class RowBlocks:
-    """Training data in blocks of rows, in place of X and y.
+    r"""Training data in blocks of rows, in place of X and y.
+
+    ``model.fit(RowBlocks(read))`` fits a model to more rows than fit into memory. At most one block is in memory at a time.
 
     Parameters
     ----------
     factory : callable
-        Called without arguments for every pass; returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``. At no time is more
-        than one block held.
+        A function without arguments. It is called at the start of every pass over the data, and returns an iterable of ``(X, y)``
+        or ``(X, y, sample_weight)``. Every call must give the same rows in the same order. X has shape (n_rows, n_features), y has
+        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows.
+
+    Attributes
+    ----------
+    factory : callable
+        The function given as parameter.
+
+    See Also
+    --------
+    skarce.KernelBasis : Kernels at centers. For many rows, give a number of centers.
+    skarce.RelevanceVectorRegressor : A regressor that takes row blocks in `fit`.
+
+    Notes
+    -----
+    The basis is fitted on a uniform sample of at most 20,000 rows. Then the selection needs sums over all rows,
+
+    .. math:: \Phi^TW\Phi, \quad \Phi^TWt, \quad t^TWt, \quad \textstyle\sum_i w_i,
+
+    with the candidates :math:`\Phi` and targets t about their means, and the sample weights W. Sums over two parts a and b of the
+    rows add up: with the difference d of their means, :math:`S = S_a + S_b + dd^T n_an_b/(n_a + n_b)`. So one pass gives all of
+    :math:`\Phi^T\Phi`. If this matrix does not fit into the memory budget, columns of it are computed when a method asks for them,
+    with one more pass for each request.
+
+    References
+    ----------
+    Chan, T. F., Golub, G. H. and LeVeque, R. J. (1979). Updating formulae and a pairwise algorithm for computing sample variances.
+    Technical Report STAN-CS-79-773, Stanford University.
 
     Examples
     --------
@@ -52,9 +81,26 @@ class RowBlocks:
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any, sample_weight: Any = None, *, block_rows: int = 8192) -> RowBlocks:
-        """Blocks of arrays or `numpy.memmap`, read a slice at a time."""
+        """Make row blocks from arrays or from `numpy.memmap`, one slice of rows at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows. They must support slices and `len`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None gives all rows weight 1.
+        block_rows : int, default=8192
+            The number of rows in a block.
+
+        Returns
+        -------
+        blocks : RowBlocks
+            The data for `fit`.
+        """
         if len(X) != len(y):
-            raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}.")
+            raise ValueError(f"X and y must have the same number of rows, got {len(X)} and {len(y)}.")
 
         def read() -> Iterator[tuple[Any, ...]]:
             for rows in slices(len(X), block_rows):
@@ -66,7 +112,7 @@ class RowBlocks:
         return cls(read)
 
     def __iter__(self) -> Iterator[Rows]:
-        """Checked blocks; an error names the block it was found in."""
+        """Yield checked blocks. An error message names its block."""
         n_features = n_outputs = None
         for number, parts in enumerate(self.factory()):
             rows = _checked(number, parts)
@@ -75,13 +121,30 @@ class RowBlocks:
             n_features, n_outputs = n_features or rows.X.shape[1], n_outputs or rows.targets.shape[1]
             if (rows.X.shape[1], rows.targets.shape[1]) != (n_features, n_outputs):
                 raise ValueError(
-                    f"row block {number} has {rows.X.shape[1]} inputs and {rows.targets.shape[1]} targets, the blocks before it "
-                    f"{n_features} and {n_outputs}."
+                    f"row block {number} has {rows.X.shape[1]} inputs and {rows.targets.shape[1]} targets, but the blocks before "
+                    f"it have {n_features} and {n_outputs}."
                 )
             yield rows
 
     def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> tuple[Rows, bool, int]:
-        """A uniform sample of the rows in one pass (reservoir), whether it holds all of them, and how many there are."""
+        """Draw a uniform sample of the rows in one pass.
+
+        Parameters
+        ----------
+        random_state : int, RandomState instance or None, default=None
+            Seed of the sample.
+        n_rows : int, default=20000
+            The largest size of the sample.
+
+        Returns
+        -------
+        rows : Rows
+            The sample.
+        is_all : bool
+            Whether the sample holds all rows.
+        n_seen : int
+            The number of all rows.
+        """
         rng = check_random_state(random_state)
         kept: list[Rows] = []
         n_seen, keys = 0, np.empty(0)
@@ -98,7 +161,21 @@ class RowBlocks:
 
 
 class RowBlocksDesign(Design):
-    """Candidates at rows that are read block by block."""
+    """Candidates at rows that are read block by block.
+
+    Parameters
+    ----------
+    candidates : object
+        The fitted basis, with `on(X)` and `n_candidates`.
+    blocks : RowBlocks
+        The rows.
+    sample : Rows
+        A sample of the rows.
+    n_rows : int
+        The number of all rows.
+    fit_intercept : bool, default=True
+        Whether to integrate out a constant under a flat prior.
+    """
 
     def __init__(self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True) -> None:
         self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
@@ -112,20 +189,20 @@ class RowBlocksDesign(Design):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
         if y is not None or sample_weight is not None:
-            raise ValueError("with RowBlocks, y and sample_weight come from the blocks: leave them out of fit.")
+            raise ValueError("with RowBlocks, y and sample_weight come from the blocks: do not pass them to fit.")
         sample, is_all, n_rows = X.sample(recipe.seed)
         if not is_all and recipe.takes_every_row():
             raise ValueError(
-                f"centers=None would make each of the {n_rows} rows a candidate, and RowBlocks are not held in memory. Give "
-                "KernelBasis(centers=500), or an array of centers."
+                f"centers=None would make each of the {n_rows} rows a candidate, but RowBlocks are not kept in memory. Use "
+                "KernelBasis(centers=500), or pass an array of centers."
             )
         rows = recipe.check(sample.X, sample.y, sample.weights)
         return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
-        """``"auto"`` is whole while it fits the memory budget."""
+        """Return one `Moments` for each output. ``"auto"`` is whole if Phi'Phi fits into the memory budget."""
         m = self.candidates.n_candidates
-        # Every pass reads all rows again, so the whole product is worth its price unless it does not fit.
+        # Every pass reads all rows again, so the whole product is worth its cost if it fits.
         kind = choose_kind(kind, Costs(self._n_rows, m, element=m, access=access))
         collect = whole_moments if kind == "whole" else streamed_moments
         moments, self._center = collect(self._read, fit_intercept=self.fit_intercept)
@@ -155,7 +232,7 @@ def _checked(number: int, parts: Any) -> Rows:
 
 
 def _least(kept: list[Rows], keys: Floats, n_rows: int) -> tuple[list[Rows], Floats]:
-    """Only the rows with the least keys, in their order, as one block."""
+    """Keep only the `n_rows` rows with the smallest keys, in their order, as one block."""
     chosen = np.sort(np.argsort(keys)[:n_rows])
     weights = None
     if any(r.weights is not None for r in kept):

@@ -1,4 +1,4 @@
-"""Rows that come in batches and are not kept: their moments are, in as much memory as there are pairs of candidates."""
+"""Rows that come in batches and are not kept. Only their moments are kept: one number for each pair of candidates."""
 
 from __future__ import annotations
 
@@ -16,23 +16,32 @@ from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
 from skarce.moments.passes import BLOCK_BYTES, Center, filled
 
-KEPT_BYTES = 2**24  # a fit keeps its Gram matrix up to this size, so that a stream may go on from there
+KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 
 
 class StreamDesign(Design):
-    """Candidates that are fixed, and what all rows so far say about them.
+    """Fixed candidates, and the moments of all rows so far.
+
+    Parameters
+    ----------
+    candidates : object
+        The fitted basis, with `on(X)` and `n_candidates`.
+    n_outputs : int
+        The number of targets.
+    fit_intercept : bool, default=True
+        Whether to integrate out a constant under a flat prior.
 
     Attributes
     ----------
     n_samples : float
-        The weight of all rows, less what was forgotten.
+        The total weight of all rows, less what was forgotten.
     n_seen : float
-        The weight of all rows that ever came.
+        The total weight of all rows that ever came.
     n_solved : float
-        `n_seen` when a model was last solved afresh, where models follow the stream in between.
+        The value of `n_seen` at the last solution from scratch. Between such solutions, models are only updated.
     """
 
-    _is_shared = False  # whether another stream reads the same sums
+    _is_shared = False  # whether another stream uses the same sums
 
     def __init__(self, candidates: Any, n_outputs: int, *, fit_intercept: bool = True) -> None:
         m = candidates.n_candidates
@@ -44,7 +53,10 @@ class StreamDesign(Design):
 
     @classmethod
     def after(cls, design: Design, moments: list[Moments]) -> StreamDesign | None:
-        """What a fit to other rows has seen, where its Gram matrix is small and was there, or costs nothing; else None."""
+        """Return a stream that continues after a fit, or None if the Gram matrix of all candidates is too expensive.
+
+        The matrix is too expensive if it is large, or if the fit has not computed it and it is not cheap to compute.
+        """
         gram, m = moments[0].gram, design.candidates.n_candidates
         costs_nothing = gram.is_whole or design.n_samples * float(m) ** 2 <= NEGLIGIBLE_FLOPS
         if 8 * m * m > KEPT_BYTES or not costs_nothing:
@@ -67,15 +79,15 @@ class StreamDesign(Design):
         return self
 
     def fork(self) -> StreamDesign:
-        """A second stream with the same past: each goes on by itself, and the sums are copied once one of them does."""
+        """Return a second stream with the same past. Each can continue separately; the sums are copied as soon as one does."""
         self._is_shared = True
         return copy(self)
 
     def absorb(self, rows: Rows, forgetting: float = 1.0) -> None:
-        """Count what was seen before `forgetting` times as much, and add a batch."""
+        """Multiply the weight of all earlier rows by `forgetting`, and add a batch."""
         evaluation = self.candidates.on(rows.X)
         parts = slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates)))
-        first = [filled(evaluation, part) for part in parts[:1]]  # what may fail does so before anything is changed
+        first = [filled(evaluation, part) for part in parts[:1]]  # if this fails, nothing has changed yet
         if self._is_shared:
             self._sums, self._is_shared = deepcopy(self._sums), False
         self._sums.forget(forgetting)
@@ -94,11 +106,11 @@ class StreamDesign(Design):
 
     @property
     def is_due(self) -> bool:
-        """Whether rows have doubled since a model was last solved from scratch."""
+        """Whether the number of rows has doubled since the last solution from scratch."""
         return self.n_seen >= 2.0 * self.n_solved
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
-        """All on one whole Gram matrix, whatever is asked for."""
+        """Return one `Moments` for each output. The Gram matrix is always whole."""
         about_mean = self.fit_intercept
         self._center = Center(self._sums.candidate_means * about_mean, self._sums.target_means * about_mean)
         return self._sums.moments(about_mean=about_mean)

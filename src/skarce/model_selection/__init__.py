@@ -1,4 +1,4 @@
-"""Kernel widths and the like, by the model's own criterion."""
+"""Kernel widths, chosen by the evidence or by the variational bound of the model."""
 
 from skarce.model_selection.width_bound import WidthByBound, width_by_bound
 from skarce.model_selection.width_objective import Widths

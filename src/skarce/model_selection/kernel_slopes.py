@@ -1,7 +1,7 @@
-r"""Distance kernels and their slopes, and sums over pairs of rows and centers without an array of pairs for each input.
+r"""Distance kernels, their slopes, and sums over pairs of rows and centers that need no array of pairs for each input.
 
 All four kernels are functions of :math:`q_{ij} = \sum_p g_p\,\delta_p(x_i, c_j)`, with squared differences
-:math:`\delta_p = (x_{ip} - c_{jp})^2`, or absolute ones in the Laplacian:
+:math:`\delta_p = (x_{ip} - c_{jp})^2`, or absolute differences for the Laplacian:
 
 ==============  ======================================  ===========================
 kernel          value                                   slope in q
@@ -12,7 +12,7 @@ kernel          value                                   slope in q
 ``matern52``    (1 + z + z^2/3) exp(-z), z = sqrt(10 q)  -5/3 (1 + z) exp(-z)
 ==============  ======================================  ===========================
 
-so that the derivative of a value in :math:`\log g_p` is slope times :math:`g_p\,\delta_p`.
+The derivative of a value in :math:`\log g_p` is the slope times :math:`g_p\,\delta_p`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ NAMES = ("rbf", "laplacian", "matern32", "matern52")
 
 
 class KernelSlopes:
-    """One of the four kernels between rows (n, d) and centers (m, d), as a function of one width for each input."""
+    """One of the four kernels between rows (n, d) and centers (m, d), as a function of the widths, one for each input."""
 
     def __init__(self, name: str, rows: Floats, centers: Floats) -> None:
         self._name, self._rows, self._centers = name, rows, centers
         self._squares = rows**2, centers**2
 
     def values_and_slopes(self, widths: Floats) -> tuple[Floats, Floats]:
-        """Phi and its slope in q, both of shape (n, m)."""
+        """Return Phi and its slope in q, both of shape (n, m)."""
         phi, slope = np.empty((2, len(self._rows), len(self._centers)))
 
         def work(part: slice) -> None:
@@ -47,7 +47,7 @@ class KernelSlopes:
         return phi, slope
 
     def sums_over_pairs(self, factors: Floats) -> Floats:
-        r""":math:`\sum_{ij} E_{ij}\,\delta_p(x_i, c_j)` for each input p, by products with X and C alone (SSGE errata 5.5)."""
+        r"""Return :math:`\sum_{ij} E_{ij}\,\delta_p(x_i, c_j)` for each input p, from products with X and C (SSGE errata 5.5)."""
         if self._name == "laplacian":
             return self._sums_of_absolute(factors)
         by_row, by_center = factors.sum(axis=1), factors.sum(axis=0)
@@ -78,7 +78,7 @@ class KernelSlopes:
 
 
 def _shape(name: str, out: Floats, slope: Floats) -> None:
-    """Turn q, which is in `out`, into the value and the slope."""
+    """Replace q, which is in `out`, by the value of the kernel, and write the slope into `slope`."""
     if name in ("rbf", "laplacian"):
         np.exp(np.negative(out, out=out), out=out)
         np.negative(out, out=slope)

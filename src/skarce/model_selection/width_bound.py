@@ -1,4 +1,4 @@
-r"""One kernel width by the variational bound, under a prior (Ting et al., section 5.2, with the sign of eq. 45 put right)."""
+r"""One kernel width by the variational bound, under a prior (Ting et al., section 5.2, with the sign of eq. 45 corrected)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,24 @@ from sklearn.utils.validation import check_X_y
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
 
-SCANNED = 7  # values of log gamma over two standard deviations of its prior to either side
-HALVINGS = 8  # of the interval between the neighbours of the best one
+SCANNED = 7  # number of values of log gamma, within two standard deviations of its prior mean
+HALVINGS = 8  # how often the interval between the neighbors of the best value is halved
 
 
 class WidthByBound(NamedTuple):
-    """The width, the bound there (with the log prior, up to a constant), the model, and how many were fitted."""
+    """What `width_by_bound` found.
+
+    Attributes
+    ----------
+    gamma : float
+        The inverse squared width with the largest bound.
+    bound : float
+        The bound at this width plus the log prior density, up to a constant.
+    model : estimator
+        The model fitted with this width.
+    n_fits : int
+        The number of models that were fitted.
+    """
 
     gamma: float
     bound: float
@@ -26,20 +38,44 @@ class WidthByBound(NamedTuple):
 
 
 def width_by_bound(estimator: Any, X: Any, y: Any, *, prior_spread: float = 1.5) -> WidthByBound:
-    r"""The gamma of rbf kernels at the training inputs that maximizes the bound of a `VBLSRegressor` under a log-normal prior.
-
-    The prior is centered at ``gamma="scale"``. The paper warns of maximising without one: very narrow kernels fit anything. The
-    bound jumps where another set of kernels takes over, so a scan comes first, and the gradient then halves the interval around
-    its best.
+    r"""Choose the gamma of rbf kernels that maximizes the variational bound of a `VBLSRegressor` under a log-normal prior.
 
     Parameters
     ----------
     estimator : VBLSRegressor
-        With a kernel basis. It is cloned for every width.
+        The model, with rbf kernels at the training rows and a factorized bound. It is cloned for every width and not changed.
     X : array-like of shape (n_samples, n_features)
+        Training rows.
     y : array-like of shape (n_samples,)
+        Targets.
     prior_spread : float, default=1.5
-        Standard deviation of log gamma.
+        Standard deviation of log gamma under the prior.
+
+    Returns
+    -------
+    found : WidthByBound
+        A named tuple with the width `gamma`, its `bound`, the fitted `model`, and the number of fits `n_fits`.
+
+    See Also
+    --------
+    learn_widths : Widths by the evidence, also one for each input.
+    skarce.VBLSRegressor : The model whose bound is maximized.
+    skarce.CriterionSearch : Chooses any parameter by the criterion of a model.
+
+    Notes
+    -----
+    With the bound :math:`L(\gamma)` of the fitted model, the function maximizes
+
+    .. math:: L(\gamma) - \frac{(\log\gamma - \log\gamma_0)^2}{2 s^2},
+
+    with s = `prior_spread` and :math:`\gamma_0` the value of ``gamma="scale"``. The paper warns against maximizing without a prior:
+    very narrow kernels fit anything. The bound jumps if another set of kernels enters the model. So a scan over
+    :math:`\log\gamma_0\pm 2s` comes first. Then the sign of the derivative halves the interval around the best value of the scan.
+
+    References
+    ----------
+    Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
+    regression. Section 5.2, with the sign of eq. 45 corrected.
 
     Examples
     --------
@@ -78,15 +114,15 @@ def width_by_bound(estimator: Any, X: Any, y: Any, *, prior_spread: float = 1.5)
 
 
 def bound_slope(model: Any, X: Floats, y: Floats) -> float:
-    r"""The derivative of the bound of a fitted model with rbf kernels in gamma (VBLS errata 3.10).
+    r"""Return the derivative in gamma of the bound of a fitted model with rbf kernels (VBLS errata 3.10).
 
     .. math:: \frac{dL}{d\gamma} = -\frac1s r^T(D\circ K)\mu + \sum_j\frac{\gamma_j}{h_j}\sum_i k_{ij}d_{ij}k_{ij},
 
-    K about its column means, D the squared distances. All else is at its best, so its derivatives do not count.
+    where K is centered by column and D are the squared distances. All else is at its optimum, so its derivatives do not count.
     """
     posterior = model.posterior_
     if isinstance(posterior, list) or not posterior.is_factorized:
-        raise ValueError('the slope is that of the factorised bound of one output: prior="ard", labels, or factorized=True.')
+        raise ValueError('width_by_bound needs one output and a factorized bound: prior="ard", group labels, or factorized=True.')
     distances = euclidean_distances(X, model.relevance_vectors_, squared=True)
     kernel = np.exp(-model.basis_.gamma_ * distances)
     change = distances * kernel

@@ -1,10 +1,10 @@
 r"""The log evidence of the model with all candidates and one weight precision, as a function of the kernel widths.
 
-Targets :math:`t\sim N(0, \sigma^2(I + AA^T/\rho))`, where A are the kernels at the centers (``covariance="weights"``, the model of
-the estimators), or :math:`t\sim N(0, \sigma^2(I + C/\rho))` with the kernel itself as the covariance C of a Gaussian process
-(``covariance="kernel"``). With an intercept, columns and targets are centered and :math:`n = N - 1`; rows and targets are
-multiplied by the square roots of the sample weights, and N is their sum. With :math:`P = (I + AA^T/\rho)^{-1}` and the noise at
-its optimum :math:`a/n`, :math:`a = t^TPt`,
+With ``covariance="weights"``, the model of the estimators, targets are :math:`t\sim N(0, \sigma^2(I + AA^T/\rho))`, and A are the
+kernels at the centers. With ``covariance="kernel"``, targets are :math:`t\sim N(0, \sigma^2(I + C/\rho))`, and the kernel itself is
+the covariance C of a Gaussian process. With an intercept, columns and targets are centered and :math:`n = N - 1`. Rows and targets
+are multiplied by the square roots of the sample weights, and N is the sum of the weights. With :math:`P = (I + AA^T/\rho)^{-1}` and
+the noise at its optimum :math:`a/n`, :math:`a = t^TPt`,
 
 .. math:: L = -\tfrac n2\log a - \tfrac12\log|I + AA^T/\rho| + \text{const}.
 
@@ -14,12 +14,12 @@ With :math:`H = A^TA + \rho I`, :math:`w = H^{-1}A^Tt`, :math:`u = t - Aw`, its 
     \frac{\partial L}{\partial A} = \frac na\,uw^T - AH^{-1}, \qquad
     \frac{\partial L}{\partial\log\rho} = \tfrac12\Bigl(M - \rho\operatorname{tr}H^{-1} - \frac na\rho\,w^Tw\Bigr),
 
-and the widths follow by the slopes of the kernel (SSGE errata 5.5, GPs-BE errata 4, with the noise profiled). What is moved in
-place of :math:`\rho` is the ratio of the prior variance of the signal to that of the noise,
-:math:`\kappa = \operatorname{tr}(AA^T)/(n\rho)`, which keeps its meaning when the widths move. Several outputs share the widths and
-:math:`\kappa`, and have each a noise of their own.
+and the slopes of the kernel give the derivatives in the widths (SSGE errata 5.5, GPs-BE errata 4, with the noise profiled). The
+optimizer moves, instead of :math:`\rho`, the ratio of the prior variance of the signal to that of the noise,
+:math:`\kappa = \operatorname{tr}(AA^T)/(n\rho)`. This ratio keeps its meaning if the widths change. Several outputs share the
+widths and :math:`\kappa`, but each has its own noise.
 
-Where the prior variance v of the weights is given (``covariance="weights"`` only), the noise is :math:`\sigma^2 = \rho v`,
+If the prior variance v of the weights is given (``covariance="weights"`` only), the noise is :math:`\sigma^2 = \rho v`,
 
 .. math:: L = -\tfrac n2\log 2\pi\sigma^2 - \frac a{2\sigma^2} - \tfrac12\log|I + AA^T/\rho|,
 
@@ -47,26 +47,36 @@ ROUNDING = 1e-14
 
 
 class Value(NamedTuple):
-    """The log evidence with all constants, with the prior of the noise (which has the gradient), and what goes with it."""
+    """The log evidence at some widths.
+
+    Attributes
+    ----------
+    log_evidence : the log evidence with all constants
+    posterior : the log evidence plus the log prior of the noise; the derivatives are those of this sum
+    by_widths : derivatives in the logarithms of the widths
+    by_ratio : derivative in the logarithm of the ratio kappa
+    noise_variances : one for each output
+    ridge : rho
+    """
 
     log_evidence: float
     posterior: float
-    by_widths: Floats  # in the logarithms
+    by_widths: Floats
     by_ratio: float
-    noise_variances: Floats  # one for each output
-    ridge: float  # rho
+    noise_variances: Floats
+    ridge: float
 
 
 @dataclass(frozen=True)
 class WeightedTargets:
-    """Targets (n_rows, n_outputs) as the evidence sees them: centered and times the square roots of the weights.
+    """Targets as the evidence uses them: centered, and multiplied by the square roots of the weights.
 
     Attributes
     ----------
-    values : the targets
-    root : square roots of the sample weights, (n_rows,)
-    n_samples : n, the sum of the weights, less one with an intercept
-    direction : the unit vector that the intercept takes out, or None
+    values : the targets, shape (n_rows, n_outputs)
+    root : square roots of the sample weights, shape (n_rows,)
+    n_samples : n, the sum of the weights; one less if there is an intercept
+    direction : the unit vector that the intercept removes, or None if there is no intercept
     """
 
     values: Floats
@@ -76,6 +86,7 @@ class WeightedTargets:
 
     @classmethod
     def of(cls, targets: Floats, weights: Floats | None, *, fit_intercept: bool) -> WeightedTargets:
+        """Center and weight the targets."""
         weights = np.ones(len(targets)) if weights is None else weights
         total, root = float(weights.sum()), np.sqrt(weights)
         if not fit_intercept:
@@ -84,17 +95,17 @@ class WeightedTargets:
         return cls(centered * root[:, None], root, total - 1.0, root / np.sqrt(total))
 
     def centered(self, columns: Floats) -> Floats:
-        """Columns less what the intercept takes out of them, in place."""
+        """Remove from columns, in place, what the intercept explains."""
         if self.direction is not None:
             columns -= np.multiply.outer(self.direction, self.direction @ columns)
         return columns
 
 
 class WidthEvidence:
-    """The log evidence and its gradient at any widths, for one set of rows, targets and centers.
+    """The log evidence and its gradient at any widths, for given rows, targets and centers.
 
-    With a `noise_prior` c the noise variance has the prior density sigma^(2c), which is part of `posterior` and of the gradients:
-    -n/2 log a becomes -(n/2 - c) log a, and the noise a/(n - 2c).
+    With a `noise_prior` c the noise variance has the prior density sigma^(2c). It is part of `posterior` and of the gradients:
+    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c).
     """
 
     def __init__(
@@ -107,18 +118,18 @@ class WidthEvidence:
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
         self._noise_prior = noise_prior if weight_variances is None else 0.0
-        self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise in the likelihood times the prior
+        self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise, in the likelihood times the prior
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
 
     def at(self, widths: Floats, ratio: float) -> Value:
-        """At these widths and this ratio kappa of signal to noise."""
+        """Return the value at these widths and this ratio kappa of signal to noise."""
         phi, slope = self._kernel.values_and_slopes(widths)
         seen, by_phi = self._evaluate(phi, ratio)
         by_phi *= slope
         return seen._replace(by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
-        """The ratio kappa of largest evidence of the first output at these widths, by one decomposition."""
+        """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition."""
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
         directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
@@ -127,7 +138,7 @@ class WidthEvidence:
         return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
-        """Factored in the space of the weights or of the rows, whichever is smaller; the derivative in Phi beside it."""
+        """Return the value and its derivative in Phi. The matrix of the weights or of the rows is factorized: the smaller one."""
         t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
@@ -144,7 +155,7 @@ class WidthEvidence:
             rest = ridge * factored.solve(t)
             weights = columns.T @ rest / ridge
             shrunk = factored.product_from_right(columns.T).T
-        # t'P t = |u|^2 + rho |w|^2: a sum of squares, where t't - t'Phi w would be a difference.
+        # t'P t = |u|^2 + rho |w|^2 is a sum of squares; t't - t'Phi w would be a difference of large numbers.
         penalty = ridge * np.einsum("mo,mo->o", weights, weights)
         left = np.einsum("no,no->o", rest, rest) + penalty
         noise = self._noise(left, ridge)
@@ -156,7 +167,7 @@ class WidthEvidence:
         return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
-        """Phi itself as covariance: rho (C + rho I)^-1 is P."""
+        """Return the same with Phi itself as covariance: rho (C + rho I)^-1 is P."""
         t, root, n = self._targets.values, self._targets.root, self._exponent
         phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
@@ -168,8 +179,8 @@ class WidthEvidence:
         left = ridge * np.einsum("no,no->o", t, solved)
         penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
         by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
-        # Sums over pairs are of symmetric factors, and pairs of a row with itself have no distance: of the inverse its strict lower
-        # half counted twice will do. What the intercept takes out has no derivative; the inverse has 1/rho there.
+        # The factors of the sums over pairs are symmetric, and a row has distance zero from itself. So the strict lower half of the
+        # inverse, counted twice, is enough. The direction of the intercept has no derivative; the inverse has 1/rho there.
         by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
         by_phi -= len(left) * factored.half_of_inverse
         if (direction := self._targets.direction) is not None:
@@ -178,11 +189,11 @@ class WidthEvidence:
         return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
-        """Of each output: where the evidence is largest, or what a given weight variance makes of the ridge."""
+        """Return the noise of each output: with the largest evidence, or the ridge times the weight variance if that is given."""
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
-        """rho for kappa, and the share that moves with kappa: the rest stays above the rounding of columns not yet centered."""
+        """Return rho for kappa, and the share of it that moves with kappa. The other share keeps rho above rounding errors."""
         moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
         return moving + floor, moving / (moving + floor)
 
@@ -194,7 +205,7 @@ class WidthEvidence:
 
 
 class _Factored:
-    """S + rho I by its Cholesky factor; the determinant is that of I + S/rho. `matrix` S is changed."""
+    """The Cholesky factor and the inverse of S + rho I, and the determinant of I + S/rho. The matrix S is overwritten."""
 
     def __init__(self, matrix: Floats, ridge: float) -> None:
         self.ridge = ridge
@@ -209,12 +220,12 @@ class _Factored:
         return solution
 
     def product_from_right(self, left: Floats) -> Floats:
-        """left (S + rho I)^-1, from the lower half of the inverse."""
+        """Return left (S + rho I)^-1, from the lower half of the inverse."""
         return blas.dsymm(1.0, self._inverse, left.T, lower=1).T
 
     @property
     def half_of_inverse(self) -> Floats:
-        """The inverse with zeros on one side of its diagonal."""
+        """The inverse with zeros on one side of the diagonal."""
         return self._inverse.T
 
 

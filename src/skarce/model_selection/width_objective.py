@@ -1,4 +1,4 @@
-"""What the search for kernel widths climbs: the evidence of some rows, in units in which the first guess is one."""
+"""The objective of the search for kernel widths: the evidence of some rows, in units in which the first guess is one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from skarce.basis.kernel_basis import distinct_rows
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
 
-# In units in which all inputs together vary by one: below, an input does not matter; above, no two rows meet.
+# In units in which the total variance of all inputs is one. Below the lower bound, an input does not matter. Above the upper bound,
+# the kernel between any two different rows is zero.
 WIDTH_BOUNDS = (1e-6, 1e6)
-RATIO_BOUNDS = (1e-6, 1e8)  # of the prior variance of the signal to that of the noise
-# The noise variance has the prior sigma^(2c) with this c, or a quarter of n where that is less: where kernels are so narrow that
-# every row has its own, signal and noise explain the targets equally well, and noise it shall be.
+RATIO_BOUNDS = (1e-6, 1e8)  # bounds of the prior variance of the signal divided by that of the noise
+# The noise variance has the prior sigma^(2c) with this c, or with a quarter of n if that is less. If kernels are so narrow that
+# each row has its own kernel, signal and noise explain the targets equally well. This prior then prefers noise.
 NOISE_PRIOR = 2.0
 
 
@@ -26,16 +27,18 @@ class Widths:
 
     Attributes
     ----------
-    gamma : float, or array of shape (n_features,)
-        As `KernelBasis` takes it; 0 for an input that does not vary, where there is one for each.
+    gamma : float or ndarray of shape (n_features,)
+        Inverse squared widths, as `KernelBasis` takes them. With one for each input, it is 0 for an input that does not vary.
     log_evidence : float
-        The log density of the targets of the rows it was learned on, with all constants, summed over outputs.
-    noise_variance, weight_precision : float, or array of shape (n_outputs,)
-        With ``covariance="kernel"`` the precision is the inverse variance of the process.
+        The log density of the targets of the rows that were used, with all constants, summed over outputs.
+    noise_variance : float or ndarray of shape (n_outputs,)
+        Variance of the noise. It is one number if y has one dimension.
+    weight_precision : float or ndarray of shape (n_outputs,)
+        Precision of the weights. With ``covariance="kernel"`` it is the inverse variance of the process.
     n_evaluations : int
-        Of the evidence and its gradient, all starts together.
+        How often the evidence and its gradient were evaluated, for all starts together.
     n_rows : int
-        How many rows they were learned on.
+        The number of rows that were used.
     """
 
     gamma: Any
@@ -47,16 +50,32 @@ class Widths:
 
 
 class Model(NamedTuple):
-    """Which evidence."""
+    """The model whose evidence is maximized.
+
+    Attributes
+    ----------
+    kernel : name of the kernel
+    fit_intercept : whether a constant is integrated out
+    covariance : ``"weights"`` or ``"kernel"``
+    weight_variance : the prior variance of the weights, or None if it is learned
+    """
 
     kernel: str
     fit_intercept: bool
     covariance: str
-    weight_variance: Any  # None where it is learned
+    weight_variance: Any
 
 
 class Data(NamedTuple):
-    """Rows of positive weight, targets (n_rows, n_outputs), weights or None, and centers where they are not the rows."""
+    """The rows that widths are learned from.
+
+    Attributes
+    ----------
+    X : rows of positive weight
+    targets : array of shape (n_rows, n_outputs)
+    weights : sample weights, or None if all are 1
+    centers : centers of the kernels, or None if they are the rows
+    """
 
     X: Floats
     targets: Floats
@@ -64,9 +83,9 @@ class Data(NamedTuple):
     centers: Floats | None
 
     def without_repeats(self) -> Data:
-        """Rows that repeat another with its targets as one of their joint weight, and weights that are not above one on average.
+        """Join rows that repeat both inputs and targets of another row, and scale the weights down to one on average.
 
-        A target that is met twice to the last digit would prove that there is no noise, and so would a weight of two.
+        If a target were repeated to the last digit, this would prove that there is no noise. A weight of two would prove the same.
         """
         joint = np.hstack([self.X, self.targets])
         data = self
@@ -80,7 +99,7 @@ class Data(NamedTuple):
         return data
 
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
-        """At most so many rows, and so many centers, drawn at random."""
+        """Draw at most `n_rows` rows, and at most as many centers, at random."""
         data = self
         if len(self.X) > n_rows:
             kept = np.sort(rng.choice(len(self.X), n_rows, replace=False))
@@ -93,24 +112,34 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """Inputs in which widths of one are a first guess: all together vary by one, each alike or (one width) as they are.
+    """The scale of the inputs in which widths of one are a first guess: gamma = width * unit.
 
-    gamma = width * unit; an input that does not vary has unit 0.
+    The variances of the scaled inputs add up to one (for absolute differences, their standard deviations). If there is one width
+    for each input, all inputs get the same scale; if there is one width for all, their proportions stay. An input that does not
+    vary has unit 0.
+
+    Attributes
+    ----------
+    origin : means of the inputs
+    units : one for each input
+    factors : multiply the inputs; they are sqrt(unit), or the unit itself if the kernel uses absolute differences
+    one_for_all : whether there is one width for all inputs
     """
 
     origin: Floats
     units: Floats
-    factors: Floats  # multiply the inputs: sqrt(unit), or the unit itself for absolute differences
+    factors: Floats
     one_for_all: bool
 
     @classmethod
     def of(cls, data: Data, kernel: str, *, one_for_all: bool) -> Scale:
+        """Return the scale for these rows."""
         origin = np.average(data.X, axis=0, weights=data.weights)
         with np.errstate(over="ignore", invalid="ignore"):
             variances = np.average((data.X - origin) ** 2, axis=0, weights=data.weights)
         if not np.isfinite(variances).all():
-            raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance by StandardScaler.")
-        # Rounding of the mean is no variance.
+            raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance with StandardScaler.")
+        # A variance that comes from rounding of the mean counts as zero.
         variances[variances <= 1e-24 * (variances + origin**2)] = 0.0
         if one_for_all:
             variances = np.full(len(variances), variances.mean())
@@ -123,21 +152,24 @@ class Scale:
         return cls(origin, factors**2, factors, one_for_all)
 
     def inputs(self, X: Floats) -> Floats:
+        """Return scaled inputs."""
         return (X - self.origin) * self.factors
 
     def gamma(self, log_widths: Floats) -> Any:
+        """Return gamma in the units of the user."""
         if not self.one_for_all:
             return np.exp(log_widths) * self.units
-        # Inputs that do not vary have no width to learn: any will do.
+        # If no input varies, any width gives the same model.
         return float(np.exp(log_widths[0]) * self.units[0]) or 1.0
 
     @property
     def n_widths(self) -> int:
+        """The number of widths to learn."""
         return 1 if self.one_for_all else len(self.units)
 
 
 class Objective:
-    """The evidence of some rows as the optimiser sees it, and the best it has seen; targets are scaled to unit variance."""
+    """The function that the optimizer minimizes, and the best point so far. Targets are scaled to unit variance."""
 
     def __init__(self, data: Data, scale: Scale, model: Model) -> None:
         targets = WeightedTargets.of(data.targets, data.weights, fit_intercept=model.fit_intercept)
@@ -164,7 +196,7 @@ class Objective:
         self._best: Value | None = None
 
     def __call__(self, at: Floats) -> tuple[float, Floats]:
-        """The negative log evidence with the prior of the noise, and its gradient in the logarithms of widths and ratio."""
+        """Return the negative log evidence with the prior of the noise, and its gradient in the logarithms of widths and ratio."""
         widths = np.broadcast_to(np.exp(at[:-1]), self._scale.units.shape)
         value = self._evidence.at(widths, float(np.exp(at[-1])))
         self.n_evaluations += 1
@@ -174,22 +206,23 @@ class Objective:
         return -value.posterior, -np.append(by_widths, value.by_ratio)
 
     def start_from_process(self, at: Floats) -> Floats:
-        """Where a Gaussian process has been is a start for weights: Phi Phi' is about as wide as Phi of twice the gamma."""
+        """Return a start from the optimum of a Gaussian process: Phi Phi' is about as wide as Phi of half the gamma."""
         return self.start_at(at[:-1] + np.log(2.0))
 
     def start_at(self, log_widths: Floats) -> Floats:
-        """These widths, with the ratio of largest evidence."""
+        """Return a start with these widths and the ratio of largest evidence."""
         log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
         ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
 
     @property
     def log_evidence(self) -> float:
-        """The best so far, in user units."""
+        """The largest log evidence so far, in user units."""
         assert self._best is not None
         return self._best.log_evidence - self._n_samples * float(np.log(self._scales).sum())
 
     def widths(self, n_evaluations: int) -> Widths:
+        """Return the best widths so far, in user units."""
         assert self._best is not None
         assert self.best_at is not None
         noise, precision = np.zeros(len(self._varies)), np.full(len(self._varies), np.inf)

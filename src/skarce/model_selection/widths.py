@@ -1,4 +1,4 @@
-"""Kernel widths by evidence: one for all inputs, or one for each."""
+"""Kernel widths by the evidence: one for all inputs, or one for each input."""
 
 from __future__ import annotations
 
@@ -21,20 +21,34 @@ from skarce.model_selection.width_evidence import COVARIANCES
 from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Data, Model, Objective, Scale, Widths
 
 RULES = ("evidence", "ard")
-FIRST_RATIO = 10.0
-FACTORS = (1.0, 0.1, 10.0)  # the first starts: all inputs together vary by this much; further ones are drawn about the first
-SPREAD = 1.5  # standard deviation of those, in the logarithms of the widths
-NARROWER = (0.0, np.log(10.0))  # added to the logarithms of widths learned under a free prior, for starts under a given one
-RACE_LOOSENESS = 10.0  # there an iteration may be the last while it still gains so many times `tol`
-RACE_ROWS = 300  # the starts run on this many rows at most; only the best of them goes on with all
+FIRST_RATIO = 10.0  # the ratio of signal to noise at every start
+FACTORS = (1.0, 0.1, 10.0)  # widths of the first starts, relative to the first guess; further starts are random
+SPREAD = 1.5  # standard deviation of the random starts, in the logarithms of the widths
+NARROWER = (0.0, np.log(10.0))  # added to the log widths learned with a free weight variance, for starts with a given variance
+RACE_LOOSENESS = 10.0  # during the race, the tolerance is this many times `tol`
+RACE_ROWS = 300  # the starts race on at most this many rows; only the best one continues with all rows
 
 
 class Progress(NamedTuple):
-    """What the callback of `learn_widths` is told after every iteration."""
+    """What the callback of `learn_widths` gets after every iteration.
 
-    start: int  # counted from 0
+    Attributes
+    ----------
+    start : int
+        The number of the start, counted from 0.
+    n_rows : int
+        The number of rows that this start uses.
+    n_evaluations : int
+        How often the evidence was evaluated, for all starts so far.
+    log_evidence : float
+        The largest log evidence so far.
+    gamma : float or ndarray of shape (n_features,)
+        The widths after this iteration.
+    """
+
+    start: int
     n_rows: int
-    n_evaluations: int  # of all starts so far
+    n_evaluations: int
     log_evidence: float
     gamma: Any
 
@@ -58,53 +72,87 @@ def learn_widths(
     callback: Callable[[Progress], object] | None = None,
     random_state: Any = None,
 ) -> Widths:
-    """Kernel widths that maximise the log evidence of the model with all candidates and one weight precision.
-
-    The noise is profiled out under a weak prior, and the precision moves with the widths, by their analytic gradient (L-BFGS-B
-    within bounds). The starts race on at most 300 rows and with the kernel itself as covariance, which is cheaper and has fewer
-    local maxima; the best goes on with all rows, at most `max_rows`, and with the covariance that was asked for.
+    r"""Learn kernel widths that maximize the log evidence of the model with all candidates and one weight precision.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    y : array of shape (n_samples,) or (n_samples, n_outputs)
-        Several outputs share the widths and the ratio of signal to noise.
+    X : array-like of shape (n_samples, n_features)
+        Training rows.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Targets. Several outputs share the widths and the ratio of signal to noise.
     gamma : {"ard", "evidence"}, default="ard"
-        One width for each input, or one for all.
+        ``"ard"`` learns one width for each input, and ``"evidence"`` learns one width for all inputs.
     kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
-    centers : None or array of shape (n_centers, n_features), default=None
-        Where the kernels are; None takes the distinct inputs. More than `max_rows` are thinned out at random.
-    sample_weight : array of shape (n_samples,), optional
-        Counts: weight 2 equals the row twice. Above one on average they are scaled down to one, and repeated rows count as one of
-        their joint weight: exact repetition would prove that there is no noise.
+        The kernel function; `KernelBasis` has the formulas.
+    centers : array-like of shape (n_centers, n_features), default=None
+        Where the kernels are. None takes the distinct rows. Of more than `max_rows` centers, a random sample is used.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows; None gives all rows weight 1. Weights count: a row of weight 2 is like two equal rows. But if their
+        average is above one, they are scaled down to one on average, and rows that repeat both inputs and targets are joined into
+        one row: an exact repetition would prove that there is no noise.
     fit_intercept : bool, default=True
-        A constant under a flat prior: the evidence is that of the contrasts of the targets.
+        Whether to integrate out a constant under a flat prior. The evidence is then that of the contrasts of the targets.
     covariance : {"weights", "kernel"}, default="weights"
-        ``"weights"`` is the model of the estimators, whose signal has covariance Phi Phi'. ``"kernel"`` takes Phi itself, the usual
-        Gaussian process: half the price, but the widths are those of another model (an rbf of about half the gamma).
-    weight_variance : float or array of shape (n_outputs,), default=None
-        The prior variance of the weights where it is known, in the squared units of the targets; None learns it. Only for
-        ``covariance="weights"``.
+        ``"weights"`` is the model of the estimators: the signal has the covariance Phi Phi'. ``"kernel"`` takes Phi itself as the
+        covariance, the usual Gaussian process. This costs half as much, but these are the widths of another model.
+    weight_variance : float or array-like of shape (n_outputs,), default=None
+        The prior variance of the weights, in the squared units of the targets. None learns it. Only for ``covariance="weights"``.
     n_starts : int, default=3
+        The number of starts of the optimizer.
     max_rows : int, default=1000
-        Of more rows, a random sample.
+        The largest number of rows to use. If there are more rows, a random sample is used.
     max_iter : int, default=200
-        Iterations at most for each start.
+        The largest number of iterations for each start.
     max_time : float, default=None
-        Seconds after which the best widths so far are returned, with a warning.
+        The time limit in seconds. At the limit, the best widths so far are returned with a warning. None sets no limit.
     tol : float, default=1e-2
-        An iteration that raises the log evidence by no more than this is the last of its start.
+        A start ends after an iteration that raises the log evidence by at most this amount.
     callback : callable, default=None
-        Called with a `Progress` after every iteration; raising `StopIteration` ends the learning with the best widths so far.
-    random_state : int, RandomState or None, default=None
-        Draws rows and starts; None uses a fixed seed.
+        A function that is called with a `Progress` after every iteration. If it raises `StopIteration`, learning ends with the best
+        widths so far.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the samples of rows and for the random starts. None uses a fixed seed.
 
     Returns
     -------
-    Widths
+    widths : Widths
+        The widths, the log evidence, the noise variance and the weight precision. ``widths.gamma`` can be passed to `KernelBasis`.
+
+    See Also
+    --------
+    skarce.KernelBasis : Calls this function if gamma is ``"evidence"`` or ``"ard"``.
+    width_by_bound : One width by the variational bound of a `VBLSRegressor`.
+    skarce.CriterionSearch : Chooses any parameter by the criterion of a model.
+
+    Notes
+    -----
+    With the kernels :math:`\Phi` at the centers, targets are :math:`t\sim N(0, \sigma^2(I + \Phi\Phi^T/\rho))`. The noise
+    variance is set to its optimum :math:`a/n` with :math:`a = t^T(I + \Phi\Phi^T/\rho)^{-1}t`, and the log evidence is
+
+    .. math:: L = -\tfrac n2\log a - \tfrac12\log|I + \Phi\Phi^T/\rho| + \text{const}.
+
+    A weak prior on the noise, :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`, avoids solutions in which each
+    row has its own narrow kernel. L-BFGS-B maximizes L over the logarithms of the widths and of the ratio of signal to noise,
+    :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
+
+    All starts race on at most 300 rows, with the kernel itself as the covariance. This is cheaper, and it has fewer local maxima.
+    The best start then continues with all rows, at most `max_rows`, and with the covariance that was asked for. For rbf kernels,
+    :math:`\Phi\Phi^T` is about as wide as :math:`\Phi` with half the gamma, so ``covariance="kernel"`` finds about half the gamma
+    of ``covariance="weights"``.
+
+    References
+    ----------
+    MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
+
+    Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press. Chapter 5.
+
+    Byrd, R. H., Lu, P., Nocedal, J. and Zhu, C. (1995). A limited memory algorithm for bound constrained optimization. SIAM Journal
+    on Scientific Computing 16, 1190-1208.
 
     Examples
     --------
+    The second input does not matter, and its gamma becomes almost zero:
+
     >>> import numpy as np
     >>> from skarce.model_selection import learn_widths
     >>> rng = np.random.default_rng(0)
@@ -133,8 +181,8 @@ def learn_widths(
         found = _learn(data, scale, Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
     if effort.is_late():
         warnings.warn(
-            "The time limit ended the learning of kernel widths; these are the best so far. Raise max_time, or lower n_starts or "
-            "max_rows.",
+            "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
+            "lower n_starts or max_rows.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -144,6 +192,7 @@ def learn_widths(
 
 
 def _learn(data: Data, scale: Scale, model: Model, effort: _Effort, n_starts: int, rng: np.random.RandomState) -> Widths:
+    """Learn the widths, or return the first guess if targets or inputs do not vary."""
     whole = Objective(data, scale, model)
     if not whole.can_tell:
         n_outputs = data.targets.shape[1]
@@ -159,7 +208,7 @@ def _learn(data: Data, scale: Scale, model: Model, effort: _Effort, n_starts: in
 
 
 def _race_and_climb(whole: Objective, few: Data, scale: Scale, model: Model, effort: _Effort, starts: list[Floats]) -> int:
-    """Race the starts on few rows and with the kernel as covariance, then go on from the best with all; evaluations so far."""
+    """Race the starts on few rows with the kernel as covariance, then continue from the best with all rows. Count evaluations."""
     race = Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
     if not race.can_tell:
         race = whole
@@ -174,9 +223,10 @@ def _race_and_climb(whole: Objective, few: Data, scale: Scale, model: Model, eff
 def _climb_under_prior(
     whole: Objective, free: Objective, scale: Scale, effort: _Effort, starts: list[Floats], n_before: int
 ) -> int:
-    """A given prior has local maxima that a free one has not, and few rows do not show them: all starts with all rows.
+    """Learn widths under a given weight variance: all starts use all rows. Return the number of evaluations so far.
 
-    The first are where a free prior has been, and there with narrower kernels: more functions have to share a signal.
+    A given variance has local maxima that a free one does not have, and they may not exist on few rows. The first starts are the
+    optimum with a free variance, and the same with narrower kernels, because more functions may have to share the signal.
     """
     assert free.best_at is not None
     for number, start in enumerate([*(whole.start_at(free.best_at[:-1] + shift) for shift in NARROWER), *starts]):
@@ -187,7 +237,7 @@ def _climb_under_prior(
 
 
 def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
-    """Logarithms of widths and ratio: all inputs alike at first, then drawn about the first guess."""
+    """Return starts as logarithms of widths and ratio: first with equal widths, then drawn around the first guess."""
     ratio = np.log(FIRST_RATIO)
     starts = [np.append(np.full(n_widths, np.log(factor)), ratio) for factor in FACTORS[:n_starts]]
     drawn = rng.normal(0.0, SPREAD, (max(n_starts - len(FACTORS), 0), n_widths))
@@ -196,7 +246,7 @@ def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Fl
 
 @dataclass
 class _Effort:
-    """How hard each start tries, and whether there is time for another step."""
+    """The limits of the optimizer, and whether there is time for another step."""
 
     tol: float
     max_iter: int
@@ -205,7 +255,7 @@ class _Effort:
     is_over: bool = False
 
     def climb(self, objective: Objective, scale: Scale, start: Floats, number: int, n_before: int, looseness: float = 1.0) -> None:
-        """From one start to a maximum, or one evaluation where the time is over and there was none yet."""
+        """Go from one start to a maximum. If the time is over, only evaluate the start, and only if nothing was evaluated yet."""
         value, _ = objective(start) if not self.is_over or objective.best_at is None else (np.nan, None)
         if self.is_over or self.is_late():
             return
@@ -232,9 +282,11 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
     if variance is None:
         return
     if covariance != "weights":
-        raise ValueError('weight_variance is for covariance="weights": a process has no weights.')
+        raise ValueError('weight_variance needs covariance="weights": a process has no weights.')
     if np.shape(variance) not in ((), (1,), (n_outputs,)):
-        raise ValueError(f"give one weight_variance, or one for each of the {n_outputs} targets; got shape {np.shape(variance)}.")
+        raise ValueError(
+            f"weight_variance must be one number, or one for each of the {n_outputs} targets; got shape {np.shape(variance)}."
+        )
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
 
@@ -244,9 +296,9 @@ def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_
         if value not in known:
             raise ValueError(f"{name} must be one of {list(known)}, got {value!r}.")
     if callable(kernel) or kernel not in NAMES:
-        raise ValueError(f"widths are learned for kernels of distances, {list(NAMES)}, not for kernel={kernel!r}.")
+        raise ValueError(f"widths can be learned for the distance kernels {list(NAMES)}, not for kernel={kernel!r}.")
     if covariance == "kernel" and centers is not None:
-        raise ValueError('covariance="kernel" takes the kernel between the rows: it has no centers.')
+        raise ValueError('covariance="kernel" uses the kernel between the rows: it takes no centers.')
     for name, number, least in (("n_starts", n_starts, 1), ("max_rows", max_rows, 2)):
         if not isinstance(number, (int, np.integer)) or number < least:
             raise ValueError(f"{name} must be a whole number of at least {least}, got {number!r}.")

@@ -1,4 +1,4 @@
-"""How much of Phi'Phi is kept: whole (additive, nothing depends on the rows afterwards) or by column (lazy, cached)."""
+"""Moments of candidates and targets. Phi'Phi is kept whole (sums that add up) or by column (computed on demand, cached)."""
 
 from skarce.moments.gram import ColumnGram, Gram, WholeGram, whole_matrix
 from skarce.moments.moments import Moments, Remainders, RowsAnswer

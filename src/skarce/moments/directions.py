@@ -1,4 +1,4 @@
-"""The directions in which candidates vary: eigenvectors of Phi'Phi without those that are rounding."""
+"""The directions in which candidates vary: the eigenvectors of Phi'Phi that are not rounding."""
 
 from __future__ import annotations
 
@@ -14,37 +14,46 @@ from skarce.moments.gram import Gram
 
 @dataclass(frozen=True)
 class Directions:
-    r"""The eigenvectors of Phi'Phi that are not rounding, found in a space of as many dimensions as there are.
+    r"""The eigenvectors of Phi'Phi that are not rounding, computed from a matrix as small as its rank.
 
-    A pivoted Cholesky factorisation :math:`\Phi^T\Phi = R^TR` stops at the numerical rank r, which is at most the number of rows
-    and of candidates. The small matrix :math:`RR^T = U\,\mathrm{diag}(e)\,U^T` has the same eigenvalues, and the eigenvectors of
-    Phi'Phi are :math:`R^TUe^{-1/2}`.
+    A Cholesky factorization with pivoting, :math:`\Phi^T\Phi = R^TR`, stops at the numerical rank r. This rank is at most the
+    number of rows and the number of candidates. The small matrix :math:`RR^T = U\,\mathrm{diag}(e)\,U^T` has the same eigenvalues,
+    and the eigenvectors of Phi'Phi are :math:`R^TUe^{-1/2}`.
+
+    Attributes
+    ----------
+    eigenvalues : e, those that are not rounding
+    root : R with its columns in the order of the candidates, shape (r, n_candidates)
+    vectors : U, one column for each eigenvalue
+    pivots : the r candidates that span the others, in the order in which they were chosen
+    heights : the squared distance of each pivot from the span of the pivots before it
     """
 
     eigenvalues: Floats
-    root: Floats  # R with its columns in the order of the candidates, (r, n_candidates)
-    vectors: Floats  # U
-    pivots: Indices  # the r candidates that span the others, in the order in which they were chosen
-    heights: Floats  # what was left of each when it was chosen: its squared distance from the span of those before
+    root: Floats
+    vectors: Floats
+    pivots: Indices
+    heights: Floats
 
     @classmethod
     def of(cls, matrix: Floats) -> Directions:
+        """Decompose Phi'Phi."""
         factor, pivots, rank, _ = lapack.dpstrf(matrix)
         pivots = pivots - 1
         rank = int(rank) if matrix.size and matrix.diagonal().max() > 0.0 else 0
         root = np.empty((rank, len(matrix)))
         root[:, pivots] = np.triu(factor[:rank])
         eigenvalues, vectors = np.linalg.eigh(root @ root.T)
-        kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below, z^2/e would be rounding over rounding
+        kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below, z^2/e would be rounding divided by rounding
         heights = factor.diagonal()[:rank] ** 2
         return cls(eigenvalues[kept], root, vectors[:, kept], pivots[:rank].astype(np.intp), heights)
 
     def project(self, projections: Floats) -> Floats:
-        """z = V'b for b = Phi't."""
+        """Return z = V'b for b = Phi't."""
         return self.vectors.T @ (self.root @ projections) / np.sqrt(self.eigenvalues)
 
     def weights(self, projected: Floats, ridge: float) -> Floats:
-        """w = (Phi'Phi + rho I)^-1 b, nothing of it where rounding alone would be divided by a small ridge."""
+        """Return w = (Phi'Phi + rho I)^-1 b. Directions that are rounding are left out, so that no small ridge magnifies them."""
         return self.root.T @ (self.vectors @ (projected / (np.sqrt(self.eigenvalues) * (self.eigenvalues + ridge))))
 
 
@@ -52,7 +61,7 @@ _KEPT: WeakKeyDictionary[Gram, Directions] = WeakKeyDictionary()
 
 
 def directions_of(gram: Gram, candidates: Indices) -> Directions:
-    """The directions of these candidates (all that are usable), decomposed once for all outputs on one Gram."""
+    """Return the directions of these candidates (all that are usable). One Gram matrix is decomposed once for all outputs."""
     if gram not in _KEPT:
         _KEPT[gram] = Directions.of(gram.block(candidates, candidates))
     return _KEPT[gram]

@@ -1,4 +1,4 @@
-"""The Gram matrix G = Phi'Phi of the candidates, whole or one column at a time."""
+"""The Gram matrix G = Phi'Phi of the candidates, whole or by column."""
 
 from __future__ import annotations
 
@@ -11,30 +11,36 @@ from skarce._typing import Floats, Indices
 
 
 class Gram(Protocol):
-    """What a method may ask of Phi'Phi."""
+    """What a method may ask of Phi'Phi.
 
-    diagonal: Floats  # diag(Phi'Phi), shape (n_candidates,)
-    is_whole: bool  # every element is at hand: columns and blocks cost nothing but a copy
+    Attributes
+    ----------
+    diagonal : diag(Phi'Phi), shape (n_candidates,)
+    is_whole : whether every element is in memory, so that columns and blocks cost only a copy
+    """
+
+    diagonal: Floats
+    is_whole: bool
 
     def columns(self, indices: Indices) -> Floats:
-        """Phi'Phi_A as rows, shape (len(indices), n_candidates): row k belongs to candidate indices[k]."""
+        """Return Phi'Phi_A as rows, shape (len(indices), n_candidates): row k belongs to candidate indices[k]."""
         ...
 
     def column(self, candidate: int) -> Floats:
-        """One of them, shape (n_candidates,); a view, to be read only."""
+        """Return the column of one candidate, shape (n_candidates,). It is a view: do not write to it."""
         ...
 
     def block(self, rows: Indices, columns: Indices) -> Floats:
-        """Phi_R'Phi_C, shape (len(rows), len(columns))."""
+        """Return Phi_R'Phi_C, shape (len(rows), len(columns))."""
         ...
 
     def whole(self) -> WholeGram | None:
-        """All of Phi'Phi, or None where it is too much to ask."""
+        """Return all of Phi'Phi, or None if it costs too much memory or time."""
         ...
 
 
 def whole_matrix(gram: Gram) -> Floats:
-    """Return all of Phi'Phi as an array, to be read only; it is computed if it is not at hand."""
+    """Return all of Phi'Phi as an array, and compute it if necessary. Do not write to the array."""
     every = np.arange(len(gram.diagonal))
     whole = gram.whole() if gram.is_whole else None
     return np.ascontiguousarray(gram.block(every, every)) if whole is None else whole.matrix
@@ -63,14 +69,18 @@ class WholeGram:
 
 
 class ColumnGram:
-    """Columns of Phi'Phi computed when first asked for, and kept.
+    """Columns of Phi'Phi, computed at the first request and then kept.
 
     Parameters
     ----------
-    diagonal : diag(Phi'Phi)
-    compute_columns : indices -> (len(indices), n_candidates); one pass over the candidates for the whole batch
-    compute_block : (rows, columns) -> (len(rows), len(columns)), without a pass over all candidates
-    compute_whole : () -> all of Phi'Phi, or None where that would cost too much memory or time
+    diagonal : array of shape (n_candidates,)
+        diag(Phi'Phi).
+    compute_columns : callable
+        indices -> array of shape (len(indices), n_candidates), in one pass over the candidates for all indices.
+    compute_block : callable
+        (rows, columns) -> array of shape (len(rows), len(columns)), without a pass over all candidates.
+    compute_whole : callable, default=None
+        () -> all of Phi'Phi. None if that costs too much memory or time.
     """
 
     is_whole = False
@@ -90,11 +100,11 @@ class ColumnGram:
 
     @property
     def n_kept(self) -> int:
-        """How many columns have been computed so far."""
+        """The number of columns that have been computed so far."""
         return len(self._kept)
 
     def whole(self) -> WholeGram | None:
-        """All of it, where that can be afforded."""
+        """Return all of Phi'Phi, or None if it costs too much memory or time."""
         return None if self._compute_whole is None else WholeGram(self._compute_whole())
 
     def columns(self, indices: Indices) -> Floats:

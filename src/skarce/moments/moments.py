@@ -1,4 +1,4 @@
-"""What the data say about the candidates. Gaussian methods ask nothing else."""
+"""What the data say about the candidates. Methods with Gaussian noise need nothing else."""
 
 from __future__ import annotations
 
@@ -10,54 +10,76 @@ import numpy as np
 from skarce._typing import Floats, Indices
 from skarce.moments.gram import Gram, WholeGram
 
-LOST_DIGITS = 1e-5  # below this share of t't fewer than ten digits are left of a residual energy
+LOST_DIGITS = 1e-5  # a residual energy below this share of t't has fewer than ten correct digits if it comes from moments
 
 
 class Remainders(NamedTuple):
-    """What ridge regression on some candidates leaves of every candidate, e = P phi, in sums of squares."""
+    """What ridge regression on some candidates leaves of every candidate, e = P phi, as sums of squares.
 
-    alignment: Floats  # e't
-    leftover: Floats  # phi'P phi = |e|^2 + y'Z y
-    overlap: Floats  # e'P t
-    remainder: Floats  # |e|^2
-    residual: float  # |P t|^2
-    penalty: float  # w'Z w
-    lower: Floats  # Cholesky factor of H = Phi_A'Phi_A + Z, found without forming H
+    Attributes
+    ----------
+    alignment : e't
+    leftover : phi'P phi = |e|^2 + y'Z y
+    overlap : e'P t
+    remainder : |e|^2
+    residual : |P t|^2
+    penalty : w'Z w
+    lower : Cholesky factor of H = Phi_A'Phi_A + Z, computed without forming H
+    """
+
+    alignment: Floats
+    leftover: Floats
+    overlap: Floats
+    remainder: Floats
+    residual: float
+    penalty: float
+    lower: Floats
 
 
 class RowsAnswer(Protocol):
-    """Answers residual questions from the rows themselves, without a difference of large numbers."""
+    """Answers questions about residuals from the rows themselves, without differences of large numbers."""
 
-    def residual_energy(self, indices: Indices, weights: Floats) -> float: ...
+    def residual_energy(self, indices: Indices, weights: Floats) -> float:
+        """Return |t - Phi_A w|^2."""
+        ...
 
-    def residual_projections(self, indices: Indices, weights: Floats) -> Floats: ...
+    def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
+        """Return Phi'(t - Phi_A w), shape (n_candidates,)."""
+        ...
 
-    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders: ...
+    def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
+        """Return what ridge regression on Phi_A leaves of the candidates `among`; None stands for all candidates."""
+        ...
 
     def centered(self, indices: Indices) -> Floats:
-        """Phi_A about the center, each row times the square root of its weight (rows without any are left out)."""
+        """Return Phi_A about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         ...
 
     def target(self) -> Floats:
-        """t, the same way."""
+        """Return t about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         ...
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
-        """Phi_A'Phi_A w in one pass over the rows."""
+        """Return Phi_A'Phi_A w, computed in one pass over the rows."""
         ...
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Phi'Phi, Phi't and t't of one target, about zero or (with a constant integrated out) about the mean.
+    """Phi'Phi, Phi't and t't of one target. They are about zero, or about the mean if a constant is integrated out.
 
     Attributes
     ----------
-    gram : Phi'Phi, whole or by column
-    projections : Phi't, shape (n_candidates,)
-    target_energy : t't
-    n_samples : N, the sum of the sample weights; N - 1 when a constant under a flat prior has been integrated out
-    rows : answers residual questions exactly where the rows are still at hand, else None
+    gram : Gram
+        Phi'Phi, whole or by column.
+    projections : array of shape (n_candidates,)
+        Phi't.
+    target_energy : float
+        t't.
+    n_samples : float
+        N, the sum of the sample weights; N - 1 if a constant under a flat prior is integrated out.
+    rows : RowsAnswer or None
+        Answers questions about residuals exactly. None if the rows are not available any more.
     """
 
     gram: Gram
@@ -71,7 +93,7 @@ class Moments:
         return len(self.projections)
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
-        """|t - Phi_A w|^2, from the rows where they are at hand and the difference of moments has lost digits."""
+        """Return |t - Phi_A w|^2. It comes from the rows if they are available and the difference of moments has lost digits."""
         block = self.gram.block(indices, indices)
         energy = float(self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights)
         if self.rows is not None and energy < LOST_DIGITS * self.target_energy:
@@ -79,29 +101,31 @@ class Moments:
         return max(energy, 0.0)
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
-        """Phi'(t - Phi_A w), shape (n_candidates,)."""
+        """Return Phi'(t - Phi_A w) of shape (n_candidates,)."""
         if self.rows is not None:
             return self.rows.residual_projections(indices, weights)
         return self.projections - weights @ self.gram.columns(indices)
 
     def without_rows(self) -> Moments:
-        """The same moments, all questions answered from them alone."""
+        """Return the same moments, but answer all questions from them alone."""
         return replace(self, rows=None)
 
     def restricted_to(self, candidates: Indices) -> Moments:
-        """The same data seen by these candidates only, with their whole Gram."""
+        """Return the moments of these candidates only, with their whole Gram matrix."""
         block = self.gram.block(candidates, candidates)
         rows = None if self.rows is None else _SomeRows(self.rows, candidates)
         return Moments(WholeGram(block), self.projections[candidates], self.target_energy, self.n_samples, rows)
 
     def scaled(self, factor: float) -> Moments:
-        """The moments of `factor` times the target."""
+        """Return the moments of `factor` times the target."""
         rows = None if self.rows is None else _ScaledRows(self.rows, factor)
         return Moments(self.gram, self.projections * factor, self.target_energy * factor**2, self.n_samples, rows)
 
 
 @dataclass(frozen=True)
 class _ScaledRows:
+    """The rows with their target multiplied by a factor."""
+
     rows: RowsAnswer
     factor: float
 
@@ -132,7 +156,7 @@ class _ScaledRows:
 
 @dataclass(frozen=True)
 class _SomeRows:
-    """The rows as seen by some candidates only."""
+    """The rows with some of the candidates only."""
 
     rows: RowsAnswer
     candidates: Indices
@@ -158,5 +182,5 @@ class _SomeRows:
 
 
 def power_of_two_near(value: float) -> float:
-    """A power of two within a factor of two of `value`: scaling by it is exact."""
+    """Return a power of two within a factor of two of `value`. Scaling by it is exact."""
     return float(2.0 ** np.round(np.log2(value))) if value > 0.0 else 1.0

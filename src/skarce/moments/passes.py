@@ -1,4 +1,4 @@
-"""Moments from passes over blocks of rows, of which one at a time is in memory."""
+"""Moments from passes over blocks of rows. Only one block at a time is in memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,18 @@ from skarce.moments.gram import ColumnGram
 from skarce.moments.moments import Moments, Remainders
 from skarce.moments.sums import CONSTANT, Sums
 
-BLOCK_BYTES = 2**23  # rows are added to whole moments in blocks of about this size
+BLOCK_BYTES = 2**23  # Phi is evaluated in parts of about this size
 
 
 class Block(NamedTuple):
-    """Some rows: the candidates there, the targets (n_rows, n_outputs) and the sample weights (n_rows,) or None."""
+    """Some rows.
+
+    Attributes
+    ----------
+    evaluation : the candidates at these rows
+    targets : array of shape (n_rows, n_outputs)
+    weights : sample weights, array of shape (n_rows,); None gives all rows weight 1
+    """
 
     evaluation: Evaluation
     targets: Floats
@@ -34,14 +41,14 @@ ReadBlocks = Callable[[], Iterable[Block]]
 
 
 class Center(NamedTuple):
-    """What is subtracted from candidates and targets: their weighted means, or zero without an intercept."""
+    """What is subtracted from candidates and targets: their weighted means, or zero if there is no intercept."""
 
     candidates: Floats
     targets: Floats
 
 
 def whole_sums(read: ReadBlocks) -> Sums:
-    """Whole moments in one pass."""
+    """Return whole moments from one pass over the blocks."""
     sums: Sums | None = None
     for block in read():
         n_candidates = block.evaluation.n_candidates
@@ -56,7 +63,7 @@ def whole_sums(read: ReadBlocks) -> Sums:
 
 
 def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
-    """Moments with all of Phi'Phi, from one pass."""
+    """Return moments with all of Phi'Phi, and the center, from one pass."""
     sums = whole_sums(read)
     center = Center(sums.candidate_means * fit_intercept, sums.target_means * fit_intercept)
     moments = [
@@ -66,7 +73,7 @@ def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moment
 
 
 def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
-    """Moments by column: one pass now, and one for every batch of columns that is asked for later."""
+    """Return moments by column, and the center. This takes one pass now, and one for each later request for columns."""
     first = _first_pass(read, fit_intercept)
     usable = first.squares > 0.0
     center = first.center
@@ -92,7 +99,7 @@ def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Mom
 
 
 def _cross_products(block: Block, center: Center, rows: Indices, columns: Indices) -> Floats:
-    """Phi_R'W Phi_C about the center, a few rows of the data at a time on all cores."""
+    """Return Phi_R'W Phi_C about the center. All cores work on a few rows of the data at a time."""
     workers = n_cores()
     totals = [np.zeros((len(rows), len(columns))) for _ in range(workers)]
     parts = slices(block.evaluation.n_rows, 1024)
@@ -114,7 +121,7 @@ def _cross_products(block: Block, center: Center, rows: Indices, columns: Indice
 
 
 def _product_of_block(block: Block, weights: Floats, at_mean: float) -> tuple[Floats, float]:
-    """Phi'W v and the sum of W v, for v = Phi w - at_mean."""
+    """Return Phi'W v and the sum of W v, for v = Phi w - at_mean."""
     evaluation, workers = block.evaluation, n_cores()
     parts = slices(evaluation.n_rows, max(16, BLOCK_BYTES // (8 * evaluation.n_candidates)))
     sums, shifts = np.zeros((workers, evaluation.n_candidates)), np.zeros(workers)
@@ -134,7 +141,7 @@ def _product_of_block(block: Block, weights: Floats, at_mean: float) -> tuple[Fl
 
 
 class RowsOfBlocks:
-    """Residual questions of one output, answered by a pass over the rows."""
+    """Answers questions about the residuals of one output by a pass over the rows."""
 
     def __init__(self, read: ReadBlocks, center: Center, output: int) -> None:
         self._read, self._center, self._output = read, center, output
@@ -147,7 +154,10 @@ class RowsOfBlocks:
         return np.asarray(sum(parts))
 
     def remainders(self, indices: Indices, ridges: Floats, among: Indices | None = None) -> Remainders:
-        """[Phi_A; Z^(1/2)] = [Q1; Q2] R, e = phi - Q1 Q1'phi, Z^(1/2) y = Q2 Q1'phi (FGCV errata 6): no difference of squares."""
+        """Return what ridge regression on Phi_A leaves of the candidates `among`, without differences of squares.
+
+        [Phi_A; Z^(1/2)] = [Q1; Q2] R, e = phi - Q1 Q1'phi, Z^(1/2) y = Q2 Q1'phi (FGCV errata 6).
+        """
         factors = _RowFactors(self._read, self._center, indices, ridges)
         among = np.arange(len(self._center.candidates)) if among is None else among
         inward, explained = np.zeros((len(among), len(indices))), np.zeros(len(indices))
@@ -169,18 +179,18 @@ class RowsOfBlocks:
         return Remainders(sums[0], leftover, sums[1], sums[2], residual, float(penalty @ penalty), factors.lower)
 
     def centered(self, indices: Indices) -> Floats:
-        """Phi_A about the center, each row times the square root of its weight (rows without any are left out)."""
+        """Return Phi_A about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         parts = [
             self._weighted(block, block.evaluation.columns(indices) - self._center.candidates[indices]) for block in self._read()
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def target(self) -> Floats:
-        """t, the same way."""
+        """Return t about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
-        """Phi_A'Phi_A w in one pass over the rows, a few at a time on all cores."""
+        """Return Phi_A'Phi_A w from one pass over the rows. All cores work on a few rows at a time."""
         means = self._center.candidates[indices]
         spread = np.zeros(len(self._center.candidates))
         spread[indices] = weights
@@ -200,7 +210,7 @@ class RowsOfBlocks:
         return values[rows] * (root[:, None] if values.ndim == 2 else root)
 
     def _panels(self, block: Block, root: Floats, among: Indices) -> Iterable[tuple[slice, Floats]]:
-        """Some candidates at a time, about their means and times the square roots of the weights."""
+        """Yield a few candidates at a time, about their means and times the square roots of the weights."""
         for part in slices(len(among), max(16, BLOCK_BYTES // (8 * block.evaluation.n_rows))):
             values = block.evaluation.columns(among[part])
             if not values.flags.owndata:
@@ -223,10 +233,10 @@ class RowsOfBlocks:
 
 
 class _RowFactors:
-    """The orthogonal factor of [Z^(1/2); W^(1/2) Phi_A], the rows of one block at a time.
+    """The orthogonal factor of [Z^(1/2); W^(1/2) Phi_A], computed for the rows of one block at a time.
 
-    Each block is factored below the triangle of those before it, [R; A_k] = Q_k R_k. What stands for block k in the whole factor
-    is the lower part of Q_k times the upper parts of all that follow; only these small upper parts are kept.
+    Each block is factorized together with the triangle of the blocks before it, [R; A_k] = Q_k R_k. The rows of block k in the
+    whole factor are the lower part of Q_k times the upper parts of all later factors. Only these small upper parts are kept.
     """
 
     lower: Floats
@@ -240,13 +250,13 @@ class _RowFactors:
             self._followed.insert(0, upper @ self._followed[0])
 
     def blocks(self) -> Iterable[tuple[Block, Floats, Floats]]:
-        """Each block with the square roots of its weights and its rows of Q1."""
+        """Yield each block with the square roots of its weights and its rows of Q1."""
         size = len(self._indices)
         for number, (block, root, factor) in enumerate(self._chain()):
             yield block, root, factor[size:] @ self._followed[number + 1]
 
     def shrunk(self, inward: Floats) -> Floats:
-        """Q2 applied to rows of Q1'phi."""
+        """Apply Q2 to rows of Q1'phi."""
         return inward @ self._followed[0].T
 
     def _chain(self) -> Iterable[tuple[Block, Floats, Floats]]:
@@ -257,19 +267,30 @@ class _RowFactors:
             factor, triangle = np.linalg.qr(np.vstack([triangle, active]))
             yield block, root, factor
         signs = np.where(triangle.diagonal() < 0.0, -1.0, 1.0)
-        self.lower = (signs[:, None] * triangle).T  # R' with a positive diagonal: the Cholesky factor of H without its square
+        self.lower = (signs[:, None] * triangle).T  # R' with a positive diagonal is the Cholesky factor of H, found without H
 
 
 class _FirstPass(NamedTuple):
+    """Sums over all rows, about the center.
+
+    Attributes
+    ----------
+    n_samples : the sum of the sample weights
+    center : the means, or zero if there is no intercept
+    squares : diag(Phi'W Phi)
+    projections : Phi'W T
+    energies : diag(T'W T)
+    """
+
     n_samples: float
     center: Center
-    squares: Floats  # diag(Phi'W Phi) about the center
-    projections: Floats  # Phi'W T about the center
-    energies: Floats  # diag(T'W T) about the center
+    squares: Floats
+    projections: Floats
+    energies: Floats
 
 
 def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
-    """Raw sums in one pass, the targets about a rough mean; columns that hardly vary are then looked at again about their mean."""
+    """Sum over all rows in one pass, with the targets about a rough mean. Columns that hardly vary get another pass."""
     n, sums = 0.0, None
     for block in read():
         if sums is None:
@@ -297,7 +318,7 @@ def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
 
 
 def _mend_nearly_constant(read: ReadBlocks, means: Floats, raw: Floats, squares: Floats) -> None:
-    """Where the variance is a small difference of large numbers, sum squares about the mean instead; in place."""
+    """Sum squares about the mean again, in place, if the variance of a column is a small difference of large numbers."""
     for part in slices(len(raw), 512):
         doubtful = part.start + np.flatnonzero(squares[part] < 1e-6 * raw[part])
         if not len(doubtful):
@@ -310,7 +331,7 @@ def _mend_nearly_constant(read: ReadBlocks, means: Floats, raw: Floats, squares:
 
 
 def filled(evaluation: Evaluation, rows: slice) -> Floats:
-    """Phi[rows] in double precision, on all cores."""
+    """Return Phi[rows] in double precision, computed on all cores."""
     out = np.empty((rows.stop - rows.start, evaluation.n_candidates))
 
     def work(part: slice) -> None:

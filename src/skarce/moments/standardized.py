@@ -1,4 +1,4 @@
-"""Moments of candidates of unit length, for methods in which the scale of a column would otherwise be part of the prior."""
+"""Moments of candidates scaled to unit norm. Otherwise, in some methods, the scale of a column would be part of the prior."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ _KEPT: WeakKeyDictionary[Gram, WholeGram] = WeakKeyDictionary()
 
 
 class Standardized(NamedTuple):
-    """The moments of Phi_A / length, which candidates A are, and their norms."""
+    """Moments of candidates scaled to unit norm.
+
+    Attributes
+    ----------
+    moments : the moments of the columns of Phi_A divided by their norms
+    candidates : which candidates A are
+    norms : the norms of the columns of Phi_A
+    """
 
     moments: Moments
     candidates: Indices
@@ -24,7 +31,7 @@ class Standardized(NamedTuple):
 
 
 def standardized(moments: Moments, method: str) -> Standardized:
-    """All candidates that vary, at unit length; the Gram matrix is scaled once for all outputs on it."""
+    """Scale all candidates that vary to unit norm. The Gram matrix is scaled once for all outputs that share it."""
     candidates = np.flatnonzero(moments.gram.diagonal > 0.0)
     norms = np.sqrt(moments.gram.diagonal[candidates])
     what = f"{method}, which keeps the Gram matrix of all {len(candidates)} candidates,"

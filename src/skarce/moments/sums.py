@@ -1,4 +1,4 @@
-"""Whole moments of several targets, kept about the mean and additive: sums of two parts of the data are the sums of all."""
+"""Whole moments of several targets about their means. They add up: the sums of two parts of the data give the sums of all."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ from skarce._typing import Floats
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
 
-# Of a column about its mean, less than this share of the raw column is rounding: the column is constant.
+# A column is constant if its squares about the mean are at most this share of its raw squares: the rest is rounding.
 CONSTANT = 1e-24
 
 
 @dataclass
 class Sums:
-    """N, means, and second moments about the means, of candidates and targets.
+    """N, the means, and the second moments about the means, of candidates and targets.
 
-    Two parts a, b of the rows add up by the pairwise rule (Chan, Golub and LeVeque 1979), which never subtracts two large
-    sums: with d = mean_b - mean_a, S = S_a + S_b + d d' n_a n_b / (n_a + n_b).
+    Two parts a, b of the rows add up by the pairwise rule (Chan, Golub and LeVeque 1979): with d = mean_b - mean_a,
+    S = S_a + S_b + d d' n_a n_b / (n_a + n_b). This rule never subtracts two large sums.
 
     Attributes
     ----------
-    n_samples : sum of the sample weights
-    candidate_means : (n_candidates,)
-    target_means : (n_outputs,)
-    gram : (Phi - mean)'W(Phi - mean), (n_candidates, n_candidates)
-    projections : (Phi - mean)'W(T - mean), (n_candidates, n_outputs)
-    target_energies : diagonal of (T - mean)'W(T - mean), (n_outputs,)
+    n_samples : float
+        The sum of the sample weights.
+    candidate_means : array of shape (n_candidates,)
+        Weighted means of the candidates.
+    target_means : array of shape (n_outputs,)
+        Weighted means of the targets.
+    gram : array of shape (n_candidates, n_candidates)
+        (Phi - mean)'W(Phi - mean).
+    projections : array of shape (n_candidates, n_outputs)
+        (Phi - mean)'W(T - mean).
+    target_energies : array of shape (n_outputs,)
+        The diagonal of (T - mean)'W(T - mean).
     """
 
     n_samples: float
@@ -42,7 +48,7 @@ class Sums:
 
     @classmethod
     def empty(cls, n_candidates: int, n_outputs: int) -> Sums:
-        """The neutral element: no rows."""
+        """Return the sums over no rows."""
         return cls(
             0.0,
             np.zeros(n_candidates),
@@ -53,7 +59,7 @@ class Sums:
         )
 
     def absorb(self, phi: Floats, targets: Floats, weights: Floats | None) -> None:
-        """Add a block of rows in place. `phi` (rows, n_candidates), float64 and C-ordered, is overwritten."""
+        """Add a block of rows in place. `phi` of shape (n_rows, n_candidates) is float64 and C-ordered. It is overwritten."""
         n = float(len(phi)) if weights is None else float(weights.sum())
         if n <= 0.0:
             return
@@ -66,14 +72,14 @@ class Sums:
             phi *= root
             targets = targets * root
         self._shift_for(n, phi_mean, target_mean)
-        if len(phi) == 1:  # nothing is left of a single row about its mean
+        if len(phi) == 1:  # a single row about its mean is zero
             return
         add_squares(phi, self.gram)
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
     def forget(self, factor: float) -> None:
-        """Let all rows so far count `factor` times as much; the means stay."""
+        """Multiply the weight of all rows so far by `factor`. The means stay the same."""
         if factor == 1.0:
             return
         self.n_samples *= factor
@@ -102,19 +108,19 @@ class Sums:
         return total
 
     def __radd__(self, other: object) -> Sums:
-        """So that `sum(parts)` works."""
+        """Add to zero, so that `sum(parts)` works."""
         if other == 0:
             return self
         return NotImplemented
 
     def _shift_for(self, n: float, candidate_means: Floats, target_means: Floats) -> None:
-        """Move the means for n more rows with these means, and add what the move contributes to the second moments."""
+        """Update the means for n more rows with these means, and add what the update contributes to the second moments."""
         total = self.n_samples + n
         d_phi = candidate_means - self.candidate_means
         d_target = target_means - self.target_means
         factor = self.n_samples * n / total
         if factor > 0.0:
-            # gram is symmetric, so its transpose is itself in the order that BLAS writes to.
+            # gram is symmetric, so its transpose is the same matrix in the memory order that BLAS writes to.
             blas.dger(factor, d_phi, d_phi, a=self.gram.T, overwrite_a=1)
             self.projections += np.multiply.outer(factor * d_phi, d_target)
             self.target_energies += factor * d_target**2
@@ -123,7 +129,7 @@ class Sums:
         self.n_samples = total
 
     def moments(self, *, about_mean: bool) -> list[Moments]:
-        """One `Moments` per output, all on one Gram: about the mean (a constant integrated out) or about zero."""
+        """Return one `Moments` per output, all on one Gram matrix: about the mean (a constant integrated out) or about zero."""
         means, n = self.candidate_means, self.n_samples
         if not about_mean:
             gram = self.gram + np.multiply.outer(n * means, means)
