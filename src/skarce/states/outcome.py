@@ -57,8 +57,8 @@ class Outcome(Enum):
         "a better one."
     )
     NO_NOISE = (
-        "The candidates explain the target up to rounding errors. The noise cannot be told from zero, and the noise variance of the "
-        "model is only a bound of the method."
+        "The candidates explain the target up to rounding errors. The noise cannot be told from zero, and the noise variance of "
+        "the model is only a bound of the method."
     )
     END_OF_PATH = (
         "The criterion is smallest at one end of the penalties that were tried, so a penalty beyond that end may give a smaller "
@@ -67,8 +67,8 @@ class Outcome(Enum):
     )
     HALF_USED = (
         "The criterion was still falling when the search over penalties stopped, because the models began to use more than half of "
-        "the observations. The criterion cannot be trusted for such models. Use a wider kernel, set degrees_of_freedom='active', or "
-        "choose the penalty on held-out rows."
+        "the observations. The criterion cannot be trusted for such models. Use a wider kernel, set degrees_of_freedom='active', "
+        "or choose the penalty on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
