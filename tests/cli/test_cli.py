@@ -549,7 +549,7 @@ def test_explain_says_which_evidence_it_is(houses, model):
     run("fit", "houses.csv", "--target", "price", "--method", "ssge-forward", "--out", "searched.skops")
     plain, searched = (run("explain", name).stdout for name in (model, "searched.skops"))
     assert "log evidence" in plain
-    assert "two terms more" in " ".join(searched.split())
+    assert "two more terms" in " ".join(searched.split())
     assert "two terms" not in plain
 
 

@@ -195,7 +195,7 @@ def test_it_finds_good_models(penalize):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ridge": -1.0}, 'ridge must be "gcv", or a finite number that is not negative .* got -1.0'),
+        ({"ridge": -1.0}, 'ridge must be "gcv", or a finite number of at least 0 .* got -1.0'),
         ({"ridge": np.inf}, 'ridge must be "gcv", or a finite number'),
         ({"ridge": "bic"}, "got 'bic'"),
         ({"ridge": True}, "got True"),

@@ -1,4 +1,4 @@
-"""What makes a set of candidates good."""
+"""Criteria: what makes a set of candidates good."""
 
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.explained_variance import ExplainedVariance

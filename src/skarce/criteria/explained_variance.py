@@ -1,13 +1,4 @@
-r"""Least squares without ridges, one function after the other (Chen, Cowan and Grant 1991).
-
-With :math:`\gamma_m=\varphi_m^TP\varphi_m` and :math:`r_m=\varphi_m^TPt`, P projecting away from the functions that are in, one
-more function takes :math:`r_m^2/\gamma_m` from the residual energy q: the error reduction of orthogonal least squares. The Cholesky
-factor of the active block, grown without ridges, is its Gram-Schmidt procedure in moment space: :math:`\gamma` is the squared
-length of an orthogonalised candidate.
-
-With v = n - L degrees of freedom left, :math:`V = Nq/v^2` falls exactly where
-:math:`\kappa = r^2/(\gamma q) > 1 - (1 - 1/v)^2 = (2v - 1)/v^2`.
-"""
+"""Least squares without ridges, one function after the other (Chen, Cowan and Grant 1991)."""
 
 from __future__ import annotations
 
@@ -24,23 +15,58 @@ from skarce.states.state import State
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15
-# Without a ridge, candidates of which less than this share is left are passed over: about 1e-10 of it is rounding.
+# Without a ridge, a candidate is skipped if less than this share of it is left: about 1e-10 of it is rounding.
 SCARCELY_LEFT = 1e-9
-TIE = 1e-9  # candidates whose error reductions differ by less than this share are told apart by what is left of them
-LEAST_FREEDOM = 1.0  # degrees of freedom that an addition must leave: none are an interpolation with V = 0/0
+TIE = 1e-9  # if two error reductions differ by less than this share, the candidate with more left over is better
+LEAST_FREEDOM = 1.0  # degrees of freedom that an addition must leave; without any, the model interpolates and V = 0/0
 
 
 @dataclass(frozen=True)
 class ExplainedVariance(PublishedGCV):
-    """The candidate that explains most of what is left, without any ridge; the published value is GCV.
+    r"""Explained variance without ridges: orthogonal least squares. The published value is GCV; smaller is better.
 
     Parameters
     ----------
-    stop : {"gcv", "bic", "variance"}
-        What `Forward` judges sets by: generalized cross validation, n log q + L log n, or whether the unexplained share of the
-        variance is as small as asked. `BestAction` improves GCV.
-    unexplained : float
-        That share, for ``stop="variance"``.
+    stop : {"gcv", "bic", "variance"}, default="gcv"
+        How searches that add or remove one function at a time compare sets. ``"gcv"`` takes the set of smallest generalized cross
+        validation. ``"bic"`` takes the set of smallest Bayesian information criterion, :math:`n\log q + L\log n`. ``"variance"``
+        stops as soon as the unexplained share of the variance is at most `unexplained`. `BestAction` always uses GCV.
+    unexplained : float, default=0.01
+        The unexplained share of the variance at which to stop, between 0 and 1. Used only with ``stop="variance"``.
+
+    See Also
+    --------
+    skarce.OrthogonalLeastSquaresRegressor : The estimator that uses this criterion with `Forward`.
+    OrthogonalGCV : The same functions with a ridge on the orthogonalized weights.
+    SharedGCV : GCV with one ridge for all weights.
+
+    Notes
+    -----
+    P projects onto the complement of the active functions. With :math:`\gamma_m=\varphi_m^TP\varphi_m` and
+    :math:`r_m=\varphi_m^TPt`, one more function reduces the residual energy q by :math:`r_m^2/\gamma_m`. This is the error
+    reduction of orthogonal least squares [1]_. The Cholesky factor of the active block, grown without ridges, is the Gram-Schmidt
+    procedure of [1]_ in terms of moments: :math:`\gamma_m` is the squared norm of an orthogonalized candidate.
+
+    With L active functions, v = n - L degrees of freedom are left. Then :math:`V = Nq/v^2` falls exactly if
+
+    .. math:: \kappa = \frac{r^2}{\gamma q} > 1 - \Bigl(1 - \frac1v\Bigr)^2 = \frac{2v - 1}{v^2} .
+
+    References
+    ----------
+    .. [1] Chen, S., Cowan, C. F. N. and Grant, P. M. (1991). Orthogonal least squares learning algorithm for radial basis function
+       networks. IEEE Transactions on Neural Networks 2, 302-309.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import ExplainedVariance
+    >>> from skarce.searches import Forward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", ExplainedVariance(stop="bic"), Forward()).fit(X, y).active_
+    array([1, 3])
     """
 
     stop: str = "gcv"
@@ -50,10 +76,10 @@ class ExplainedVariance(PublishedGCV):
         if self.stop not in STOPS:
             raise ValueError(f"stop must be one of {list(STOPS)}, got {self.stop!r}.")
         if not 0.0 < self.unexplained < 1.0:
-            raise ValueError(f"unexplained must be a share of the variance between 0 and 1, got {self.unexplained!r}.")
+            raise ValueError(f"unexplained must be a share of the variance, between 0 and 1; got {self.unexplained!r}.")
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-        """As many as are independent and leave freedom, those first of which most is left; without ridges."""
+        """Return as many of these functions as are independent and leave a degree of freedom, without ridges."""
         squared_norms = moments.gram.diagonal[members]
         gram = moments.gram.block(members, members) / np.sqrt(np.multiply.outer(squared_norms, squared_norms))
         _, order, rank, _ = lapack.dpstrf(gram, tol=SCARCELY_LEFT, lower=1)
@@ -62,7 +88,7 @@ class ExplainedVariance(PublishedGCV):
         return kept, np.zeros(len(kept))
 
     def ranking(self, state: State) -> Floats:
-        """kappa v^2 / (2v - 1), above 1 exactly where adding reduces GCV."""
+        """Return kappa v^2 / (2v - 1), which is above 1 exactly if adding reduces GCV."""
         freedom = state.moments.n_samples - len(state)
         if freedom - 1.0 < LEAST_FREEDOM:
             return np.zeros(state.moments.n_candidates)
@@ -71,7 +97,7 @@ class ExplainedVariance(PublishedGCV):
         ratio = state.alignment * state.alignment
         ratio *= freedom**2 / ((2.0 * freedom - 1.0) * state.energy)
         ratio /= np.where(usable, leftover, np.inf)
-        # Where two explain all that is left, as the last ones of an interpolation do, the better determined one goes first.
+        # The last candidates of an interpolation each explain all that is left. The better determined one goes first.
         ratio *= 1.0 + TIE * (leftover / np.where(usable, diagonal, np.inf))
         ratio[state.active] = 0.0
         return ratio
@@ -85,7 +111,7 @@ class ExplainedVariance(PublishedGCV):
         return n_samples * float(np.log(n_samples - len(members.ridges)) - 0.5 * np.log(members.energy))
 
     def worth(self, state: State) -> float:
-        """What `Forward` wants large; infinite once it is enough."""
+        """Return what a search makes large, by the rule `stop`. Infinite if enough of the variance is explained."""
         n, size = state.moments.n_samples, len(state)
         if self.stop == "gcv":
             return self.score(state, n)
@@ -95,5 +121,5 @@ class ExplainedVariance(PublishedGCV):
         return np.inf if is_enough else -0.5 * n * float(np.log(state.energy))
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """q / (n - L), unbiased."""
+        """Return q / (n - L), which is unbiased."""
         return members.energy / (n_samples - len(members.ridges))

@@ -1,19 +1,4 @@
-r"""Generalized cross validation with one ridge per weight (Sundararajan, Shevade and Keerthi; Orr 1995a).
-
-.. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P
-
-contains no noise. Searches see the score :math:`-\frac n2\log(q/v^2)`, so that a gain counts in the units of a log evidence
-(n is N, or N - 1 with an intercept). One coordinate has a closed form (FGCV, eqs 9 to 15, in :math:`x=1/(\psi+\zeta)`): with
-:math:`P` that of the model without the function,
-
-.. math::
-    V(x) = N\frac{a - 2bx + cx^2}{(\delta - \varepsilon x)^2},\qquad
-    a = t^TP^2t,\; b = (t^TP^2\varphi)(t^TP\varphi),\; c = \varepsilon(t^TP\varphi)^2,\;
-    \delta = \operatorname{tr}P,\; \varepsilon = \varphi^TP^2\varphi,\; \psi = \varphi^TP\varphi,
-
-which falls from x = 0 (the function is left out) exactly where :math:`\delta b > a\varepsilon`, down to
-:math:`x^* = (\delta b - a\varepsilon)/(\delta c - b\varepsilon)` or to the upper end :math:`1/\psi` (no ridge at all).
-"""
+"""Generalized cross validation with one ridge per weight (Sundararajan, Shevade and Keerthi; Orr 1995a)."""
 
 from __future__ import annotations
 
@@ -29,11 +14,14 @@ from skarce.criteria.own_ridges import settle_ridges
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE, State
 
-NONE_LEFT = 1e-15  # the least share of q or v that rounding may leave
+NONE_LEFT = 1e-15  # the smallest share of q or v that counts; rounding may leave less
 
 
 class Coordinate(NamedTuple):
-    """What V is as a function of one ridge: numbers, or arrays with one entry per function."""
+    """The coefficients of V as a function of one ridge: numbers, or arrays with one entry per function.
+
+    `GCV` explains a, b, c, delta, eps and psi in its notes.
+    """
 
     a: Any
     b: Any
@@ -43,11 +31,11 @@ class Coordinate(NamedTuple):
     psi: Any
 
     def helps(self) -> Any:
-        """Whether the function belongs in the model, with whatever ridge."""
+        """Tell whether the function belongs in the model at some ridge."""
         return self.delta * self.b > self.a * self.eps
 
     def best(self, lowest: Any) -> Any:
-        """x at the least V with the ridge not below `lowest`; 0 where the function is better left out."""
+        """Return x at the smallest V if no ridge is below `lowest`. It is 0 if the function is better left out."""
         slope, curvature = self.delta * self.b - self.a * self.eps, self.delta * self.c - self.b * self.eps
         upper = np.divide(1.0, np.maximum(self.psi, 0.0) + lowest)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -55,7 +43,7 @@ class Coordinate(NamedTuple):
         return np.where(slope > 0.0, np.minimum(inside, upper), 0.0)
 
     def gain(self, x: Any, n_samples: float) -> Any:
-        """What having the function at x gains over leaving it out."""
+        """Return the gain of having the function at x, compared with leaving it out."""
         fit = np.maximum((self.c * x - 2.0 * self.b) * x / self.a, NONE_LEFT - 1.0)
         freedom = np.maximum(-self.eps * x / self.delta, NONE_LEFT - 1.0)
         return n_samples * (np.log1p(freedom) - 0.5 * np.log1p(fit))
@@ -63,12 +51,60 @@ class Coordinate(NamedTuple):
 
 @dataclass(frozen=True)
 class GCV(Criterion):
-    """Generalized cross validation with one ridge per weight: smaller is better.
+    r"""Generalized cross validation with one ridge per weight; smaller is better.
 
     Parameters
     ----------
-    lowest_ridge : float
-        No ridge is below this (in units of the squared candidates). Zero (default) lets the data decide alone.
+    lowest_ridge : float, default=0.0
+        No ridge is smaller than this number. It is in the units of phi'phi, the sum of a candidate's squares over the rows. (With an
+        intercept, the mean of the candidate is subtracted first.) With 0 the data alone decide.
+
+    See Also
+    --------
+    skarce.FastGCVRegressor : The estimator that uses this criterion.
+    skarce.LocalRidgeRegressor : Orr's method for the full model.
+    SharedGCV : GCV with one ridge for all weights.
+    IndividualEvidence : The evidence with one precision per weight.
+
+    Notes
+    -----
+    The criterion
+
+    .. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P
+
+    contains no noise. Searches use the score :math:`-\frac n2\log(q/v^2)`, so that a gain has the units of a log evidence. Here n
+    is N, or N - 1 with an intercept.
+
+    As a function of one ridge :math:`\zeta`, V has a closed form ([1]_, eqs 9 to 15). With :math:`x=1/(\psi+\zeta)` and with
+    :math:`P` of the model without the function,
+
+    .. math::
+        V(x) = N\frac{a - 2bx + cx^2}{(\delta - \varepsilon x)^2},\qquad
+        a = t^TP^2t,\; b = (t^TP^2\varphi)(t^TP\varphi),\; c = \varepsilon(t^TP\varphi)^2,\;
+        \delta = \operatorname{tr}P,\; \varepsilon = \varphi^TP^2\varphi,\; \psi = \varphi^TP\varphi .
+
+    At x = 0 the function is left out. V falls from there exactly if :math:`\delta b > a\varepsilon`. It is smallest at
+    :math:`x^* = (\delta b - a\varepsilon)/(\delta c - b\varepsilon)`, or at the upper end :math:`1/\psi`, where the ridge is zero.
+
+    References
+    ----------
+    .. [1] Sundararajan, S., Shevade, S. and Keerthi, S. S. Fast generalized cross validation algorithm for sparse model learning.
+    .. [2] Orr, M. J. L. (1995a). Local smoothing of radial basis function networks. Proceedings of the International Symposium on
+       Neural Networks, Hsinchu, Taiwan.
+    .. [3] Golub, G. H., Heath, M. and Wahba, G. (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import GCV
+    >>> from skarce.searches import BestAction
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", GCV(), BestAction()).fit(X, y).active_
+    array([1, 3])
     """
 
     lowest_ridge: float = 0.0
@@ -79,10 +115,10 @@ class GCV(Criterion):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):
-            raise ValueError(f"lowest_ridge must be zero or more, and finite; got {self.lowest_ridge!r}.")
+            raise ValueError(f"lowest_ridge must be a finite number of at least 0, got {self.lowest_ridge!r}.")
 
     def ranking(self, state: State) -> Floats:
-        """The ratio r xi / (u noise), above 1 exactly where adding helps (FGCV errata 2.2); there, 1 + the gain."""
+        """Return r xi / (u noise), which is above 1 exactly if adding helps (FGCV errata 2.2). If it helps, return 1 + the gain."""
         usable = state.remainder > state.dependent * state.moments.gram.diagonal
         ratio = state.alignment * state.overlap
         ratio *= state.freedom / state.residual
@@ -114,7 +150,7 @@ class GCV(Criterion):
         return Changes(ridges, each.gain(x, n_samples) - each.gain(now, n_samples))
 
     def settle(self, state: State) -> None:
-        """Let the ridges follow an addition or a removal."""
+        """Adjust the ridges after an addition or a removal."""
         settle_ridges(self, state)
 
     def compiled_rule(self) -> CompiledRule:
@@ -131,7 +167,7 @@ class GCV(Criterion):
         return -_active(members, n_samples).gain(members.spread(), n_samples)[positions]
 
     def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
-        r"""In :math:`\log\zeta`, with E = H^-1 - H^-1 Z H^-1 and k = H^-1 Z w.
+        r"""Return the derivatives in :math:`\log\zeta`, with E = H^-1 - H^-1 Z H^-1 and k = H^-1 Z w.
 
         q_j = 2 zeta_j w_j k_j,  q_ij = delta_ij q_j - 2 zeta_i zeta_j (h_ij (w_i k_j + w_j k_i) - w_i w_j E_ij),
         v_j = zeta_j E_jj,  v_ij = delta_ij v_j - 2 zeta_i zeta_j h_ij E_ij.
@@ -155,13 +191,13 @@ class GCV(Criterion):
         return n_samples * gradient, n_samples * curvature, n_samples * scale
 
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """V in the units of the squared target."""
+        """Return V in the units of the squared target."""
         if n_samples <= 0.0:
-            return np.full_like(score, np.nan)  # one row, and that spent on the intercept: no degree of freedom to divide by
+            return np.full_like(score, np.nan)  # the intercept uses up the only row, and no degree of freedom is left to divide by
         return n_total * np.exp(-2.0 * score / n_samples) / target_scale**2
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """q / v (FGCV, eq. 8)."""
+        """Return q / v (FGCV, eq. 8)."""
         residual, freedom = _fit(members, n_samples)
         return residual / freedom
 
@@ -170,23 +206,23 @@ class GCV(Criterion):
 
 
 def _fit(members: Members, n_samples: float) -> tuple[float, float]:
-    """q = t'P t - w'Z w and v = n - L + sum zeta_i h_ii."""
+    """Return q = t'P t - w'Z w and v = n - L + sum zeta_i h_ii."""
     penalty = float(members.ridges @ members.weights**2)
     freedom = n_samples - float((1.0 - members.ridges * members.spread()).sum())
     return max(members.energy - penalty, NONE_LEFT * members.energy), max(freedom, NONE_LEFT * n_samples)
 
 
 def coordinate_outside(residual: float, freedom: float, alignment: Any, overlap: Any, remainder: Any, leftover: Any) -> Coordinate:
-    """Candidates that are not in: P is that of the model as it stands."""
+    """Return the coefficients for candidates outside the model, with P of the present model."""
     return Coordinate(residual, alignment * overlap, remainder * alignment**2, freedom, remainder, leftover)
 
 
 def coordinate_inside(
     residual: float, freedom: float, weights: Any, ridges: Any, spread: Any, penalty: Any, shrunk: Any
 ) -> Coordinate:
-    """Functions that are in, each with P of the model without it, in the forms that keep all digits (FGCV errata 2.6).
+    """Return the coefficients for active functions, each with P of the model without it (FGCV errata 2.6: no digits are lost).
 
-    `spread` is h_jj, `penalty` h'Z h of its column h of H^-1, and `shrunk` (H^-1 Z w)_j.
+    For function j, let h be column j of H^-1. Then `spread` is h_jj, `penalty` is h'Z h, and `shrunk` is (H^-1 Z w)_j.
     """
     # h_jj - h'Z h = |Phi h|^2 cannot be negative.
     eps = np.maximum(spread - penalty, 0.0) / spread**2

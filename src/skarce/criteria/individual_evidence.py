@@ -1,19 +1,4 @@
-r"""Evidence with one precision per weight, the noise profiled out (or fixed).
-
-With :math:`a = t^TPt` the noise precision at its optimum is :math:`N/a`, and the profiled log evidence
-
-.. math:: L(\Lambda) = -\tfrac N2\log a - \tfrac12\log|I + \Phi\Lambda^{-1}\Phi^T| + \text{const}
-
-has the joint maxima of Tipping and Faul's evidence, but contains no noise. With a fixed noise :math:`\sigma^2` the first
-term is :math:`-a/2\sigma^2` instead. One coordinate has a closed form: with :math:`\psi=\varphi^TP\varphi`,
-:math:`o=\varphi^TPt`, both without the function in question, :math:`D=\psi+\lambda`,
-
-.. math::
-    \text{gain} = -\tfrac N2\log\Bigl(1-\frac{o^2}{aD}\Bigr) + \tfrac12\log\frac\lambda D, \qquad
-    \lambda^* = \psi\,\frac{1-\kappa}{N\kappa-1},\quad \kappa=\frac{o^2}{a\psi},
-
-if :math:`N\kappa>1`, else the function is better left out: the q^2 > s of Tipping and Faul (2003) with the noise at its optimum.
-"""
+"""Evidence with one precision per weight, with the noise profiled out or fixed (Tipping 2001; Tipping and Faul 2003)."""
 
 from __future__ import annotations
 
@@ -34,12 +19,56 @@ ALL_EXPLAINED = 1.0 - 1e-15
 
 @dataclass(frozen=True)
 class IndividualEvidence(Criterion):
-    """Log evidence with one precision per weight (Tipping 2001; Tipping and Faul 2003).
+    r"""Log evidence with one precision per weight; larger is better. This is the criterion of the relevance vector machine.
 
     Parameters
     ----------
-    noise_variance : float or None
-        The variance of the noise where it is known; None (default) puts it at its optimum for every model.
+    noise_variance : float, default=None
+        The variance of the noise if it is known. With None, every model has its own best noise variance.
+
+    See Also
+    --------
+    skarce.RelevanceVectorRegressor : The estimator that uses this criterion.
+    SharedEvidence : The evidence with one precision for all weights.
+    GCV : Generalized cross validation with one ridge per weight.
+
+    Notes
+    -----
+    With :math:`a = t^TPt`, the best noise precision is :math:`N/a`. The profiled log evidence
+
+    .. math:: L(\Lambda) = -\tfrac N2\log a - \tfrac12\log|I + \Phi\Lambda^{-1}\Phi^T| + \text{const}
+
+    has the same joint maxima as the evidence of Tipping and Faul [2]_, but contains no noise. With a fixed noise variance
+    :math:`\sigma^2`, the first term is :math:`-a/2\sigma^2` instead.
+
+    As a function of one ridge :math:`\lambda`, the gain has a closed form. Let :math:`\psi=\varphi^TP\varphi` and
+    :math:`o=\varphi^TPt`, both for the model without this function, and :math:`D=\psi+\lambda`. Then
+
+    .. math::
+        \text{gain} = -\tfrac N2\log\Bigl(1-\frac{o^2}{aD}\Bigr) + \tfrac12\log\frac\lambda D, \qquad
+        \lambda^* = \psi\,\frac{1-\kappa}{N\kappa-1},\quad \kappa=\frac{o^2}{a\psi},
+
+    if :math:`N\kappa>1`. Otherwise the function is better left out. This is the condition :math:`q^2 > s` of [2]_ at the
+    best noise.
+
+    References
+    ----------
+    .. [1] Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. Journal of Machine Learning Research 1,
+       211-244.
+    .. [2] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. Proceedings of
+       the Ninth International Workshop on Artificial Intelligence and Statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import IndividualEvidence
+    >>> from skarce.searches import BestAction
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", IndividualEvidence(), BestAction()).fit(X, y).active_
+    array([1, 3])
     """
 
     noise_variance: float | None = None
@@ -55,7 +84,7 @@ class IndividualEvidence(Criterion):
 
     def ranking(self, state: State) -> Floats:
         alignment, noise = state.alignment, self._noise(state.energy, state.moments.n_samples)
-        # What is left of active and of dependent candidates is not worth a thought: they rank zero.
+        # Active candidates, and candidates that depend on them, rank zero.
         usable = state.leftover > state.dependent * state.moments.gram.diagonal
         ratio = alignment * alignment
         ratio /= np.where(usable, state.leftover * noise, np.inf)
@@ -75,7 +104,7 @@ class IndividualEvidence(Criterion):
 
     def changes(self, members: Members, n_samples: float) -> Changes:
         spread, weights, ridges = members.spread(), members.weights, members.ridges
-        # Without function j: psi = 1/h - lambda, o = w/h, t'P t + w^2/h (FGCV errata 2.6: no digits are lost).
+        # Without function j, psi = 1/h - lambda, o = w/h, and the energy is t'P t + w^2/h (FGCV errata 2.6: no digits are lost).
         leftover = (1.0 / spread) - ridges
         np.maximum(leftover, 1e-16 / spread, out=leftover)
         alignment = weights / spread
@@ -91,7 +120,7 @@ class IndividualEvidence(Criterion):
         return Changes(best, self._gain(leftover, alignment, energy, best, n_samples) - present)
 
     def settle(self, state: State) -> None:
-        """Let the ridges follow an addition or a removal."""
+        """Adjust the ridges after an addition or a removal."""
         settle_ridges(self, state)
 
     def compiled_rule(self) -> CompiledRule:
@@ -103,7 +132,7 @@ class IndividualEvidence(Criterion):
         return -0.5 * (n_samples * float(np.log(members.energy)) + members.log_determinant)
 
     def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
-        # o^2 <= psi noise, times h^2: no division, and exact where lambda h is near one.
+        # o^2 <= psi noise, multiplied by h^2: this needs no division, and is exact if lambda h is near one.
         spread, weights = members.spread(), members.weights
         effect = weights * weights / spread
         return effect <= self._noise(members.energy + effect, n_samples) * (1.0 - members.ridges * spread)
@@ -116,10 +145,11 @@ class IndividualEvidence(Criterion):
         return -0.5 * (n_samples * np.log1p(effect / members.energy) + np.log(ridges * spread))
 
     def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
-        r"""In :math:`\log\lambda`, with q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1.
+        r"""Return the derivatives in :math:`\log\lambda`.
 
-        gradient = (1 - q - s)/2;  -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N), the last term only when the
-        noise is profiled.
+        With q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1, they are
+        gradient = (1 - q - s)/2 and -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N). The last term is zero if the
+        noise is fixed.
         """
         noise = self._noise(members.energy, n_samples)
         root = np.sqrt(members.ridges)
@@ -137,9 +167,9 @@ class IndividualEvidence(Criterion):
         return 0.5 - 0.5 * scale, curvature, scale
 
     def value(self, score: Floats | float, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """The log density of the targets, with all constants, from scores of `target_scale` times the targets."""
+        """Return the log density of the targets with all constants, from scores for the targets multiplied by `target_scale`."""
         if n_samples <= 0.0:
-            return score  # one row, and that spent on the intercept: nothing is left to have a density
+            return score  # the intercept uses up the only row, and nothing is left that has a density
         if self.noise_variance is not None:
             constant = -0.5 * n_samples * np.log(2.0 * np.pi * self.noise_variance)
         else:
@@ -147,18 +177,18 @@ class IndividualEvidence(Criterion):
         return score + constant + n_samples * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """The fixed noise variance, or t'P t / N."""
+        """Return the fixed noise variance, or t'P t / N."""
         return self._noise(members.energy, n_samples)
 
     def _noise(self, energy: Any, n_samples: float) -> Any:
         return energy / n_samples if self.noise_variance is None else self.noise_variance
 
     def _gain(self, leftover: Any, alignment: Any, energy: Any, ridge: Any, n_samples: float) -> Any:
-        """What having a function with this ridge gains over leaving it out (ridge infinite: nothing)."""
+        """Return the gain of having a function at this ridge, compared with leaving it out. It is 0 at an infinite ridge."""
         total = leftover + ridge
         explained = alignment**2 / total
         shrunk = -0.5 * np.log1p(leftover / ridge)  # log(lambda / D) without a difference
         if self.noise_variance is not None:
             return 0.5 * explained / self.noise_variance + shrunk
-        # Of an exact fit rounding may leave more explained than there is.
+        # In an exact fit, rounding may make the explained energy larger than the whole.
         return -0.5 * n_samples * np.log1p(-np.minimum(explained / energy, ALL_EXPLAINED)) + shrunk

@@ -1,11 +1,4 @@
-r"""The penalised error under a ridge that is held, and the smallest set that comes near the model with all candidates.
-
-.. math:: f = \min_w |t - \Phi w|^2 + \rho|w|^2 = t^TPt
-
-One more candidate takes :math:`r^2/(\gamma+\rho)` from f, one function less adds :math:`w_i^2/h_i` to it (Bo, Wang and Jiao,
-Theorem 3.1), with r, :math:`\gamma` and h as in `ActiveSet`. Every function lowers f, so f alone never has enough of them:
-a set is enough when its f is within a share `tol` of that of all candidates, and of those that are enough the smallest is best.
-"""
+"""The penalized error at a fixed ridge, and the smallest set that comes close to the model with all candidates."""
 
 from __future__ import annotations
 
@@ -26,17 +19,52 @@ ALL_EXPLAINED = 1.0 - 1e-15
 
 @dataclass(frozen=True)
 class PenalizedError(Criterion):
-    """The squared error plus rho times the squared weights; smaller is better.
+    r"""The squared error plus :math:`\rho` times the squared weights; smaller is better.
 
     Parameters
     ----------
-    ridge : "evidence" or float
-        rho: the one of largest evidence for the model with all candidates, or a number in the units of phi'phi, the sum of a
-        candidate's squares over the rows (about the mean where there is an intercept).
-    tol : float
-        A set is enough when its f is above that of all candidates by no more than this share. `Forward`, `Backward`,
-        `PlusTakeAway`, `Floating` and `Oscillating` look for the smallest such set; with their `n_basis` for the best one of that
-        size. `BestAction`, which asks for single gains, adds functions as long as f falls.
+    ridge : "evidence" or float, default="evidence"
+        The ridge :math:`\rho`, which is the same for all sets. ``"evidence"`` takes the ridge of largest evidence for the model
+        with all candidates. A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over the rows. (With
+        an intercept, the mean of the candidate is subtracted first.)
+    tol : float, default=0.05
+        A set is good enough if its penalized error is at most ``1 + tol`` times that of the model with all candidates. `Forward`,
+        `Backward`, `PlusTakeAway`, `Floating` and `Oscillating` look for the smallest such set. With their parameter `n_basis` they
+        look for the best set of that size. `BestAction` compares single gains, so it adds functions as long as the error falls.
+
+    See Also
+    --------
+    skarce.BackwardEliminationRegressor : The estimator that uses this error with backward elimination.
+    SharedEvidence : The evidence with one precision for all weights.
+    SharedGCV : GCV with one ridge for all weights.
+
+    Notes
+    -----
+    The penalized error of a set is
+
+    .. math:: f = \min_w |t - \Phi w|^2 + \rho|w|^2 = t^TPt .
+
+    One more candidate reduces f by :math:`r^2/(\gamma+\rho)`. One function less adds :math:`w_i^2/h_i` to f ([1]_, Theorem 3.1).
+    Here :math:`\gamma=\varphi^TP\varphi`, :math:`r=\varphi^TPt`, and :math:`h_i` is the i-th diagonal entry of :math:`H^{-1}`.
+
+    Every function lowers f, so f alone would always ask for more functions. Therefore a set is good enough if its f is close to
+    that of all candidates, and among the sets that are good enough the smallest is best.
+
+    References
+    ----------
+    .. [1] Bo, L., Wang, L. and Jiao, L. Sparse Gaussian processes using backward elimination.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import PenalizedError
+    >>> from skarce.searches import Backward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", PenalizedError(tol=0.05), Backward()).fit(X, y).active_
+    array([1, 3])
     """
 
     ridge: float | str = "evidence"
@@ -47,23 +75,23 @@ class PenalizedError(Criterion):
     def __post_init__(self) -> None:
         is_number = isinstance(self.ridge, (int, float, np.number)) and not isinstance(self.ridge, bool)
         if not (0.0 < float(self.ridge) < np.inf if is_number else self.ridge == "evidence"):
-            raise ValueError(f'ridge must be "evidence", or a positive number (in units of phi\'phi); got {self.ridge!r}.')
+            raise ValueError(f'ridge must be "evidence", or a positive finite number in the units of phi\'phi; got {self.ridge!r}.')
         if not self.tol >= 0.0:
             raise ValueError(f"tol must be at least 0, got {self.tol!r}.")
 
     def prepared(self, moments: Moments) -> PenalizedError:
-        """Find the model with all candidates once: its ridge and its penalized error."""
+        """Compute the model with all candidates once, and keep its ridge and its penalized error."""
         return _WithFullModel(self.ridge, self.tol, *self._full_model(moments))
 
     def with_tol(self, tol: float) -> PenalizedError:
         return replace(self, tol=tol)
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-        """Any functions can be in together."""
+        """Return all of these functions, at the ridge rho."""
         return members, np.full(len(members), self._full_model(moments)[0])
 
     def ranking(self, state: State) -> Floats:
-        """1 + r^2 / ((gamma + rho) f): above 1 for all that lower f at all."""
+        """Return 1 + r^2 / ((gamma + rho) f), which is above 1 for every candidate that lowers f."""
         ranking = 1.0 + self._shares(state, slice(None))
         ranking[state.moments.gram.diagonal <= 0.0] = 0.0
         ranking[state.active] = 0.0
@@ -78,11 +106,11 @@ class PenalizedError(Criterion):
         return -0.5 * n_samples * np.log1p(increments / members.energy)
 
     def score(self, members: Members, n_samples: float) -> float:
-        """-n/2 log f."""
+        """Return -n/2 log f."""
         return -0.5 * n_samples * float(np.log(members.energy))
 
     def worth(self, state: State) -> float:
-        """First of all whether it is enough, then by size; if not, by f. Beside n for each function no gain in f counts."""
+        """Return -n L if a set of L functions is good enough. Other sets rank below all of these, by f."""
         n, size = state.moments.n_samples, len(state)
         full = self._full_model(state.moments)[1]
         if state.energy <= (1.0 + self.tol) * full:
@@ -90,22 +118,22 @@ class PenalizedError(Criterion):
         return -n * (state.moments.n_candidates + 1) - 0.5 * n * float(np.log(state.energy / full))
 
     def rejudged(self, worths: Floats, least: int, n_samples: float, n_candidates: int, tol: float) -> Floats:
-        """The worths of sets of `least` functions and more under a larger `tol`; of sets that are enough already f is not known."""
+        """Return the worths at a larger `tol`. A smaller one is an error: of sets that are good enough already, f is not known."""
         if tol < self.tol:
             raise ValueError(
-                f"with_tol chooses by the tol of the criterion here, and of models within PenalizedError(tol={self.tol}) it is not "
-                f"known how near they are: fit again with PenalizedError(tol={tol})."
+                f"with_tol changes the tol of the criterion here, and can only raise it above PenalizedError(tol={self.tol}). To "
+                f"lower it, fit again with PenalizedError(tol={tol})."
             )
         sizes = least + np.arange(len(worths))
         log_ratios = -2.0 * (worths / n_samples + n_candidates + 1)
         return np.where(log_ratios <= np.log1p(tol), -n_samples * sizes, worths)
 
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """f in the units of the squared target."""
+        """Return f in the units of the squared target."""
         return np.exp(-2.0 * score / n_samples) / target_scale**2 if n_samples > 0.0 else score
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """f / n: where the evidence is largest with rho held."""
+        """Return f / n, the noise variance of largest evidence at the fixed rho."""
         return members.energy / n_samples
 
     def _shares(self, state: State, where: Any) -> Any:
@@ -120,7 +148,7 @@ class PenalizedError(Criterion):
         return self._full_model(state.moments)[0]
 
     def _full_model(self, moments: Moments) -> tuple[float, float]:
-        """Return ridge and penalized error of the model with all candidates; of none if noise alone is as likely."""
+        """Return the ridge and the error f of the model with all candidates, or f = t't if the evidence prefers noise alone."""
         _, _, fit = fit_of_all(moments)
         if not len(fit.squared_norms):
             return 1.0, moments.target_energy
@@ -132,7 +160,19 @@ class PenalizedError(Criterion):
 
 @dataclass(frozen=True)
 class _WithFullModel(PenalizedError):  # noqa: N818
-    """The criterion during a search, which knows the model with all candidates."""
+    """The criterion during a search, when the model with all candidates is known.
+
+    Parameters
+    ----------
+    ridge : "evidence" or float, default="evidence"
+        The ridge as the user gave it.
+    tol : float, default=0.05
+        How close to the model with all candidates is good enough.
+    full_ridge : float, default=1.0
+        The ridge of the model with all candidates.
+    full_energy : float, default=1.0
+        The penalized error of that model.
+    """
 
     full_ridge: float = 1.0
     full_energy: float = 1.0

@@ -1,4 +1,4 @@
-r"""What criteria have in common that publish the generalized cross validation of a set, whatever rule chose it.
+r"""What is common to criteria that publish generalized cross validation, even if another rule chose the set.
 
 .. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P
 """
@@ -16,7 +16,7 @@ _GCV = GCV()
 
 
 class PublishedGCV(Criterion):
-    """Score, published value and noise by generalized cross validation; active functions may only be removed."""
+    """Score, published value and noise by generalized cross validation. The ridges of single functions do not change."""
 
     sense: ClassVar[int] = -1
     kind: ClassVar[str] = GCV.kind
@@ -28,9 +28,9 @@ class PublishedGCV(Criterion):
         return _GCV.removal_gains(members, positions, n_samples)
 
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """V in the units of the squared target."""
+        """Return V in the units of the squared target."""
         return _GCV.value(score, n_samples, n_total, target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """q / v."""
+        """Return q / v."""
         return _GCV.noise_at(members, n_samples)

@@ -1,24 +1,4 @@
-r"""Evidence with one precision for all weights, and the widths of its maximum (Barrio, Romero and Belanche).
-
-With :math:`\lambda = \alpha/\beta`, :math:`a = t^TPt` and :math:`\gamma = \operatorname{tr}(I - P)` the number of well-determined
-weights, eq. (4) of the paper is
-
-.. math::
-    \log P(t|A) = -\tfrac12\Bigl[n\log\frac{2\pi}{\beta} + \log\Bigl|I + \frac{\Phi\Phi^T}{\lambda}\Bigr| + \beta a
-        - \log\frac2\gamma - \log\frac2{n-\gamma}\Bigr],
-
-here with :math:`\max(\gamma, 1)` and :math:`\max(n-\gamma, 1)`: the last two terms stand for the widths of a maximum over
-:math:`\log\alpha` and :math:`\log\beta`, and would reward a model without bound for explaining nothing, or all.
-
-One more candidate, or one function less, at the :math:`\alpha` and :math:`\beta` of the set (errata 3.1, 4, 5.1):
-
-.. math::
-    2\Delta_{+k} &= -\log(1 + \gamma_k/\lambda) + \beta r_k^2/(\gamma_k+\lambda) + \text{widths}(\gamma + u_k/(\gamma_k+\lambda)) \\
-    2\Delta_{-i} &= -\beta w_i^2/h_i - \log(\lambda h_i) + \text{widths}(\gamma - 1 + \lambda h^{(2)}_i/h_i)
-
-with :math:`\gamma_k, r_k, u_k, h_i` as in `skarce.states.active_set` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`; the paper's
-:math:`R_k` is :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
-"""
+"""Evidence with one precision for all weights, with the widths of its maximum (Barrio, Romero and Belanche)."""
 
 from __future__ import annotations
 
@@ -37,21 +17,71 @@ from skarce.states.members import Members
 from skarce.states.state import State
 
 REESTIMATES = ("tight", "paper")
-# The first values of the paper for a target of unit variance: alpha = 1e-3, beta = 10.
+# The initial values of the paper, for a target of unit variance: alpha = 1e-3, beta = 10.
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 
 
 @dataclass(frozen=True)
 class SharedEvidence(Criterion):
-    """Log evidence with one precision for all weights; larger is better.
+    r"""Log evidence with one precision for all weights; larger is better.
 
     Parameters
     ----------
-    reestimate : {"tight", "paper"}
-        How the two precisions follow the set: ``"tight"`` puts them where the evidence is largest, so that it is a function of
-        the set; ``"paper"`` iterates from the values of the set before, until they move by less than `eps` of their widths.
-    eps : float
-        For ``"paper"``.
+    reestimate : {"tight", "paper"}, default="tight"
+        How to estimate the two precisions (of the weights and of the noise) when the set changes. ``"tight"`` takes the values of
+        largest evidence, so that the evidence depends on the set alone. ``"paper"`` iterates the updates of the paper, from the
+        values of the previous set.
+    eps : float, default=0.1
+        When the iterations of ``"paper"`` stop: both precisions move by less than `eps` times the width of the maximum. Used only
+        with ``reestimate="paper"``.
+
+    See Also
+    --------
+    skarce.EvidenceSearchRegressor : The estimator that uses this criterion.
+    IndividualEvidence : The evidence with one precision per weight.
+    SharedGCV : GCV with one ridge for all weights.
+
+    Notes
+    -----
+    Let :math:`\lambda = \alpha/\beta` and :math:`a = t^TPt`, and let :math:`\gamma = \operatorname{tr}(I - P)` be the number of
+    well-determined weights. Eq. (4) of [1]_ is
+
+    .. math::
+        \log P(t|A) = -\tfrac12\Bigl[n\log\frac{2\pi}{\beta} + \log\Bigl|I + \frac{\Phi\Phi^T}{\lambda}\Bigr| + \beta a
+            - \log\frac2\gamma - \log\frac2{n-\gamma}\Bigr] .
+
+    The last two terms stand for the widths of the maximum over :math:`\log\alpha` and :math:`\log\beta`. As printed, they would
+    reward a model without bound for explaining nothing or everything. Therefore :math:`\max(\gamma, 1)` and
+    :math:`\max(n-\gamma, 1)` replace :math:`\gamma` and :math:`n-\gamma` here.
+
+    One more candidate, or one function less, changes the log evidence at the :math:`\alpha` and :math:`\beta` of the set by
+
+    .. math::
+        2\Delta_{+k} &= -\log(1 + \gamma_k/\lambda) + \beta r_k^2/(\gamma_k+\lambda)
+            + \text{widths}(\gamma + u_k/(\gamma_k+\lambda)) \\
+        2\Delta_{-i} &= -\beta w_i^2/h_i - \log(\lambda h_i) + \text{widths}(\gamma - 1 + \lambda h^{(2)}_i/h_i)
+
+    (errata 3.1, 4, 5.1). Here :math:`\gamma_k=\varphi_k^TP\varphi_k`, :math:`r_k=\varphi_k^TPt`,
+    :math:`u_k=\varphi_k^TP^2\varphi_k`, :math:`h=\operatorname{diag}H^{-1}` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`. The paper's :math:`R_k` is
+    :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
+
+    References
+    ----------
+    .. [1] Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
+       regression.
+    .. [2] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import SharedEvidence
+    >>> from skarce.searches import Floating
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", SharedEvidence(), Floating()).fit(X, y).active_
+    array([1, 3])
     """
 
     reestimate: str = "tight"
@@ -59,7 +89,7 @@ class SharedEvidence(Criterion):
 
     needs_squares: ClassVar[bool] = True
     shares_ridge: ClassVar[bool] = True
-    remark: ClassVar[str] = "eq. (4) of Barrio et al., two terms more than that of other methods"
+    remark: ClassVar[str] = "eq. (4) of Barrio et al., which has two more terms than the evidence of other methods"
 
     def __post_init__(self) -> None:
         if self.reestimate not in REESTIMATES:
@@ -68,15 +98,18 @@ class SharedEvidence(Criterion):
             raise ValueError(f"eps must be positive, got {self.eps!r}.")
 
     def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
-        """The state that suits it: in eigenvectors, where the ridge moves for nothing."""
+        """Return an `EigenSet`, in which a change of the ridge costs almost nothing."""
         return EigenSet(moments, active, ridges)
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-        """Any functions can be in together; the ridge is then re-estimated."""
+        """Return all of these functions, at a first ridge that is estimated again later."""
         return members, np.full(len(members), FIRST_RIDGE)
 
     def ranking(self, state: State) -> Floats:
-        """1 + gain, or 1 / (1 - gain) where that is negative; while nothing is in, by what each explains alone (errata 3.8)."""
+        """Return 1 + gain, or 1 / (1 - gain) if the gain is negative.
+
+        In an empty set, rank candidates by what each explains alone (errata 3.8).
+        """
         if not len(state):
             return first_ranking(state)
         usable = np.flatnonzero(state.remainder > state.dependent * state.moments.gram.diagonal)
@@ -102,7 +135,7 @@ class SharedEvidence(Criterion):
         return 0.5 * (fit + _widths(members.well_determined(), ridges * squared[positions] / spread - 1.0, n_samples))
 
     def settle(self, state: State) -> None:
-        """Re-estimate the two precisions of the set, held in the state as ridge and noise."""
+        """Estimate the two precisions of the set again. The state holds them as ridge and noise."""
         size = len(state)
         if not size:
             state.noise = None
@@ -119,7 +152,7 @@ class SharedEvidence(Criterion):
         state.noise = noise
 
     def score(self, members: Members, n_samples: float) -> float:
-        """Eq. (4), with all constants, for the target as it is scaled."""
+        """Return eq. (4) with all constants, for the scaled target."""
         if not n_samples > 0.0:
             return 0.0
         noise = self.noise_at(members, n_samples)
@@ -128,11 +161,11 @@ class SharedEvidence(Criterion):
         return -0.5 * float(likelihood + np.log(0.5 * max(determined, 1.0)) + np.log(0.5 * max(n_samples - determined, 1.0)))
 
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
-        """Eq. (4) of the targets in user units."""
+        """Return eq. (4) of the targets in user units."""
         return score + max(n_samples, 0.0) * np.log(target_scale)
 
     def noise_at(self, members: Members, n_samples: float) -> float:
-        """1 / beta: held in the state, or t'P t / n."""
+        """Return 1 / beta: the noise variance held in the state, or t'P t / n."""
         return members.energy / n_samples if members.noise is None else members.noise
 
     def _addition_gains(self, state: State, where: Any) -> Any:
@@ -144,7 +177,7 @@ class SharedEvidence(Criterion):
 
 
 def _widths(determined: float, more: Any, n_samples: float) -> Any:
-    """log(gamma / gamma') + log((n - gamma) / (n - gamma')), gamma' = gamma + more, each not below 1 (errata 3.7)."""
+    """Return log(gamma / gamma') + log((n - gamma) / (n - gamma')), gamma' = gamma + more, each at least 1 (errata 3.7)."""
     after = determined + more
     of_weights = np.log(max(determined, 1.0) / np.maximum(after, 1.0))
     return of_weights + np.log(max(n_samples - determined, 1.0) / np.maximum(n_samples - after, 1.0))

@@ -1,11 +1,4 @@
-r"""Generalized cross validation with one ridge for all weights (Orr 1995b, regularised forward selection).
-
-At the ridge of the moment, one more candidate changes V as in `skarce.criteria.gcv` with :math:`x = 1/(\gamma+\lambda)`:
-
-.. math:: q' = q - 2\,r\,\xi\,x + u\,r^2x^2, \qquad v' = v - u\,x .
-
-After an addition the ridge moves to the minimum of V for the set, which is one-dimensional in the eigenvectors of the active block.
-"""
+"""Generalized cross validation with one ridge for all weights (Orr 1995b, regularized forward selection)."""
 
 from __future__ import annotations
 
@@ -20,20 +13,20 @@ from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
 from skarce.states.state import DEPENDENT, State, resolved_energy
 
-STILL = 0.01  # a ridge that would move by less than this share stays where it is
-PER_DOUBLING = 128  # the ridge is looked at again after every addition, or so often while the number of functions doubles
-NONE_LEFT = 1e-15  # the least share of q that rounding may leave
+STILL = 0.01  # a ridge that would move by less than this share stays
+PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
+NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less
 
 
 def check_ridge(ridge: Any) -> None:
-    """A ridge is "gcv" or a number that is not negative."""
+    """Raise a ValueError if a ridge is neither "gcv" nor a finite number of at least 0."""
     is_number = isinstance(ridge, (int, float, np.number)) and not isinstance(ridge, bool)
     if not (ridge == "gcv" if not is_number else 0.0 <= float(ridge) < np.inf):
-        raise ValueError(f'ridge must be "gcv", or a finite number that is not negative (in units of phi\'phi); got {ridge!r}.')
+        raise ValueError(f'ridge must be "gcv", or a finite number of at least 0 in the units of phi\'phi; got {ridge!r}.')
 
 
 def first_ranking(state: State) -> Floats:
-    """n kappa with kappa = o^2 / (t't p): while nothing is in, each candidate is judged at its own best ridge (FGCV errata 2.4)."""
+    """Return n kappa with kappa = o^2 / (t't p). In an empty set, each candidate is at its own best ridge (FGCV errata 2.4)."""
     usable = state.leftover > 0.0
     ratio = state.alignment**2 * (state.moments.n_samples / state.energy)
     ratio /= np.where(usable, state.leftover, np.inf)
@@ -41,7 +34,10 @@ def first_ranking(state: State) -> Floats:
 
 
 def first_ridge(state: State, candidate: int) -> float:
-    """The ridge with the least V of one candidate alone, p (t't p - o^2) / (n o^2 - t't p), within the range that is searched."""
+    """Return the ridge of smallest V for one candidate alone.
+
+    It is p (t't p - o^2) / (n o^2 - t't p), within the range that is searched.
+    """
     length, projected = float(state.leftover[candidate]), float(state.alignment[candidate]) ** 2
     lowest, highest = (bound * length for bound in SEARCHED)
     surplus = state.moments.n_samples * projected - state.energy * length
@@ -51,19 +47,54 @@ def first_ridge(state: State, candidate: int) -> float:
 
 
 def gain_of(improvement: float, n_samples: float) -> float:
-    """n/2 log(V / V after)."""
+    """Return the gain n/2 log(V / V after) from the ratio V / V after."""
     return 0.5 * n_samples * float(np.log(improvement)) if improvement > 0.0 else -np.inf
 
 
 @dataclass(frozen=True)
 class SharedGCV(PublishedGCV):
-    """Generalized cross validation with one ridge for all weights.
+    r"""Generalized cross validation with one ridge for all weights; smaller is better.
 
     Parameters
     ----------
-    ridge : "gcv" or float
-        ``"gcv"`` moves the ridge to the least GCV after every addition (`Forward` asks for that); a number fixes it, in the
-        units of phi'phi: the sum of a candidate's squares over the rows, about the mean where there is an intercept.
+    ridge : "gcv" or float, default="gcv"
+        With ``"gcv"``, the ridge moves to the smallest GCV after every addition or removal. (With more than 256 functions it does
+        so less often, to save time.) A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over the rows.
+        (With an intercept, the mean of the candidate is subtracted first.)
+
+    See Also
+    --------
+    skarce.RegularizedForwardRegressor : The estimator that uses this criterion with `Forward`.
+    OrthogonalGCV : The same with a ridge on the orthogonalized weights.
+    GCV : GCV with one ridge per weight.
+    SharedEvidence : The evidence with one precision for all weights.
+
+    Notes
+    -----
+    The criterion is :math:`V = Nq/v^2` with :math:`q = t^TP^2t` and :math:`v = \operatorname{tr}P`. At the present ridge
+    :math:`\lambda`, one more candidate changes q and v as in `GCV`, with :math:`x = 1/(\gamma+\lambda)`:
+
+    .. math:: q' = q - 2\,r\,\xi\,x + u\,r^2x^2, \qquad v' = v - u\,x .
+
+    Here :math:`\gamma=\varphi^TP\varphi`, :math:`r=\varphi^TPt`, :math:`u=\varphi^TP^2\varphi` and :math:`\xi=\varphi^TP^2t`. After
+    an addition the ridge moves to the minimum of V for the set. In terms of the eigenvectors of the active block, this is a problem
+    in one dimension.
+
+    References
+    ----------
+    .. [1] Orr, M. J. L. (1995b). Regularization in the selection of radial basis function centres. Neural Computation 7, 606-623.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import SharedGCV
+    >>> from skarce.searches import Forward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", SharedGCV(), Forward()).fit(X, y).active_
+    array([1, 3])
     """
 
     ridge: float | str = "gcv"
@@ -76,7 +107,7 @@ class SharedGCV(PublishedGCV):
         check_ridge(self.ridge)
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
-        """Any functions can be in together, under the ridge with the least V of them."""
+        """Return all of these functions, at the ridge of smallest V."""
         ridge = self.ridge
         if isinstance(ridge, str):
             gram, projections = moments.gram.block(members, members), moments.projections[members]
@@ -84,7 +115,7 @@ class SharedGCV(PublishedGCV):
         return members, np.full(len(members), float(ridge))
 
     def ranking(self, state: State) -> Floats:
-        """V without a candidate over V with it, above 1 exactly where adding it helps."""
+        """Return V without a candidate over V with it. It is above 1 exactly if adding helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
         usable = np.flatnonzero(state.remainder > DEPENDENT * state.moments.gram.diagonal)
@@ -98,7 +129,7 @@ class SharedGCV(PublishedGCV):
         return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
 
     def settle(self, state: State) -> None:
-        """Move the ridge to the least V of the set, and the state with it: after every addition while functions are few."""
+        """Move the ridge of the state to the smallest V of the set. With few functions, do so after every step."""
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
@@ -107,7 +138,7 @@ class SharedGCV(PublishedGCV):
             state.keep(np.arange(size), np.full(size, ridge))
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
-        """The ridges of the first `size` functions, the best for just these; they penalise the weights themselves."""
+        """Return the best ridge for the first `size` functions alone. It penalizes the weights themselves."""
         if isinstance(self.ridge, str):
             return np.full(size, _best_ridge(state, size) if size else 0.0), None
         return np.full(size, float(self.ridge)), None
@@ -119,14 +150,14 @@ class SharedGCV(PublishedGCV):
 
 
 def _best_ridge(state: State, size: int) -> float:
-    """The ridge with the least V of the first `size` functions."""
+    """Return the ridge of smallest V for the first `size` functions."""
     moments, active = state.moments, state.active[:size]
     gram = state.gram_rows[:size, active]
     return OrthogonalFit.of_block(gram, moments.projections[active], resolved_energy(moments), moments.n_samples).best_ridge()
 
 
 def _improvement(state: State, where: Any, ridge: float) -> Any:
-    """V over V with one more candidate at x = 1/(gamma + lambda) (FGCV errata 2.3)."""
+    """Return V over V with one more candidate at x = 1/(gamma + lambda) (FGCV errata 2.3)."""
     x = 1.0 / (state.leftover[where] + ridge)
     explained = state.alignment[where] * x
     residual = state.residual + explained * (state.remainder[where] * explained - 2.0 * state.overlap[where])
@@ -135,6 +166,6 @@ def _improvement(state: State, where: Any, ridge: float) -> Any:
 
 
 def quotient(residual: float, residual_after: Any, freedom: float, freedom_after: Any, n_samples: float) -> Any:
-    """V over V after; 0, and so never chosen, where no freedom is left after."""
+    """Return V over V after. It is 0, and the candidate is never chosen, if no freedom would be left."""
     share = np.where(freedom_after > NO_FREEDOM * n_samples, freedom_after / freedom, 0.0)
     return share**2 / np.maximum(residual_after / residual, NONE_LEFT)

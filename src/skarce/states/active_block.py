@@ -92,7 +92,7 @@ class ActiveBlock(Members):
         return ActiveBlock(self.gram, self.projections, self.target_energy, ridges)
 
     def without(self, positions: Indices, energy: float, log_determinant: float, inverse: Floats, weights: Floats) -> ActiveBlock:
-        """Return only the functions at `positions`. The caller knows the energy and the other quantities after the removal."""
+        """Return only the functions at `positions`. The other arguments say what the caller already knows of them."""
         smaller = object.__new__(ActiveBlock)
         square = positions[:, None], positions
         smaller.gram = self.gram[square]

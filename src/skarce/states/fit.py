@@ -15,7 +15,7 @@ from skarce.states.outcome import Outcome
 
 
 class Nested(NamedTuple):
-    """Models of consecutive sizes, each of which contains the smaller ones. Size k has the first k functions of `order`.
+    """Models of consecutive sizes. Each model contains the smaller ones: size k has the first k functions of `order`.
 
     Attributes
     ----------
