@@ -1,4 +1,4 @@
-"""The scikit-learn face: validation, fitted attributes, nothing numerical."""
+"""Estimators with the scikit-learn interface: parameters, validation and fitted attributes; nothing numerical."""
 
 from skarce.estimators.backward_elimination import BackwardEliminationRegressor
 from skarce.estimators.criterion_search import CriterionSearch

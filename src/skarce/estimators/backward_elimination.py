@@ -191,7 +191,7 @@ class BackwardEliminationRegressor(NestedRegressor):
         return Elimination(self._rule(self.tol), check_weight_variance(self.weight_variance), self.n_basis, self.keep_path)
 
     def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        """Widths have all of the time."""
+        """Return options that give all of max_time to the learning of widths."""
         return {**super()._width_options(rows, method), "max_time": self.max_time}
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

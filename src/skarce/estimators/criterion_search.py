@@ -1,4 +1,4 @@
-"""Search over parameters by the model's own criterion: one fit for each candidate, and no folds."""
+"""Search over parameters by the criterion of the model: one fit for each candidate, without folds."""
 
 from __future__ import annotations
 
@@ -158,19 +158,22 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit every candidate, and keep the best.
+        """Fit all candidates and keep the best one.
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or what else the estimator takes
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-        **fit_params
-            For the estimator's `fit`, such as `sample_weight`; for that of a step of a pipeline, ``step__sample_weight``. With
-            metadata routing switched on, what the estimator asked for by `set_fit_request`.
+        X : array-like of shape (n_samples, n_features)
+            Training inputs, or any other input that the estimator takes.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets, or class labels of a classifier.
+        **fit_params : dict
+            Parameters for `fit` of the estimator, such as `sample_weight`, or ``step__sample_weight`` for a step of a pipeline. If
+            metadata routing is enabled, those that the estimator requested by `set_fit_request`.
 
         Returns
         -------
-        self
+        self : object
+            Fitted search.
         """
         self._check_choices()
         if _routing_enabled():
@@ -199,18 +202,57 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, **params: Any) -> Any:
-        """The prediction of the best model; `return_std` and its like are passed on."""
+        """Predict with the best model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        **params : dict
+            Parameters for `predict` of the best model, such as `return_std`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions of the best model. A tuple with their std if ``return_std=True``.
+        """
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **params)
 
     @available_if(_best_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the best model, where it is a classifier."""
+        """Return class probabilities of the best model. Only available for classifiers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """That of the best model: R2 of a regressor."""
+        """Return the score of the best model: R^2 of a regressor, accuracy of a classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Test targets.
+        **params : dict
+            Parameters for `score` of the best model, such as `sample_weight`.
+
+        Returns
+        -------
+        score : float
+            Score of the best model.
+        """
         check_is_fitted(self, "best_estimator_")
         if _routing_enabled():
             params = process_routing(self, "score", **params).estimator.score
@@ -218,17 +260,17 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def classes_(self) -> Any:
-        """Of the best model, where it is a classifier."""
+        """Class labels of the best model. Only available for classifiers."""
         return self.best_estimator_.classes_
 
     @property
     def n_features_in_(self) -> int:
-        """As the best model saw."""
+        """Number of features seen during :term:`fit`."""
         return self._of_the_best("n_features_in_")
 
     @property
     def feature_names_in_(self) -> Any:
-        """As the best model saw."""
+        """Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings."""
         return self._of_the_best("feature_names_in_")
 
     def __sklearn_tags__(self) -> Any:
@@ -239,7 +281,13 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """As scikit-learn asks of an estimator that holds another: `fit` is for that one's `fit`, `score` for its `score`."""
+        """Return the metadata routing of this search: `fit` and `score` go to those of the estimator.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Routing information of scikit-learn.
+        """
         same = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=same)
 
@@ -250,9 +298,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"n_iter, the number of draws, must be a whole number of at least 1, got {self.n_iter!r}.")
         is_whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
         if self.n_jobs is not None and not (is_whole and self.n_jobs != 0):
-            raise ValueError(
-                f"n_jobs must be None (one process), a number of processes, or -1 for one on every core; got {self.n_jobs!r}."
-            )
+            raise ValueError(f"n_jobs must be None (one process), a number of processes, or -1 for all cores, got {self.n_jobs!r}.")
 
     def _of_the_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
@@ -261,20 +307,20 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _candidates(self) -> list[dict[str, Any]]:
         if (self.param_grid is None) == (self.param_distributions is None):
-            raise ValueError("give either param_grid or param_distributions, and not both.")
+            raise ValueError("Give either param_grid or param_distributions, not both.")
         if self.param_grid is not None:
             candidates = list(ParameterGrid(self.param_grid))
         else:
             candidates = list(ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state))
         if not candidates:
-            raise ValueError("there is no candidate: every list of values in param_grid needs one at least.")
+            raise ValueError("There is no candidate. Every list of values in param_grid needs at least one value.")
         return candidates
 
     def _groups(self, candidates: list[dict[str, Any]]) -> list[Group]:
-        """Unfitted estimators with their places, those together that share moments."""
+        """Return unfitted estimators with their indices, grouped by shared moments."""
         groups: dict[Any, Group] = {}
         for index, params in enumerate(candidates):
-            # Values may be estimators, of which every candidate needs its own.
+            # Values may be estimators, and every candidate needs its own copy.
             estimator = clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
             key = moments_key(estimator, params) if shares_moments(estimator) else index
             groups.setdefault(key, []).append((index, estimator))

@@ -1,4 +1,4 @@
-"""All candidates with one precision, by evidence."""
+"""Regression with all candidates and one precision, by evidence."""
 
 from __future__ import annotations
 

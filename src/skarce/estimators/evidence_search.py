@@ -14,7 +14,7 @@ from skarce.posteriors.nested import NestedPath
 from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway, Search
 
 SEARCHES: dict[str, Callable[[], Any]] = {
-    "forward": lambda: Forward(16, 0.0, share=0.3),  # the paper's rule, as in the others
+    "forward": lambda: Forward(16, 0.0, share=0.3),  # the stopping rule of the paper, as in the other searches
     "plus-take-away": lambda: PlusTakeAway(2, 1),
     "floating": Floating,
     "oscillating": lambda: Oscillating(5),
@@ -202,16 +202,16 @@ class EvidenceSearchRegressor(NestedRegressor):
         return self._strategy().replay(path.worths, path.least, path.n_samples, tol)
 
     def _strategy(self) -> Search:
-        """The search with the parameters that are given here."""
+        """Return the search with the parameters of this estimator."""
         search = SEARCHES[self.search]() if isinstance(self.search, str) and self.search in SEARCHES else self.search
         if isinstance(search, type) and issubclass(search, Search):
-            raise ValueError(f"search must be an object, and {search.__name__} is a class: write {search.__name__}().")
+            raise ValueError(f"search must be an object, but {search.__name__} is a class. Write {search.__name__}().")
         if not isinstance(search, Search):
-            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
+            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches, got {search!r}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
         if not given.keys() <= {field.name for field in fields(search)}:
-            raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}: use another search.")
+            raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}. Use another search.")
         twice = [name for name in given if getattr(search, name) is not None]
         if twice:
-            raise ValueError(f"{', '.join(twice)} given twice, here and in {type(search).__name__}(...): leave one of them out.")
+            raise ValueError(f"{', '.join(twice)} is given twice, here and in {type(search).__name__}(...). Remove one of them.")
         return replace(search, **given) if given else search

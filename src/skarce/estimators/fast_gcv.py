@@ -1,4 +1,4 @@
-"""Regression by generalized cross validation with one ridge per weight."""
+"""Regression by generalized cross validation, with one ridge for each weight."""
 
 from __future__ import annotations
 

@@ -195,28 +195,28 @@ class LaplacePriorRegressor(SparseRegressorBase):
         return [
             *super()._warnings(posteriors),
             f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
-            f"{max(reached):.6g}, the smallest one on the way that has no more functions. Raise max_active for the penalty that "
-            "was asked for.",
+            f"{max(reached):.6g}, the smallest penalty on the path with at most this many functions. Raise max_active to reach "
+            "the penalty that you asked for.",
         ]
 
 
 def _penalties(posteriors: list[Posterior]) -> list[float]:
-    """The last row of a trace is of the model that was chosen; a target that does not vary has none."""
+    """Return the chosen penalties, from the last row of each trace. NaN if a target does not vary."""
     return [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
 
 
 def _checked(penalty: Any) -> tuple[float, ...] | None:
-    """The penalties to choose from, None for "gcv"."""
+    """Return the penalties to choose from. None stands for "gcv"."""
     if isinstance(penalty, str) and penalty == "gcv":
         return None
     try:
         values = np.atleast_1d(np.asarray(penalty))
-        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # "1.0" is no number
-    except ValueError:  # lists of several lengths
+        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # the string "1.0" is not a number
+    except ValueError:  # nested lists of different lengths
         values = np.empty(0)
     if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
-            'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to '
-            f"choose from by GCV; got {penalty!r}."
+            'penalty must be "gcv", a finite number of at least 0 (the weight mu of |a|_1), or an array of such numbers to '
+            f"choose from by GCV, got {penalty!r}."
         )
     return tuple(values)

@@ -1,4 +1,4 @@
-"""Regularised forward selection."""
+"""Regularized forward selection."""
 
 from __future__ import annotations
 

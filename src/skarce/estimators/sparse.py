@@ -1,4 +1,4 @@
-"""Any criterion with any search."""
+"""Regression by any criterion and any search."""
 
 from __future__ import annotations
 
@@ -164,9 +164,9 @@ class SparseRegressor(NestedRegressor):
         criterion = IndividualEvidence() if self.criterion is None else self.criterion
         search = BestAction() if self.search is None else self.search
         if not isinstance(criterion, Criterion):
-            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
+            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None, got {self.criterion!r}.")
         if not isinstance(search, Search):
-            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")
+            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {search!r}.")
         return Selection(criterion, search, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -1,4 +1,4 @@
-"""Stepwise regression, the classical rival."""
+"""Stepwise regression by F tests."""
 
 from __future__ import annotations
 
@@ -153,5 +153,5 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
         if self.direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {list(DIRECTIONS)}, got {self.direction!r}.")
         if not 0.0 < self.enter <= self.leave <= 1.0:
-            raise ValueError(f"enter and leave must be levels with 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
+            raise ValueError(f"enter and leave must satisfy 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
         return Stepwise(self.direction, self.enter, self.leave)

@@ -27,8 +27,8 @@ CHOICES = {
     "restarts": ("doubling", "always"),
 }
 NOTHING_LEFT = (
-    "Least squares with as many candidates as rows fits any target, and leaves nothing to tell the noise: neither its std nor its "
-    'tests mean anything. Use prior="ard" or "shared".'
+    "Least squares with as many candidates as rows fits any target, so the noise cannot be estimated: neither std nor tests mean "
+    'anything. Use prior="ard" or "shared".'
 )
 COLLAPSED = (
     'The factorized form of prior="shared" has collapsed to a model without weights, as it does if their mean squared t statistic '
@@ -228,18 +228,23 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         self.verbose = verbose
         self.random_state = random_state
 
-    # What a fitted model tells --------------------------------------------------------------------------------------------
+    # Fitted model -------------------------------------------------------------------------------------------------------
 
     def coef_marginals(self) -> Any:
-        """The paper's posterior of single weights, a frozen `scipy.stats` distribution: normal, or Student's t.
+        """Return the paper's posterior of single weights, with independent weights.
 
-        The paper takes the weights for independent given the fake targets, so these are narrower than `coef_interval` by a factor
-        of about the square root of the number of inputs that matter.
+        The paper assumes that the weights are independent given the fake targets. These distributions are therefore narrower than
+        `coef_interval`, by a factor of about the square root of the number of inputs that matter.
+
+        Returns
+        -------
+        marginals : frozen distribution of scipy.stats
+            Normal, or Student's t with ``posterior="student-t"``, with one entry for each active weight.
         """
         posterior = self._only_posterior()
         if not posterior.is_factorized:
             raise ValueError(
-                'prior="shared" with factorized=False and prior="none" have no factorised posterior: use coef_interval.'
+                'prior="shared" with factorized=False and prior="none" have no factorized posterior. Use coef_interval.'
             )
         return posterior.marginals(self.posterior)
 
@@ -260,7 +265,7 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     def _check_streaming(self) -> None:
         if self.noise != "gaussian":
             raise AttributeError(
-                'partial_fit keeps no rows, and noise="student-t" weighs them again and again. Use noise="gaussian".'
+                'partial_fit keeps no rows, but noise="student-t" needs them to update their weights. Use noise="gaussian".'
             )
 
     def _warnings(self, posteriors: list[VariationalPosterior]) -> list[str]:
@@ -280,11 +285,11 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         freedom = self.degrees_of_freedom
         if freedom is not None and not (isinstance(freedom, Real) and 2.0 < float(freedom) < np.inf):
             raise ValueError(
-                f"degrees_of_freedom must be a finite number above 2, or None to learn it; got {freedom!r}. For infinity use "
+                f"degrees_of_freedom must be a finite number above 2, or None to learn it, got {freedom!r}. For infinity use "
                 'noise="gaussian".'
             )
         if freedom is not None and self.noise == "gaussian":
-            raise ValueError(f'degrees_of_freedom={freedom!r} is for noise="student-t", and this noise is normal.')
+            raise ValueError(f'degrees_of_freedom={freedom!r} needs noise="student-t", got noise="gaussian".')
         check_forgetting(self.forgetting)
         if self.noise == "student-t" and self.solver != "direct":
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')

@@ -193,8 +193,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         if not is_at_rows or n_rows <= MANY_ROWS:
             return basis
         warnings.warn(
-            f"{n_rows} rows: {LANDMARKS} landmarks are the candidates, as all of them have to be held at once. "
-            "Choose with KernelBasis(centers=...).",
+            f"There are {n_rows} rows, and all candidates have to fit into memory: {LANDMARKS} landmarks are used as centers. "
+            "Use KernelBasis(centers=...) to choose others.",
             UserWarning,
             stacklevel=4,
         )
