@@ -16,7 +16,7 @@ from skarce.posteriors.nested import NestedPath
 class BackwardEliminationRegressor(NestedRegressor):
     r"""Sparse Gaussian process by backward elimination.
 
-    The model with all candidates is learned by evidence: one precision for the weights, the noise, and with
+    The model with all candidates is learned by evidence [2]_: one precision for the weights, the noise, and with
     ``KernelBasis(gamma="ard")`` a width for each input. Then functions are removed one by one. Each step removes the function that
     raises the penalized error least [1]_. The result predicts nearly as well as the full model. `with_n_basis` and `with_tol`
     return other models from the same path.

@@ -13,7 +13,7 @@ class EvidenceRegressor(SparseRegressorBase):
     r"""Dense model with all candidates, one weight precision and the noise by evidence.
 
     This is Bayesian ridge regression on the candidates, or a Gaussian process with covariance Phi Phi'. Sparse models are compared
-    with it. With ``KernelBasis(gamma="ard")`` the kernel widths are learned by the same evidence.
+    with it [2]_ [3]_. With ``KernelBasis(gamma="ard")`` the kernel widths are learned by the same evidence.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
 
     Notes
     -----
-    With :math:`P = I - \Phi(\Phi^T\Phi + \lambda I)^{-1}\Phi^T`, sets are compared by
+    With :math:`P = I - \Phi(\Phi^T\Phi + \lambda I)^{-1}\Phi^T`, sets are compared by GCV [2]_,
 
     .. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P.
 
