@@ -83,8 +83,8 @@ def test_one_class_only_is_an_error():
         (["a", "b", None] * 10, r"y has 10 missing labels, the first \(None\) in row 2"),
         (["a", "b"] * 10 + [np.nan], r"y has 1 missing label, the first \(nan\) in row 20"),
         (pd.Series(["a", "b"] * 10 + [pd.NA], dtype="string"), r"y has 1 missing label, the first \(<NA>\) in row 20"),
-        (["a", 2] * 10, r"y mixes texts with other labels \(types int, str\)"),
-        ([2, "a"] * 10, r"y mixes texts with other labels \(types int, str\)"),
+        (["a", 2] * 10, r"y mixes strings with other labels \(types int, str\)"),
+        ([2, "a"] * 10, r"y mixes strings with other labels \(types int, str\)"),
     ],
 )
 def test_labels_that_cannot_be_are_named(rng, model, labels, message):

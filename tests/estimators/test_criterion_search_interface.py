@@ -94,12 +94,12 @@ def test_a_search_without_anything_to_compare_says_so(rng, inflation):
         assert np.isfinite(search.results_["compared"]).all()
         return
     with pytest.warns(
-        ConvergenceWarning, match=r"cannot tell its 2 candidates .* keeps number 0: with inflation=3 .* Lower inflation"
+        ConvergenceWarning, match=r"cannot compare its 2 candidates and keeps number 0: with inflation=3 .* Lower inflation"
     ):
         search.fit(X, y)
     assert np.isinf(search.results_["compared"]).all()
     assert list(search.results_["rank"]) == [1, 1]
-    with pytest.warns(ConvergenceWarning, match="the criterion of none is a finite number"):
+    with pytest.warns(ConvergenceWarning, match="no criterion is a finite number"):
         CriterionSearch(FastGCVRegressor(), {"tol": [1e-3, 1e-2]}, inflation=inflation).fit(X[:2], y[:2], sample_weight=[1.0, 0.0])
 
 

@@ -210,7 +210,7 @@ def test_several_outputs_in_a_stream():
     for part in np.split(np.arange(300), 30):
         model.partial_fit(X[part], Y[part])
     assert r2_score(Y, model.predict(X)) > 0.9
-    with pytest.raises(ValueError, match="y has 1 outputs, the batches before it 2"):
+    with pytest.raises(ValueError, match="y has 1 outputs, but earlier batches had 2"):
         model.partial_fit(X, y)
 
 

@@ -159,7 +159,7 @@ def test_with_several_classes_each_has_tests_of_its_own():
     model = VBLSClassifier("passthrough", significance=0.01, max_active=2).fit(X, y)
     assert all(len(posterior.active) <= 2 for posterior in model.posterior_)
     assert all(len(posterior.coefficient_std) == len(posterior.active) for posterior in model.posterior_)
-    with pytest.raises(ValueError, match=r"ask posterior_\[k\]"):
+    with pytest.raises(ValueError, match=r"Use posterior_\[k\]"):
         model.coef_tests()
 
 

@@ -1,12 +1,13 @@
-"""The scikit-learn face: validation, fitted attributes, nothing numerical."""
+"""Estimators with the scikit-learn interface: parameters, validation and fitted attributes; nothing numerical."""
 
 from skarce.estimators.backward_elimination import BackwardEliminationRegressor
 from skarce.estimators.criterion_search import CriterionSearch
 from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
-from skarce.estimators.fast_gcv import FastGCVRegressor, LocalRidgeRegressor
+from skarce.estimators.fast_gcv import FastGCVRegressor
 from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
+from skarce.estimators.local_ridge import LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor

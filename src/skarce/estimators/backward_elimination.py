@@ -14,72 +14,122 @@ from skarce.posteriors.nested import NestedPath
 
 
 class BackwardEliminationRegressor(NestedRegressor):
-    r"""All functions by evidence, then one after the other is left out as long as that costs little.
+    r"""Sparse Gaussian process by backward elimination.
 
-    The model with all candidates, one precision for their weights and the noise are learned by evidence (with
-    ``KernelBasis(gamma="ard")`` also a width for each input). Then the function whose removal raises the penalised error
-    f = \|t - Phi w\|^2 + rho \|w\|^2 least goes, again and again (Bo, Wang and Jiao). What is left predicts nearly as well as all.
-    The way down is recorded: `with_n_basis` and `with_tol` give the other models on it.
+    The model with all candidates is learned by evidence [2]_: one precision for the weights, the noise, and with
+    ``KernelBasis(gamma="ard")`` a width for each input. Then functions are removed one by one. Each step removes the function that
+    raises the penalized error least [1]_. The result predicts nearly as well as the full model. `with_n_basis` and `with_tol`
+    return other models from the same path.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What is in at first: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a
-        transformer its output columns. The method of the paper is ``KernelBasis(gamma="ard")``.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model at
+        first. The method of the paper is ``KernelBasis(gamma="ard")``.
     weight_variance : "learned" or float, default="learned"
-        The prior variance of the weights, for targets scaled so that they span [-1, 1]; 1.0 is the model of the paper. Targets,
-        predictions and attributes are in user units all the same.
+        Prior variance of the weights, for targets scaled to [-1, 1]. 1.0 is the model of the paper. Predictions and attributes are
+        always in the units of the target. ``"learned"`` maximizes the evidence.
     direction : {"backward", "forward"}, default="backward"
-        ``"forward"`` starts from none and adds the function with which f falls most, until the same rule is met.
+        ``"backward"`` starts from all candidates. ``"forward"`` starts from none and adds the function that lowers the penalized
+        error most, until the same rule is met.
     stop : {"total", "step"}, default="total"
-        ``"total"``: the smallest model whose f is above that of the full model by no more than the share `tol`. ``"step"``: the
-        last one before a step that would raise f by more than the share `tol` of itself (forward: that would lower it by no more).
-    n_basis : int, default=None
-        Exactly so many functions, whatever `stop` says. With several targets, so many for each.
+        Which model on the path is taken. ``"total"`` takes the smallest model whose penalized error f exceeds that of the full
+        model by at most the share `tol`. ``"step"`` takes the last model before a step that would raise f by more than the share
+        `tol` of its value (forward: that would lower it by at most this share).
+    n_basis : int or None, default=None
+        Exact number of functions, whatever `stop` says. With several targets, it applies to each target. None lets `stop` decide.
     keep_path : bool, default=False
-        Keep what models larger than the final one are made from: the Gram matrix of all candidates.
+        Whether `with_n_basis` and `with_tol` can also return models larger than the final one. This keeps the Gram matrix of all
+        candidates.
     fit_intercept : bool, default=True
-        An unpenalised constant, which stays; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It is never removed, and its uncertainty is part of the predictive std.
     tol : float, default=0.05
-        The tolerance of the stop rule; about 0.001 for ``stop="step"``.
+        Tolerance of the `stop` rule. About 0.001 is a good value for ``stop="step"``.
     max_iter : int, default=100000
-        Steps at most; a fit that ends there before its model is found warns.
-    max_active : int, default=None
-        Basis functions at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds for learning the widths of the basis, which ends there with a warning. One model with all functions and the
-        elimination come on top: together they take as long as a few steps of the learning, and are not cut short.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached. No warning is issued if the model was found
+        before.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The limit applies to the learning of
+        kernel widths. The full model and the elimination take extra time, about as much as a few steps of the learning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        The whole Gram matrix is needed in any case; ``"columns"`` computes it from Phi where that is stored.
+        How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
+        of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
+        and the memory budget (a quarter of scikit-learn's ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks and the learning of widths.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending; `trace_` has the order in which they went (or came).
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-        Their weights, solved afresh for these functions.
-    weight_precision_ : array like `coef_`
-        The same for all; its ratio to the precision of the noise is that of the full model.
-    noise_variance_ : float or array of shape (n_outputs,)
-        At its best for the functions that are left, with that ratio held; with a given `weight_variance` the squared error of the
-        weights over what is left of n once they are counted, \|t - Phi w\|^2 / (n - gamma), which for all functions is the same.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions, solved again for these functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision, the same for all weights. Its ratio to the precision of the noise is that of the full model. It is infinite
+        if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise, at its best value for the active functions with that ratio held. If `weight_variance` is a number, it
+        is \|t - Phi w\|^2 / (n - gamma), with gamma well-determined weights.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
+        over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The log evidence of the sparse model: the log density of the targets (with an intercept: of their N - 1 contrasts), with all
-        constants, summed over outputs.
-    trace_ : structured array
-        One row per step: action, index, criterion (the log evidence), n_active, increment (by how much f rises or falls) and
-        objective (f), both in the units of the squared target. Backwards it goes on to the empty model.
+        Log evidence of the sparse model: the log density of the targets in their own units, with all constants (with an intercept:
+        of their N - 1 contrasts), summed over the targets.
+    criterion_sense_ : int
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-    intercept_, relevance_, basis_, relevance_vectors_, posterior_, n_iter_, criterion_sense_
-        As in `RelevanceVectorRegressor`.
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, in the order in which functions left or entered, with the fields ``action``, ``index``, ``criterion``
+        (log evidence), ``n_active``, ``increment`` (change of f) and ``objective`` (f, in the units of the squared target), and
+        with several targets ``output``. Backward elimination goes on to the empty model.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    EvidenceRegressor : The full model, where the elimination starts.
+    OrthogonalLeastSquaresRegressor : Functions enter one by one, without a prior.
+    SparseRegressor : The same criterion (`PenalizedError`) with any search.
+    RelevanceVectorRegressor : Sparse from the start, without a full model.
+
+    Notes
+    -----
+    With the ridge :math:`\rho` of the full model, functions are removed in the order that keeps
+
+    .. math:: f = \min_w |t - \Phi w|^2 + \rho|w|^2
+
+    smallest in each step. Removing function i raises f by :math:`w_i^2/R_{ii}`, with :math:`R = (\Phi^T\Phi + \rho I)^{-1}`. The
+    order does not depend on the rule that stops it, so one path holds the models of all sizes.
+
+    The method is good at predictions close to those of the full Gaussian process, and at models of any size from one fit. It needs
+    the Gram matrix of all candidates in memory, so it is meant for up to a few thousand candidates. With the default tolerance its
+    models are larger than those of a relevance vector machine.
 
     References
     ----------
-    Bo, L., Wang, L. and Jiao, L. Sparse Gaussian processes using backward elimination.
+    .. [1] Bo, L., Wang, L. and Jiao, L. Sparse Gaussian processes using backward elimination.
+    .. [2] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
 
     Examples
     --------
@@ -141,7 +191,7 @@ class BackwardEliminationRegressor(NestedRegressor):
         return Elimination(self._rule(self.tol), check_weight_variance(self.weight_variance), self.n_basis, self.keep_path)
 
     def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        """Widths have all of the time."""
+        """Return options that give all of max_time to the learning of widths."""
         return {**super()._width_options(rows, method), "max_time": self.max_time}
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -1,4 +1,4 @@
-"""What all estimators share: `fit` is written once, and each estimator says only which method it is."""
+"""Base of all estimators: `fit` is written once, and each estimator names its method."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTHS_SHARE_OF_TIME = 0.5  # of max_time, for learning kernel widths
 
 
 class Prepared(NamedTuple):
-    """A design and its problems, and what the checks found out about the inputs. Estimators with the same basis share it."""
+    """A design, its problems, and what validation found out about X. Shared by estimators with the same basis and moments."""
 
     design: Design
     problems: list[Problem]
@@ -33,32 +33,32 @@ class Prepared(NamedTuple):
 
 
 class SparseEstimator(OnBasis, BaseEstimator, ABC):
-    """Parameters, validation and fitted attributes. All that is numerical is done by the method."""
+    """Parameters, validation and fitted attributes. The method does all numerical work."""
 
     moments: str = "auto"
 
     @abstractmethod
     def _method(self) -> Method[Any]:
-        """Return the method with this estimator's parameters; raise a ValueError for parameters that cannot be."""
+        """Return the method with the parameters of this estimator. Raise a ValueError for invalid parameters."""
 
     def _likelihood(self) -> Likelihood:
-        """Return how targets arise. Default: with normal noise."""
+        """Return how targets arise. Default: normal noise."""
         return Gaussian()
 
     @abstractmethod
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        """Check the data by scikit-learn's rules. What they find out about the inputs is set on `probe`, not on the estimator."""
+        """Validate the data by scikit-learn's rules. `n_features_in_` and its like are set on `probe`, not on the estimator."""
 
     @abstractmethod
     def _keep(self, posteriors: list[Any], design: Design) -> None:
-        """Set every fitted attribute, after all that could fail."""
+        """Set all fitted attributes. Called last, so that a failed fit changes nothing."""
 
     def _remember(self, prepared: Prepared) -> None:
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
         return
 
     def _warnings(self, posteriors: list[Any]) -> list[str]:
-        """Return what the user must know: by default, limits that were reached."""
+        """Return warnings for the user. Default: limits that were reached."""
         return list(dict.fromkeys(p.outcome.value for p in posteriors if p.outcome.deserves_a_warning))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -67,11 +67,12 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or `skarce.designs.RowBlocks`
-            With `RowBlocks` the targets and weights come from the blocks.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets, or the labels of a classifier.
+            Training inputs. With `RowBlocks`, targets and weights come from the blocks, and `y` and `sample_weight` must be None.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets, or class labels of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None
-            Counts: weight 2 equals the row twice, in the noise and the criterion too.
+            Number of times that each row counts. Weight 2 equals the same row twice, in the noise and the criterion too. None
+            counts each row once.
 
         Returns
         -------
@@ -87,7 +88,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
-        """Check the data, fit the basis, and ask for what the method needs."""
+        """Validate the data, fit the basis, and compute what the method needs."""
         probe = copy(self)
         recipe = Recipe(
             check=lambda *data: self._checked_rows(probe, *data),
@@ -101,7 +102,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
 
     def _fit_on(self, prepared: Prepared, method: Method[Any], started: float) -> None:
-        """Run the method, make posteriors, and keep them."""
+        """Run the method, and set the fitted attributes from its posteriors."""
         fits = method.run_all(prepared.problems, self._budget(started))
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
         for name in SEEN:
@@ -116,7 +117,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _basis_for(self, X: Any) -> Any:
-        """Return the basis that is fitted on X. Default: the one that was given."""
+        """Return the basis that is fitted on X. Default: the `basis` parameter."""
         return self._seeded_basis()
 
     def _budget(self, started: float) -> Budget:
@@ -124,7 +125,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return Budget(self.tol, self.max_iter, self.max_active, deadline, self.verbose)
 
     def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        """Return how kernel widths are learned, if the basis leaves them to the targets."""
+        """Return options for learning kernel widths. Used if the basis learns its widths from the targets."""
         return {
             "fit_intercept": self.fit_intercept,
             "max_time": None if self.max_time is None else WIDTHS_SHARE_OF_TIME * self.max_time,
@@ -134,17 +135,17 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Return weights that can be used as counts, or None; warn if they are meant as something else."""
+    """Return sample weights as counts, or None. Warn if they look like relative weights."""
     if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
     if not weights.sum() > 0.0:
         raise ValueError("sample_weight must not be zero for every row.")
     n_rows, total = int((weights > 0.0).sum()), float(weights.sum())
-    if total < 0.5 * n_rows:  # weights that were scaled to add up to one are a common habit
+    if total < 0.5 * n_rows:  # weights that sum to one are a common habit
         warnings.warn(
-            f"sample weights are counts, and these say that {n_rows} rows are worth {total:.3g} observations. If they are meant as "
-            "relative, multiply them by the number of rows over their sum.",
+            f"Sample weights are counts, and with these {n_rows} rows are worth {total:.3g} observations. If they are relative "
+            "weights, multiply them by the number of rows divided by their sum.",
             UserWarning,
             stacklevel=7,
         )

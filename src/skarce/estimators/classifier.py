@@ -22,7 +22,7 @@ from skarce.posteriors.latent import LatentPosterior
 
 
 class LatentClassifier(ClassifierMixin, LatentEstimator):
-    """Base of the classifiers: two classes have one latent function, more have one each, against the rest, on shared kernels."""
+    """Base of the classifiers. Two classes have one latent function; more have one each, against the rest, on shared kernels."""
 
     class_weight: Any
 
@@ -110,7 +110,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             return np.where(counts > 0.0, weights.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1e-300)), 1.0)
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict of a weight for each class, got {self.class_weight!r}."
+                f"class_weight must be None, 'balanced' or a dict with a weight for each class, got {self.class_weight!r}."
             )
         factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors > 0.0).all()):
@@ -143,12 +143,12 @@ def _check_labels(y: Any) -> None:
     if len(missing):
         raise ValueError(
             f"y has {len(missing)} missing label{'' if len(missing) == 1 else 's'}, the first ({labels[missing[0]]!r}) in row "
-            f"{missing[0]}. Drop these rows, or give them a class of their own."
+            f"{missing[0]}. Drop these rows, or give them their own class."
         )
     is_text = np.array([isinstance(label, str) for label in labels])
     if is_text.any() and not is_text.all():
         kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"y mixes texts with other labels (types {', '.join(kinds)}), which have no order. Write all as texts.")
+        raise ValueError(f"y mixes strings with other labels (types {', '.join(kinds)}). Convert all labels to strings.")
 
 
 def _targets(codes: Indices, n_classes: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Search over parameters by the model's own criterion: one fit for each candidate, and no folds."""
+"""Search over parameters by the criterion of the model: one fit for each candidate, without folds."""
 
 from __future__ import annotations
 
@@ -44,58 +44,84 @@ def _best_estimator_has(name: str) -> Any:
 
 
 class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
-    """Choose parameters by the criterion of the model itself: evidence, generalized cross validation or a bound.
+    r"""Search over parameters by the criterion of the model itself, without folds.
 
-    Like `GridSearchCV`, but each candidate is fitted once, on all the data, and judged by its own `criterion_`: the estimator knows
-    whether larger (evidence) or smaller (GCV) is better. There are no folds and no refit, so the search takes about as many fits as
-    there are candidates. Candidates that differ in nothing before the search for functions (all but the basis, the intercept and
-    the kind of moments) share the basis and its moments.
+    Like `GridSearchCV`, but each candidate is fitted once on all data and judged by its own `criterion_`: evidence, generalized
+    cross validation or a bound. The estimator knows whether larger or smaller is better. There is no refit, so the search takes as
+    many fits as there are candidates. Candidates with the same basis, intercept and moments share the fitted basis and its moments.
 
-    All candidates must be models of one kind for the same targets: GCV of two methods, or with two ways to count degrees of
-    freedom, do not compare, nor do two kinds of evidence, and are refused.
+    All candidates must be models of one kind for the same targets. Criteria that do not compare raise a ValueError: those of two
+    classes, two kinds of evidence, or GCV with two ways to count degrees of freedom.
 
     Parameters
     ----------
-    estimator : estimator with `criterion_` and `criterion_sense_` after `fit`
-        Any regressor of this package, or a pipeline that ends in one. Moments are shared where it stands by itself: put the scaler
-        in front of the search, not into it.
-    param_grid : dict or list of dicts
-        As in `GridSearchCV`; nested names such as ``basis__gamma`` reach inside.
-    param_distributions : dict or list of dicts
-        As in `RandomizedSearchCV`, in place of a grid.
+    estimator : estimator object
+        Regressor or classifier of this package, or a pipeline that ends in one. After `fit` it must have `criterion_` and
+        `criterion_sense_`. Moments are shared only if it is not in a pipeline: put a scaler in front of the search, not inside it.
+    param_grid : dict, list of dict or None, default=None
+        Parameter names with lists of values to try, as in `GridSearchCV`. Nested names such as ``basis__gamma`` work. Give either
+        `param_grid` or `param_distributions`.
+    param_distributions : dict, list of dict or None, default=None
+        Parameter names with lists or distributions to sample from, as in `RandomizedSearchCV`.
     n_iter : int, default=10
-        How many candidates are drawn from `param_distributions`.
-    n_jobs : int, default=None
-        Processes; candidates that share moments stay together. None is one, unless in a `joblib.parallel_config`.
+        Number of candidates drawn from `param_distributions`.
+    n_jobs : int or None, default=None
+        Number of processes. Candidates that share moments stay together. None means 1 unless in a :obj:`joblib.parallel_config`
+        context. -1 means all processors.
     inflation : float, default=2.0
-        Only for GCV: each degree of freedom that a model uses counts as so many when candidates are compared; 1 compares
-        `criterion_` as it is. GCV does not know that functions were chosen among many, so kernels that are too narrow look too good
-        to it. Friedman (1991) charges for a search in this way, with up to 4; for smoothing without one, and where many functions
-        are needed, 1.4 is enough. The evidence of a sparse model has the same weakness and no remedy here: take its kernel width by
-        ``KernelBasis(gamma="evidence")``, or search with `EvidenceRegressor`.
+        Only for GCV: how many degrees of freedom each used degree of freedom counts as when candidates are compared. 1.0 compares
+        `criterion_` as it is. 1.4 is enough for smoothing without selection, and if many functions are needed.
     verbose : int, default=0
-        1 prints a line for each candidate, with what is compared where `inflation` makes that another number.
-    random_state : int, RandomState or None, default=None
-        Seeds the draws from `param_distributions`.
+        Verbosity level. 1 prints a line for each candidate, with the compared value if `inflation` changes it.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the draws from `param_distributions`. Pass an int for reproducible draws.
 
     Attributes
     ----------
-    best_estimator_ : the fitted model of the best candidate; the first of those that are equally good
-    best_params_, best_index_ : its parameters, and its place in `results_`
-    criterion_, criterion_sense_ : its criterion, and whether larger (+1) or smaller (-1) is better
-    results_ : dict of arrays
-        ``params``, ``param_<name>``, ``criterion``, ``compared`` (the criterion after `inflation`), ``rank`` (equals have the
-        same), ``n_active``, ``outcome`` and ``fit_time``, ready for `pandas.DataFrame`. Time for shared moments counts for the
-        first candidate that needs them.
-    n_features_in_, feature_names_in_ : as in the best estimator
-
-    References
-    ----------
-    Friedman, J. H. (1991). Multivariate adaptive regression splines. Annals of Statistics 19, 1-67.
+    best_estimator_ : estimator
+        Fitted model of the best candidate. The first one if several are equally good.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Index of the best candidate in `results_`.
+    criterion_ : float
+        Criterion of the best model.
+    criterion_sense_ : int
+        1 if a larger `criterion_` is better, -1 if a smaller one is better.
+    results_ : dict of ndarray
+        Results of all candidates, ready for `pandas.DataFrame`: ``params``, ``param_<name>``, ``criterion``, ``compared`` (the
+        criterion after `inflation`), ``rank`` (equal for equally good candidates), ``n_active``, ``outcome`` and ``fit_time``. The
+        time for shared moments counts for the first candidate that needs them.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels of the best model. Only available for classifiers.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    skarce.model_selection.learn_widths : widths by continuous optimisation of the evidence, many at a time.
+    skarce.model_selection.learn_widths : Kernel widths by continuous maximization of the evidence, many at a time.
+    EvidenceRegressor : Its evidence is a good guide to the kernel width.
+    sklearn.model_selection.GridSearchCV : Search over parameters by cross validation.
+
+    Notes
+    -----
+    GCV does not know that functions were chosen from many candidates, so kernels that are too narrow look too good. Candidates are
+    therefore compared by
+
+    .. math:: V = \frac{N q}{(n - \text{inflation}\cdot\text{used})^2},
+
+    with the squared error q, the used degrees of freedom, and n = N (N - 1 with an intercept). Friedman [1]_ charges for a search
+    in this way, with up to 4. The models are the same; only their comparison changes.
+
+    The search is several times faster than cross validation. The evidence of a sparse model also prefers kernels that are too
+    narrow, and `inflation` does not change it. Choose its kernel width by ``KernelBasis(gamma="evidence")``, or search with
+    `EvidenceRegressor`.
+
+    References
+    ----------
+    .. [1] Friedman, J. H. (1991). Multivariate adaptive regression splines. Annals of Statistics 19, 1-67.
 
     Examples
     --------
@@ -132,19 +158,22 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit every candidate, and keep the best.
+        """Fit all candidates and keep the best one.
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features), or what else the estimator takes
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-        **fit_params
-            For the estimator's `fit`, such as `sample_weight`; for that of a step of a pipeline, ``step__sample_weight``. With
-            metadata routing switched on, what the estimator asked for by `set_fit_request`.
+        X : array-like of shape (n_samples, n_features)
+            Training inputs, or any other input that the estimator takes.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets, or class labels of a classifier.
+        **fit_params : dict
+            Parameters for `fit` of the estimator, such as `sample_weight`, or ``step__sample_weight`` for a step of a pipeline. If
+            metadata routing is enabled, those that the estimator requested by `set_fit_request`.
 
         Returns
         -------
-        self
+        self : object
+            Fitted search.
         """
         self._check_choices()
         if _routing_enabled():
@@ -173,18 +202,57 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, **params: Any) -> Any:
-        """The prediction of the best model; `return_std` and its like are passed on."""
+        """Predict with the best model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        **params : dict
+            Parameters for `predict` of the best model, such as `return_std`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions of the best model. A tuple with their std if ``return_std=True``.
+        """
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **params)
 
     @available_if(_best_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the best model, where it is a classifier."""
+        """Return class probabilities of the best model. Only available for classifiers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """That of the best model: R2 of a regressor."""
+        """Return the score of the best model: R^2 of a regressor, accuracy of a classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Test targets.
+        **params : dict
+            Parameters for `score` of the best model, such as `sample_weight`.
+
+        Returns
+        -------
+        score : float
+            Score of the best model.
+        """
         check_is_fitted(self, "best_estimator_")
         if _routing_enabled():
             params = process_routing(self, "score", **params).estimator.score
@@ -192,17 +260,17 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def classes_(self) -> Any:
-        """Of the best model, where it is a classifier."""
+        """Class labels of the best model. Only available for classifiers."""
         return self.best_estimator_.classes_
 
     @property
     def n_features_in_(self) -> int:
-        """As the best model saw."""
+        """Number of features seen during :term:`fit`."""
         return self._of_the_best("n_features_in_")
 
     @property
     def feature_names_in_(self) -> Any:
-        """As the best model saw."""
+        """Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings."""
         return self._of_the_best("feature_names_in_")
 
     def __sklearn_tags__(self) -> Any:
@@ -213,7 +281,13 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """As scikit-learn asks of an estimator that holds another: `fit` is for that one's `fit`, `score` for its `score`."""
+        """Return the metadata routing of this search: `fit` and `score` go to those of the estimator.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Routing information of scikit-learn.
+        """
         same = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=same)
 
@@ -224,9 +298,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"n_iter, the number of draws, must be a whole number of at least 1, got {self.n_iter!r}.")
         is_whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
         if self.n_jobs is not None and not (is_whole and self.n_jobs != 0):
-            raise ValueError(
-                f"n_jobs must be None (one process), a number of processes, or -1 for one on every core; got {self.n_jobs!r}."
-            )
+            raise ValueError(f"n_jobs must be None (one process), a number of processes, or -1 for all cores, got {self.n_jobs!r}.")
 
     def _of_the_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
@@ -235,20 +307,20 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _candidates(self) -> list[dict[str, Any]]:
         if (self.param_grid is None) == (self.param_distributions is None):
-            raise ValueError("give either param_grid or param_distributions, and not both.")
+            raise ValueError("Give either param_grid or param_distributions, not both.")
         if self.param_grid is not None:
             candidates = list(ParameterGrid(self.param_grid))
         else:
             candidates = list(ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state))
         if not candidates:
-            raise ValueError("there is no candidate: every list of values in param_grid needs one at least.")
+            raise ValueError("There is no candidate. Every list of values in param_grid needs at least one value.")
         return candidates
 
     def _groups(self, candidates: list[dict[str, Any]]) -> list[Group]:
-        """Unfitted estimators with their places, those together that share moments."""
+        """Return unfitted estimators with their indices, grouped by shared moments."""
         groups: dict[Any, Group] = {}
         for index, params in enumerate(candidates):
-            # Values may be estimators, of which every candidate needs its own.
+            # Values may be estimators, and every candidate needs its own copy.
             estimator = clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
             key = moments_key(estimator, params) if shares_moments(estimator) else index
             groups.setdefault(key, []).append((index, estimator))

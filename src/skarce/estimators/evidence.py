@@ -1,4 +1,4 @@
-"""All candidates with one precision, by evidence."""
+"""Regression with all candidates and one precision, by evidence."""
 
 from __future__ import annotations
 
@@ -10,59 +10,109 @@ from skarce.methods.all_candidates import AllCandidates
 
 
 class EvidenceRegressor(SparseRegressorBase):
-    """All candidates, with one precision for their weights and the noise at the maximum of the evidence.
+    r"""Dense model with all candidates, one weight precision and the noise by evidence.
 
-    The dense model beside which sparse ones are judged: a Bayesian ridge regression on the kernels, or a Gaussian process with
-    covariance Phi Phi'. One decomposition of the Gram matrix makes the evidence a function of a single number, whose maximum is
-    found to all digits. With ``KernelBasis(gamma="ard")`` the kernel widths are learned by the same evidence.
+    This is Bayesian ridge regression on the candidates, or a Gaussian process with covariance Phi Phi'. Sparse models are compared
+    with it [2]_ [3]_. With ``KernelBasis(gamma="ard")`` the kernel widths are learned by the same evidence.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What is in: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer its
-        output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model.
     weight_variance : "learned" or float, default="learned"
-        The prior variance of every weight, in the squared units of the target over those of the candidates.
+        Prior variance of every weight, in squared units of the target divided by squared units of the candidates. ``"learned"``
+        maximizes the evidence.
     fit_intercept : bool, default=True
-        An unpenalised constant, integrated out; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-9
-        The fit has converged when a step would raise the log evidence by no more than this.
+        Tolerance. The fit has converged if a step would raise the log evidence by at most `tol`.
     max_iter : int, default=100
-        Steps at most; a fit that ends there warns.
-    max_active : int, default=None
-        Of the result only the functions of largest effect are kept, this many at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target. The functions with the largest
+        effect are kept.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        The whole Gram matrix is needed in any case; ``"columns"`` computes it from Phi where that is stored.
+        How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
+        of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
+        and the memory budget (a quarter of scikit-learn's ``working_memory``).
     verbose : int, default=0
-        2 prints a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks and the learning of widths.
+        Verbosity level. 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        All candidates that are not constant (with an intercept) or zero; none where noise alone is as likely.
-    weight_precision_ : array like `coef_`
-        The same for all.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order: all candidates that are not zero (with an
+        intercept: not constant). Empty if noise alone explains the target as well.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision, the same for all weights. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, 1 - alpha Sigma_ii, from 0 to 1. With several targets, the largest
+        value over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The log evidence: the log density of the targets (with an intercept: of their N - 1 contrasts), with all constants, summed
-        over outputs.
+        Log evidence: the log density of the targets in their own units, with all constants (with an intercept: of their N - 1
+        contrasts), summed over the targets.
+    criterion_sense_ : int
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-        ``NOTHING_HELPS`` where the evidence is largest at no signal at all, ``NO_NOISE`` where it is largest at none that could be
-        told from rounding: the precision is then at a bound, 1e-13 of the largest eigenvalue of Phi'Phi times that of the noise.
-    trace_ : structured array
-        One row per step of the search for the precision.
-    coef_, intercept_, noise_variance_, relevance_, basis_, relevance_vectors_, posterior_, n_iter_, criterion_sense_
-        As in `RelevanceVectorRegressor`.
+        How the fit ended. Its text gives advice. ``NOTHING_HELPS`` means that the evidence is largest without any signal.
+        ``NO_NOISE`` means that it is largest at a noise that cannot be told from rounding. The precision is then at a bound: 1e-13
+        of the largest eigenvalue of Phi'Phi, times the precision of the noise.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step of the search for the precision, with the fields ``action``, ``index`` (always -1), ``criterion`` and
+        ``n_active``, and with several targets ``output``.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    BackwardEliminationRegressor : Starts from this model and removes functions one by one.
+    EvidenceSearchRegressor : The same prior on a few functions that a search chooses.
+    RelevanceVectorRegressor : One precision for each weight, which makes the model sparse.
+    skarce.model_selection.learn_widths : Kernel widths by the evidence of this model.
+
+    Notes
+    -----
+    With the eigenvalues :math:`p_j` of :math:`\Phi^T\Phi`, the projections :math:`o_j` of the target, the ridge :math:`\rho`
+    (weight precision relative to noise precision) and :math:`s_j = \rho/(p_j + \rho)`, the log evidence with the noise at its best
+    value is
+
+    .. math::
+        -\tfrac n2\log a(\rho) + \tfrac12\sum_j\log s_j + \text{const}, \qquad a(\rho) = q_0 + \sum_j\frac{o_j^2}{p_j}s_j,
+
+    where :math:`q_0` is the squared error of least squares [1]_. One eigendecomposition makes it a function of a single number, and
+    its maximum is found to full precision.
+
+    The method predicts well and its evidence is a good guide to kernel widths, because nothing is selected. It is not sparse:
+    memory grows with n_candidates^2 and time with n_candidates^3. Use ``KernelBasis(centers=500)`` for many rows.
 
     References
     ----------
-    MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
-    Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
-    regression.
-    Bo, L., Wang, L. and Jiao, L. Sparse Gaussian processes using backward elimination.
+    .. [1] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
+    .. [2] Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
+       regression.
+    .. [3] Bo, L., Wang, L. and Jiao, L. Sparse Gaussian processes using backward elimination.
 
     Examples
     --------

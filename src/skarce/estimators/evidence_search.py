@@ -14,7 +14,7 @@ from skarce.posteriors.nested import NestedPath
 from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway, Search
 
 SEARCHES: dict[str, Callable[[], Any]] = {
-    "forward": lambda: Forward(16, 0.0, share=0.3),  # the paper's rule, as in the others
+    "forward": lambda: Forward(16, 0.0, share=0.3),  # the stopping rule of the paper, as in the other searches
     "plus-take-away": lambda: PlusTakeAway(2, 1),
     "floating": Floating,
     "oscillating": lambda: Oscillating(5),
@@ -25,85 +25,122 @@ TO_THE_SEARCH = ("n_basis", "initial", "always_in")
 
 
 class EvidenceSearchRegressor(NestedRegressor):
-    """Search for a set of functions guided by the evidence, with one precision for all weights.
+    r"""Searches from feature selection, guided by the evidence.
 
-    Functions are added and taken away one at a time, in the order of a search from feature selection, each time the one with which
-    the evidence of the model is largest; then the precision of the weights and the noise are re-estimated. The model is the best of
-    all on the way (Barrio, Romero and Belanche). More thorough searches often find smaller models of more
-    evidence.
+    All weights have one precision. Functions are added and removed one at a time, always by the change that gives the largest
+    evidence [2]_. Then the precision of the weights and the noise are re-estimated. The result is the best model that the search saw
+    [1]_.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns. All weights have one precision, so that the scale of the columns matters.
-    search : str or object of `skarce.searches`, default="forward"
-        ``"forward"``, ``"plus-take-away"`` (two in, one out), ``"floating"``, ``"oscillating"`` (swings of up to 5), ``"backward"``
-        (from all candidates), ``"best-action"`` (until no single one helps), or an object with settings of its own.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. All weights share one precision, so
+        the scale of the columns matters.
+    search : str or search object, default="forward"
+        Order in which sets are tried: ``"forward"``, ``"plus-take-away"`` (add two, remove one), ``"floating"``, ``"oscillating"``
+        (swings of up to 5), ``"backward"`` (from all candidates), ``"best-action"`` (until no single action helps), or an object of
+        `skarce.searches` with other settings.
     reestimate : {"tight", "paper"}, default="tight"
-        How the two precisions follow the set: ``"tight"`` puts them where the evidence is largest; ``"paper"`` iterates from the
-        values of the set before, until they move by less than a tenth of their widths.
-    n_basis : int, default=None
-        Exactly so many functions, whatever the evidence says; not for ``"best-action"``. With several targets, so many for each.
-    initial : array of int, default=None
-        Candidates to start from, of which ``"floating"`` first takes away what it can spare; no more than `max_active` or `n_basis`
-        lets in where the search grows; not for ``"best-action"``.
-    always_in : array of int, default=None
-        Candidates that are in from the start and stay; not for ``"best-action"``.
+        How the two precisions follow the set. ``"tight"`` puts them at the maximum of the evidence. ``"paper"`` iterates from the
+        values of the previous set until they change by less than a tenth of their widths.
+    n_basis : int or None, default=None
+        Exact number of functions, whatever the evidence says. With several targets, it applies to each target. Not available for
+        ``"best-action"``. None lets the evidence decide.
+    initial : array-like of int or None, default=None
+        Candidates to start from. ``"floating"`` first removes those that it does not need. A search that grows takes at most
+        `max_active` or `n_basis` of them. Not available for ``"best-action"``.
+    always_in : array-like of int or None, default=None
+        Candidates that are in the model from the start and stay there. Not available for ``"best-action"``.
     keep_path : bool, default=False
-        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went;
-        ``"forward"`` and ``"backward"`` only.
+        Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went. Only for
+        ``"forward"`` and ``"backward"``.
     fit_intercept : bool, default=True
-        An unpenalised constant, integrated out; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
-        The least gain in log evidence that counts.
+        Smallest gain in log evidence that counts.
     max_iter : int, default=100000
-        Operations at most; a fit that ends there warns.
-    max_active : int, default=None
-        Basis functions at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget
-        (a quarter of scikit-learn's ``working_memory``).
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every operation.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending; `trace_` has the order in which they came and went.
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-        Their weights.
-    intercept_ : float or array of shape (n_outputs,)
-    weight_precision_ : array like `coef_`
-        alpha, the same for all; infinite where an output does not use a function.
-    noise_variance_ : float or array of shape (n_outputs,)
-    relevance_vectors_ : array of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
-    relevance_ : array of shape (n_candidates,)
-        1 - alpha Sigma_ii: how well the data determine each weight, 0 for functions left out.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision alpha, the same for all weights. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, 1 - alpha Sigma_ii, from 0 (left out) to 1. With several targets,
+        the largest value over the targets.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The log evidence of the model in user units, eq. (4) of the paper with max(gamma, 1) well-determined weights; summed over
-        outputs. It has two terms that the `criterion_` of `EvidenceRegressor` and others lacks: compare it with its own kind.
+        Log evidence of the model in user units, eq. (4) of [1]_ with max(gamma, 1) well-determined weights, summed over the
+        targets. It has two terms more than `criterion_` of `EvidenceRegressor` and others, so compare it only with its own kind.
     criterion_sense_ : int
-        1: larger is better.
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured array
-        One row per operation: action (add, delete), index, criterion, n_active. Where operations were taken back, a row ``undo``
-        follows, whose index says how many rows back the model is that it returns to.
-    posterior_ : Posterior, or a list of one per output
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each operation, with the fields ``action`` (``add`` or ``delete``), ``index``, ``criterion`` and ``n_active``,
+        and with several targets ``output``. If operations are undone, a row ``undo`` follows, and its index says how many rows back
+        the restored model is.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    RelevanceVectorRegressor : Evidence with one precision for each weight.
+    EvidenceRegressor : The same prior with all candidates, without a search.
+    SparseRegressor : Any criterion with any search.
+    RegularizedForwardRegressor : Forward selection by GCV.
+
+    Notes
+    -----
+    With :math:`\lambda = \alpha/\beta`, :math:`a = t^TPt`, :math:`P = (I + \Phi\Phi^T/\lambda)^{-1}` and :math:`\gamma`
+    well-determined weights, eq. (4) of [1]_ is
+
+    .. math::
+        \log P(t|A) = -\tfrac12\Bigl[n\log\frac{2\pi}{\beta} + \log\Bigl|I + \frac{\Phi\Phi^T}{\lambda}\Bigr| + \beta a
+            - \log\frac2\gamma - \log\frac2{n-\gamma}\Bigr].
+
+    Thorough searches (floating, oscillating) often find smaller models with more evidence than forward selection, at a higher cost.
+    One precision for all weights makes the model depend on the scale of the columns: standardize inputs of different units. The
+    evidence of a sparse model prefers kernels that are too narrow, so choose the width by ``KernelBasis(gamma="evidence")`` or by
+    cross validation.
 
     References
     ----------
-    Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
-    regression.
+    .. [1] Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
+       regression.
+    .. [2] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
 
     Examples
     --------
@@ -165,16 +202,16 @@ class EvidenceSearchRegressor(NestedRegressor):
         return self._strategy().replay(path.worths, path.least, path.n_samples, tol)
 
     def _strategy(self) -> Search:
-        """The search with the parameters that are given here."""
+        """Return the search with the parameters of this estimator."""
         search = SEARCHES[self.search]() if isinstance(self.search, str) and self.search in SEARCHES else self.search
         if isinstance(search, type) and issubclass(search, Search):
-            raise ValueError(f"search must be an object, and {search.__name__} is a class: write {search.__name__}().")
+            raise ValueError(f"search must be an object, but {search.__name__} is a class. Write {search.__name__}().")
         if not isinstance(search, Search):
-            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches; got {search!r}.")
+            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches, got {search!r}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
         if not given.keys() <= {field.name for field in fields(search)}:
-            raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}: use another search.")
+            raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}. Use another search.")
         twice = [name for name in given if getattr(search, name) is not None]
         if twice:
-            raise ValueError(f"{', '.join(twice)} given twice, here and in {type(search).__name__}(...): leave one of them out.")
+            raise ValueError(f"{', '.join(twice)} is given twice, here and in {type(search).__name__}(...). Remove one of them.")
         return replace(search, **given) if given else search

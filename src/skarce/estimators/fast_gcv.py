@@ -1,15 +1,12 @@
-"""Regression by generalized cross validation with one ridge per weight."""
+"""Regression by generalized cross validation, with one ridge for each weight."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from skarce.criteria import GCV
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.held_precision import HeldPrecision
-from skarce.methods.local_ridge import LocalRidge
 from skarce.methods.method import MomentMethod
 from skarce.methods.selection import Selection
 from skarce.searches import BestAction, GreedyBatches, Pools
@@ -19,51 +16,110 @@ NOISE_UPDATES = ("held", "paper")
 
 
 class FastGCVRegressor(SparseRegressorBase):
-    """A few kernel functions, each with a ridge of its own, chosen by generalized cross validation.
+    r"""Sparse regression by generalized cross validation, with one ridge for each weight.
 
-    Functions are added, their ridges re-estimated, and superfluous ones deleted, wherever that lowers the GCV error
-    V = N |t - y|^2 / (tr P)^2 most (Sundararajan, Shevade and Keerthi). V contains no noise and its best ridges do not depend on
-    the units of the target, so nothing is left to tune but the kernel. Compared with the relevance vector machine, models are
-    somewhat larger and fit somewhat closer.
+    Functions are added, changed and deleted, always by the change that lowers the generalized cross validation error most [1]_.
+    Only the kernel is left to tune. Models are somewhat larger and fit somewhat closer than those of the relevance vector machine.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential"}, default="fast"
-        ``"fast"`` adds functions in greedy batches and re-estimates all ridges by Newton steps; ``"sequential"`` takes the best
-        single action per step, as the paper does. Both end in a model that no single change improves by more than `tol`; they may
-        be different ones.
+        Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all ridges together by Newton steps.
+        ``"sequential"`` takes the best single action in each step, as the paper does. Both end in a model that no single change
+        improves by more than `tol`, but not always in the same model.
     noise_update : {"held", "paper"}, default="held"
-        ``"held"`` keeps the ridges when the noise moves, so that V falls in every step. ``"paper"`` keeps the precisions
-        (ridge / noise variance) as the printed algorithm does, with its floor of 1/N on them (for targets of unit variance): V may
-        then rise between steps, and the model depends on the floor. It is there for comparison, and is always sequential.
+        What is held while the noise is re-estimated. ``"held"`` holds the ridges, so that V falls in every step. ``"paper"`` holds
+        the precisions (ridge / noise variance) as the printed algorithm does, with its lower bound of 1/N on them (for targets of
+        unit variance). V may then rise between steps, and the model depends on the bound. ``"paper"`` is meant for comparison and
+        is always sequential.
     fit_intercept : bool, default=True
-        An unpenalised constant; it takes one degree of freedom.
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
-        The fit has converged when no single change lowers (N/2) log V by more than this, about the scale of a log evidence. In
-        relative terms, V would fall by less than 2 tol / N.
-    max_iter, max_active, max_time, moments, verbose, random_state
-        As in `RelevanceVectorRegressor`.
+        Tolerance. The fit has converged if no single change lowers (N/2) log V by more than `tol`. This is about the scale of a log
+        evidence. In relative terms, V would fall by less than 2 tol / N.
+    max_iter : int, default=100000
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+    moments : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
+    verbose : int, default=0
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step, except for steps that compiled code takes
+        together. The printed score is the criterion up to a constant.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, for the pool of candidates on large problems, and for samples
+        of rows. Pass an int for reproducible landmarks and widths. The pool has a fixed seed if None.
 
     Attributes
     ----------
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Precision of each weight: its ridge divided by the noise variance. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: q / v, the squared error divided by the degrees of freedom left (eq. 8 of [1]_).
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
+        over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        V = N q / v^2 in the units of the squared target; smaller is better (`criterion_sense_` is -1).
-    noise_variance_ : float or array of shape (n_outputs,)
-        q / v, the residual energy over the degrees of freedom left (eq. 8).
-    active_, coef_, intercept_, weight_precision_, relevance_, basis_, relevance_vectors_, outcome_, trace_, n_iter_, posterior_
-        As in `RelevanceVectorRegressor`.
+        Generalized cross validation error V = N q / v^2 of the model, in the units of the squared target, summed over the targets.
+    criterion_sense_ : int
+        -1: a smaller `criterion_` is better.
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action``, ``index``, ``criterion`` and ``n_active``, and with several targets
+        ``output``.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    LocalRidgeRegressor : the same criterion from the full model, one ridge after the other.
-    RelevanceVectorRegressor : the same kind of model by evidence.
+    LocalRidgeRegressor : The same criterion, starting from the full model.
+    RelevanceVectorRegressor : The same kind of model by evidence.
+    RegularizedForwardRegressor : Forward selection by GCV with one ridge for all weights.
+    CriterionSearch : Choice of the kernel width by GCV, with a charge for the search.
+
+    Notes
+    -----
+    With ridges :math:`Z = \operatorname{diag}\zeta` and :math:`P = I - \Phi(\Phi^T\Phi + Z)^{-1}\Phi^T`, the method minimizes
+
+    .. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P
+
+    over one ridge for each candidate [2]_. Most ridges go to infinity. V contains no noise variance, and its best ridges do not
+    depend on the units of the target. With an intercept, v counts from N - 1.
+
+    The method is good at close fits of data with little noise. Its weaknesses: GCV does not know that functions were chosen from
+    many candidates, so it overfits if kernels are narrow. It has many local minima, and the smallest V is not always the best
+    prediction. Choose the kernel width by cross validation or by `CriterionSearch`.
 
     References
     ----------
-    Sundararajan, S., Shevade, S. and Keerthi, S. S. Fast generalized cross validation algorithm for sparse model learning.
+    .. [1] Sundararajan, S., Shevade, S. and Keerthi, S. S. Fast generalized cross validation algorithm for sparse model learning.
+    .. [2] Golub, G. H., Heath, M. and Wahba, G. (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
 
     Examples
     --------
@@ -113,93 +169,3 @@ class FastGCVRegressor(SparseRegressorBase):
             return HeldPrecision()
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
         return Selection(GCV(), search, self._spanning_start())
-
-
-class LocalRidgeRegressor(SparseRegressorBase):
-    """Orr's local smoothing: from the full model, every ridge in turn to the least GCV error, until a cycle changes nothing.
-
-    All candidates are in at the start; most ridges go to infinity, and what is left is the model. A cycle costs
-    O(n_candidates * n_active^2), so this is for up to a thousand candidates or so; `FastGCVRegressor` minimises the same criterion
-    from the empty model.
-
-    Parameters
-    ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-    initial_ridge : float, default=None
-        The ridge of every candidate at the start, in the units of their squares; None takes the one that minimises GCV as a common
-        ridge. The result depends on it.
-    readmit : bool, default=True
-        Whether a candidate whose ridge went to infinity is tried again in later cycles. Only then no single change of the result
-        lowers GCV; without it only changes of what is left are excluded.
-    fit_intercept : bool, default=True
-        An unpenalised constant; it takes one degree of freedom.
-    tol : float, default=1e-3
-        The significant decrease: the fit ends after a cycle that lowers (N/2) log V by no more than this.
-    max_iter : int, default=1000
-        Cycles at most.
-    max_active : int, default=None
-        Of the result only the functions of largest effect are kept, this many at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the model so far is returned, with a warning. The first factorisation of all candidates, and what the
-        result takes, come on top: some seconds for thousands of them.
-    moments, verbose, random_state
-        As in `RelevanceVectorRegressor`.
-
-    Attributes
-    ----------
-    criterion_, noise_variance_
-        As in `FastGCVRegressor`.
-    trace_ : structured array
-        One row per cycle.
-    active_, coef_, intercept_, weight_precision_, relevance_, basis_, relevance_vectors_, outcome_, n_iter_, posterior_
-        As in `RelevanceVectorRegressor`.
-
-    References
-    ----------
-    Orr, M. J. L. (1995). Local smoothing of radial basis function networks. International Symposium on Neural Networks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skarce import LocalRidgeRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-5, 5, (100, 1))
-    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 100)
-    >>> model = LocalRidgeRegressor().fit(X, y)
-    >>> bool(abs(model.predict([[1.5]])[0] - 1.0) < 0.1)
-    True
-    """
-
-    def __init__(
-        self,
-        basis: Any = "rbf",
-        *,
-        initial_ridge: float | None = None,
-        readmit: bool = True,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_active: int | None = None,
-        max_time: float | None = None,
-        moments: str = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.basis = basis
-        self.initial_ridge = initial_ridge
-        self.readmit = readmit
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_active = max_active
-        self.max_time = max_time
-        self.moments = moments
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def _method(self) -> LocalRidge:
-        given = self.initial_ridge
-        is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
-        if given is not None and not (is_number and 0.0 < given < float("inf")):
-            raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
-        return LocalRidge(None if given is None else float(given), self.readmit)

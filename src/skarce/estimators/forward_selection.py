@@ -1,4 +1,4 @@
-"""What forward selection has in common, whatever the criterion."""
+"""Base of forward selection by any criterion."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skarce.searches import Forward
 
 
 class ForwardRegressor(NestedRegressor):
-    """Base of the regressors that add one function after the other; `tol` is the least relative improvement."""
+    """Base of the regressors that add functions one by one. `tol` is the smallest relative improvement that counts."""
 
     patience: int
     n_basis: int | None
 
     @abstractmethod
     def _criterion(self) -> Criterion:
-        """What makes a set good."""
+        """Return the criterion that judges sets of functions."""
 
     def _method(self) -> Selection:
         return Selection(self._criterion(), Forward(self.patience, self.tol, self.n_basis), keep_path=self.keep_path)

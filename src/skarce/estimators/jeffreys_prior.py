@@ -11,56 +11,106 @@ from skarce.methods.jeffreys import Jeffreys
 
 
 class JeffreysPriorRegressor(SparseRegressorBase):
-    """A few functions by a Jeffreys prior on the variance of every weight: nothing to tune but the kernel (adaptive sparseness).
+    r"""Adaptive sparseness: a Jeffreys prior on the variance of every weight.
 
-    Expectation maximisation from a ridge estimate with all candidates: each weight is penalised by the inverse of its own square,
-    small ones vanish, and the noise is estimated along the way (Figueiredo 2003). The objective has no lower bound and many local
-    minima, so **the result depends on the start**: a larger `initial_ridge` keeps fewer functions. Where all candidates together
-    fit everything (narrow kernels, more inputs than rows), the noise goes to its lower bound and nearly as many functions as rows
-    stay; `outcome_` then is ``NO_NOISE``.
+    Expectation maximization starts from a ridge estimate with all candidates. Each weight is penalized by the inverse of its own
+    square, so small weights vanish. The noise is estimated at the same time [1]_. Only the kernel is left to tune.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float, default=0.01
-        The ridge of the start, in the units of phi'phi: the sum of a candidate's squares over the rows, about the mean where there
-        is an intercept.
+        Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
+        an intercept. A larger value keeps fewer functions.
     fit_intercept : bool, default=True
-        An unpenalised constant; it takes one degree of freedom.
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-4
-        The fit has converged when no weight changes by more than this share of sigma / |phi|, its standard deviation were it alone.
+        Tolerance. The fit has converged if no weight changes by more than this share of sigma / norm(phi), which would be its
+        standard deviation if it were the only weight.
     max_iter : int, default=10000
-        Iterations at most.
-    max_active : int, default=None
-        Where more are left, those that are missed least are taken out one after the other, and the iteration goes on with the
-        others. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the model so far is returned, with a warning; no step is begun that would not end in time. The least
-        is the time for a ridge estimate with all candidates and its std.
-    moments, verbose, random_state
-        As in `RelevanceVectorRegressor`.
+        Maximum number of iterations. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target. If more functions are left, those
+        that are missed least are removed one by one, and the iteration goes on with the others.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. No step is started that would not end in
+        time. The ridge estimate with all candidates and its std are always computed.
+    moments : {"auto", "whole", "columns"}, default="auto"
+        How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
+        of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
+        and the memory budget (a quarter of scikit-learn's ``working_memory``).
+    verbose : int, default=0
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every iteration.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Precision of each weight: its ridge divided by the noise variance. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: q / v, the squared error divided by the degrees of freedom left. (The iteration itself uses q / N,
+        which is smaller.)
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
+        over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        GCV of the model: V = N q / v^2 in the units of the squared target; smaller is better (`criterion_sense_` is -1).
-    noise_variance_ : float or array of shape (n_outputs,)
-        q / v, the residual energy over the degrees of freedom left. (The iteration itself uses q / N, which is smaller.)
-    trace_ : structured array
-        One row per iteration.
-    active_, coef_, intercept_, weight_precision_, relevance_, basis_, relevance_vectors_, outcome_, n_iter_, posterior_
-        As in `RelevanceVectorRegressor`.
+        Generalized cross validation error V = N q / v^2 of the model, in the units of the squared target, summed over the targets.
+    criterion_sense_ : int
+        -1: a smaller `criterion_` is better.
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice. ``NO_NOISE`` means that the candidates fit everything and the noise is at its
+        lower bound.
+    trace_ : structured ndarray of shape (n_iterations,)
+        One row for each iteration, with the fields ``action``, ``index`` (always -1), ``criterion`` and ``n_active``, and with
+        several targets ``output``.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of iterations, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    RelevanceVectorRegressor : one precision per weight too, but by the evidence.
+    RelevanceVectorRegressor : One precision for each weight too, but by the evidence.
+    LaplacePriorRegressor : A convex penalty, chosen by GCV.
+    LocalRidgeRegressor : Another method that starts from all candidates.
+
+    Notes
+    -----
+    One iteration is
+
+    .. math::
+        w \leftarrow U(\sigma^2 I + U\Phi^T\Phi U)^{-1}U\Phi^Tt, \quad U = \operatorname{diag}|w|, \qquad
+        \sigma^2 \leftarrow |t - \Phi w|^2/N.
+
+    At a fixed point :math:`\varphi_i^T(t - \Phi w) = \sigma^2/w_i`, or :math:`w_i = 0`.
+
+    The method is good at very small models from few rows, with nothing to choose. The objective has no lower bound and many local
+    minima, so the result depends on the start. If all candidates together fit everything (narrow kernels, more inputs than rows),
+    the noise goes to its lower bound, and nearly as many functions as rows stay in the model.
 
     References
     ----------
-    Figueiredo, M. A. T. (2003). Adaptive sparseness for supervised learning. IEEE Transactions on Pattern Analysis and Machine
-    Intelligence 25, 1150-1159.
+    .. [1] Figueiredo, M. A. T. (2003). Adaptive sparseness for supervised learning. IEEE Transactions on Pattern Analysis and
+       Machine Intelligence 25, 1150-1159.
 
     Examples
     --------

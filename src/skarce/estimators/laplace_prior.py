@@ -16,74 +16,121 @@ DEGREES_OF_FREEDOM = ("hat", "active")
 
 
 class LaplacePriorRegressor(SparseRegressorBase):
-    """A few functions with an L1 penalty on their weights, the penalty chosen by generalized cross validation (SKR).
+    r"""Kernel lasso: an L1 penalty, chosen by generalized cross validation.
 
-    Minimises 1/2 |t - Phi a|^2 + mu |a|_1, the lasso on kernels (Park, Sparse kernel regression using IRWLS procedure). All
-    penalties share one Gram matrix, and each solution starts from the last, so a whole path of them costs little more than one;
-    GCV then picks one without a fold. The weights satisfy the optimality conditions |phi_i'r| <= mu, with equality for active
-    functions.
+    This is sparse kernel regression (SKR) [1]_. All penalties share one Gram matrix, and each solution starts from the previous
+    one. A whole path of penalties costs little more than one solution, and GCV chooses from it without folds.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves (a lasso), a
-        transformer its output columns. They are not scaled: the penalty weighs functions by their length.
-    penalty : "gcv", float or array of floats, default="gcv"
-        mu. ``"gcv"`` tries 100 of them, from the least at which all weights are zero down to 1e-4 of it, and takes the one of
-        least GCV; the path ends before minimisers that have more functions than half of the rows, rows that repeat another and
-        weights above one not counted. Where GCV is least at its end, `outcome_` is ``END_OF_PATH`` or ``HALF_USED``. An array is
-        the path to choose from, all of it. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper lambda. Zero is the
-        limit from above: of all least squares solutions the one whose weights have the least sum of sizes, to ten digits.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. Columns are not scaled, so the
+        penalty is weaker for columns with a large norm.
+    penalty : "gcv", float or array-like of float, default="gcv"
+        Weight mu of the L1 penalty. ``"gcv"`` tries 100 values, from the smallest value at which all weights are zero down to 1e-4
+        of it, and takes the one with the smallest GCV error. This path ends before models with more functions than half of the
+        distinct rows. If GCV is smallest at an end of the path, `outcome_` is ``END_OF_PATH`` or ``HALF_USED``. An array is the
+        path to choose from. scikit-learn's `Lasso` calls mu / n_samples alpha, and the paper calls it lambda. 0.0 is the limit from
+        above: the least squares solution with the smallest L1 norm, to ten digits.
     degrees_of_freedom : {"hat", "active"}, default="hat"
-        What GCV counts: ``"hat"``, the trace of the hat matrix with the reweighting held, as the paper does; or ``"active"``,
-        the number of active functions, the true number for an L1 penalty. The first is smaller, and its models are larger; with
-        more candidates than rows that are not alike (inputs rather than kernels) it is far too small, so take the second.
+        What GCV counts as used degrees of freedom. ``"hat"`` is the trace of the hat matrix with fixed reweighting, as in the
+        paper. ``"active"`` is the number of active functions, which is correct for an L1 penalty. ``"hat"`` counts fewer and gives
+        larger models. Use ``"active"`` for inputs rather than kernels if there are more candidates than rows.
     finish : bool, default=True
-        True gives exact minimisers. False gives the paper's iteration (reweighted least squares) where it stops: nearly the same
-        predictions, with more functions, how many being a matter of `tol`.
+        True gives exact minimizers. False gives the result of the paper's iteration (reweighted least squares): nearly the same
+        predictions with more functions, whose number depends on `tol`.
     fit_intercept : bool, default=True
-        An unpenalised constant; it takes one degree of freedom.
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-6
-        No optimality condition fails by more than this share of mu. With ``finish=False``, the iteration ends when a step lowers
-        the objective by no more than this share of it.
+        Tolerance. No optimality condition fails by more than this share of mu. With ``finish=False``, the iteration ends if a step
+        lowers the objective by at most this share of it.
     max_iter : int, default=10000
-        Steps at most for one penalty.
-    max_active : int, default=None
-        The path ends before the first model with more functions; where that is before the one penalty that was given, the model is
-        that of a larger one, `penalty_`, and a warning says so. With ``finish=False``, of the result those that are missed least
-        are taken out one after the other. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning. A single penalty is approached from larger ones,
-        and where time was too short the model is that of a larger one: see `penalty_`.
-    moments, verbose, random_state
-        As in `RelevanceVectorRegressor`.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached. The limit applies to each penalty.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target. The path ends before the first
+        model with more functions. If a single `penalty` is smaller than that, the model is that of a larger penalty, `penalty_`,
+        and a warning is issued. With ``finish=False``, the functions that are missed least are removed from the result one by one.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. A single `penalty` is approached from
+        larger ones. If time is too short, the model is that of a larger penalty, `penalty_`.
+    moments : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``). With ``finish=False`` all of it is needed.
+    verbose : int, default=0
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every penalty.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    penalty_ : float or array of shape (n_outputs,)
-        The chosen mu.
+    penalty_ : float or ndarray of shape (n_outputs,)
+        Chosen weight mu of the penalty. NaN if the target does not vary.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        mu / abs(a) divided by the noise variance: the quadratic penalty that touches the L1 penalty at the solution. The std
+        follows from it. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: q / v, the squared error divided by the degrees of freedom left.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
+        over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        V = N q / v^2 in the units of the squared target, v by `degrees_of_freedom`; smaller is better (`criterion_sense_` is -1).
-    noise_variance_ : float or array of shape (n_outputs,)
-        q / v, the residual energy over the degrees of freedom left.
-    weight_precision_ : array like `coef_`
-        mu / |a| over the noise variance: the quadratic that touches the penalty at the solution. The std follows from it.
-    trace_ : structured array
-        One row for each penalty that was tried, with ``penalty``, ``degrees_of_freedom`` and ``steps`` beside the usual fields; the
-        last row is the model that was chosen.
-    active_, coef_, intercept_, relevance_, basis_, relevance_vectors_, outcome_, n_iter_, posterior_
-        As in `RelevanceVectorRegressor`.
+        Generalized cross validation error V = N q / v^2 of the model, in the units of the squared target, summed over the targets.
+        v is counted by `degrees_of_freedom`.
+    criterion_sense_ : int
+        -1: a smaller `criterion_` is better.
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_penalties,)
+        One row for each penalty, with the fields ``action``, ``index`` (always -1), ``criterion``, ``n_active``, ``penalty``,
+        ``degrees_of_freedom`` and ``steps``, and with several targets ``output``. The last row is the chosen model.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    CriterionSearch : kernel widths by the same criterion.
-    JeffreysPriorRegressor : a prior without a penalty to choose.
+    JeffreysPriorRegressor : A prior without a penalty to choose.
+    CriterionSearch : Kernel widths by the same criterion.
+    VBLSRegressor : Linear models that select inputs, with tests of their weights.
+    sklearn.linear_model.LassoCV : The lasso on inputs, with the penalty chosen by folds.
+
+    Notes
+    -----
+    The method minimizes
+
+    .. math:: J(a) = \tfrac12|t - \Phi a|^2 + \mu|a|_1.
+
+    With the residual r, the minimizer has :math:`\varphi_i^Tr = \mu\operatorname{sign}a_i` for active functions and
+    :math:`|\varphi_i^Tr| \le \mu` for all others. For given functions and signs it is linear in :math:`\mu`, so the path is
+    followed by exact steps [2]_. GCV is :math:`N q / v^2`, with the squared error q and the degrees of freedom left v.
+
+    The objective is convex, so the solution for a penalty does not depend on the start. The penalty shrinks large weights too, so
+    models have more functions than those by evidence. GCV prefers kernels that are too narrow; compare widths by `CriterionSearch`.
 
     References
     ----------
-    Park, H. Sparse kernel regression using IRWLS procedure.
-    Osborne, M. R., Presnell, B. and Turlach, B. A. (2000). A new approach to variable selection in least squares problems. IMA
-    Journal of Numerical Analysis 20, 389-403.
+    .. [1] Park, H. Sparse kernel regression using IRWLS procedure.
+    .. [2] Osborne, M. R., Presnell, B. and Turlach, B. A. (2000). A new approach to variable selection in least squares problems.
+       IMA Journal of Numerical Analysis 20, 389-403.
 
     Examples
     --------
@@ -148,28 +195,28 @@ class LaplacePriorRegressor(SparseRegressorBase):
         return [
             *super()._warnings(posteriors),
             f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
-            f"{max(reached):.6g}, the smallest one on the way that has no more functions. Raise max_active for the penalty that "
-            "was asked for.",
+            f"{max(reached):.6g}, the smallest penalty on the path with at most this many functions. Raise max_active to reach "
+            "the penalty that you asked for.",
         ]
 
 
 def _penalties(posteriors: list[Posterior]) -> list[float]:
-    """The last row of a trace is of the model that was chosen; a target that does not vary has none."""
+    """Return the chosen penalties, from the last row of each trace. NaN if a target does not vary."""
     return [float(p.trace["penalty"][-1]) if len(p.trace) else np.nan for p in posteriors]
 
 
 def _checked(penalty: Any) -> tuple[float, ...] | None:
-    """The penalties to choose from, None for "gcv"."""
+    """Return the penalties to choose from. None stands for "gcv"."""
     if isinstance(penalty, str) and penalty == "gcv":
         return None
     try:
         values = np.atleast_1d(np.asarray(penalty))
-        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # "1.0" is no number
-    except ValueError:  # lists of several lengths
+        values = values.astype(np.float64) if values.dtype.kind in "fiu" else np.empty(0)  # the string "1.0" is not a number
+    except ValueError:  # nested lists of different lengths
         values = np.empty(0)
     if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
-            'penalty must be "gcv", a finite number that is not negative (the multiplier mu of |a|_1), or an array of them to '
-            f"choose from by GCV; got {penalty!r}."
+            'penalty must be "gcv", a finite number of at least 0 (the weight mu of |a|_1), or an array of such numbers to '
+            f"choose from by GCV, got {penalty!r}."
         )
     return tuple(values)

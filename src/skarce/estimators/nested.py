@@ -1,4 +1,4 @@
-"""Another model of the same fit, where its models contain one another."""
+"""Base of the regressors with nested models: other models from the same fit."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LIMITS = {Outcome.STEP_LIMIT: "max_iter", Outcome.TIME_LIMIT: "max_time", Outcom
 
 
 class NestedRegressor(SparseRegressorBase):
-    """Base of the regressors that add or take away one function after the other: `with_n_basis` and `with_tol`."""
+    """Base of the regressors that add or remove functions one by one: `with_n_basis` and `with_tol`."""
 
     keep_path: bool
     n_basis: int | None
 
     @abstractmethod
     def _size_with(self, path: NestedPath, tol: float) -> int:
-        """How many functions the model on the path would have with another tolerance."""
+        """Return how many functions the model on the path has with another tolerance."""
 
     def _check_limits(self) -> None:
         super()._check_limits()
@@ -37,19 +37,20 @@ class NestedRegressor(SparseRegressorBase):
             raise ValueError(f"keep_path must be True or False, got {self.keep_path!r}.")
 
     def with_n_basis(self, n_basis: int) -> Any:
-        """The model of another size from the same fit: nothing is learned or searched again.
+        """Return the model of another size from the same fit, without a new search.
 
         Parameters
         ----------
         n_basis : int
-            Up to the size of this model; above it where the estimator was fitted with ``keep_path=True``. With several targets,
-            so many functions for each.
+            Number of functions, at most that of this model. Larger models need a fit with ``keep_path=True``. With several targets,
+            the number applies to each target.
 
         Returns
         -------
-        model : a fitted estimator of the same class
-            Its functions are the first (or the last that were left) on the way, its weights solved afresh. `trace_` is that of the
-            whole search. Its parameters are those that ask for this size from the start (but for none).
+        model : estimator
+            Fitted estimator of the same class. It has the functions that entered first, or that were left last, and its weights are
+            solved again. `trace_` is that of the whole search. Its parameters ask for `n_basis` functions from the start, unless
+            `n_basis` is 0.
 
         Examples
         --------
@@ -66,22 +67,33 @@ class NestedRegressor(SparseRegressorBase):
         if n_basis == 0 and not len(self.active_):
             return self._twin()
         model = self._with_sizes(lambda path: int(n_basis))
-        if n_basis > 0:  # no fit can be asked for none
+        if n_basis > 0:  # no parameter asks for an empty model
             model._ask_for(int(n_basis))
         return model
 
     def with_tol(self, tol: float) -> Any:
-        """The model that another `tol` chooses among those of this fit: nothing is learned or searched again.
+        """Return the model that another tolerance chooses from the same fit, without a new search.
 
         Parameters
         ----------
         tol : float
-            As in the constructor. A smaller one may choose a larger model, for which the fit needs ``keep_path=True``. What the
-            search has not seen it cannot choose.
+            Tolerance, with the meaning that it has in the constructor. A smaller tolerance may choose a larger model, which needs a
+            fit with ``keep_path=True``. Only models that the search has seen can be chosen.
 
         Returns
         -------
-        model : a fitted estimator of the same class
+        model : estimator
+            Fitted estimator of the same class, with `tol` as its parameter.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skarce import OrthogonalLeastSquaresRegressor
+        >>> X = np.linspace(-5, 5, 100)[:, None]
+        >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 100)
+        >>> model = OrthogonalLeastSquaresRegressor().fit(X, y)
+        >>> len(model.with_tol(0.1).active_) <= len(model.active_)
+        True
         """
         if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0.0:
             raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
@@ -91,7 +103,7 @@ class NestedRegressor(SparseRegressorBase):
         return model
 
     def _ask_for(self, n_basis: int | None) -> None:
-        """Parameters with which a fit would choose so many functions; None leaves it to the tolerance."""
+        """Set parameters that make a fit choose `n_basis` functions. None leaves the number to the tolerance."""
         self.n_basis = n_basis
         if n_basis is not None and self.max_active is not None:
             self.max_active = max(self.max_active, n_basis)
@@ -104,10 +116,10 @@ class NestedRegressor(SparseRegressorBase):
         posteriors = self._posteriors()
         if all(p.path is None for p in posteriors):
             if not len(self.active_):
-                raise ValueError(f"this fit has no model with functions. {self.outcome_.value}")
+                raise ValueError(f"This fit has no model with functions. {self.outcome_.value}")
             raise ValueError(
-                f"the models on the way to this one do not contain one another ({self.outcome_.name}): with_n_basis and with_tol "
-                "are for fits that add functions one by one, or take them away one by one."
+                f"The models on the way to this one are not nested ({self.outcome_.name}). with_n_basis and with_tol need a search "
+                "that only adds functions one by one, or only removes them one by one."
             )
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
@@ -116,7 +128,7 @@ class NestedRegressor(SparseRegressorBase):
         return model
 
     def _twin(self) -> Any:
-        """This model again; where it came from a stream, the two go on apart."""
+        """Return a copy of this model. If it comes from a stream, the two continue independently."""
         model = copy(self)
         stream = getattr(self, "_stream", None)
         model._stream = None if stream is None else stream.fork()
@@ -127,22 +139,22 @@ class NestedRegressor(SparseRegressorBase):
             return posterior
         if not path.least <= size <= path.most:
             hint = self._why_not_smaller(posterior.outcome) if size < path.least else self._why_not_larger(size, posterior.outcome)
-            raise ValueError(f"there are models of {path.least} to {path.most} functions here, not of {size}. {hint}")
+            raise ValueError(f"This fit has models of {path.least} to {path.most} functions, not of {size}. {hint}")
         return path.posterior(size, posterior.trace)
 
     def _why_not_smaller(self, outcome: Outcome) -> str:
         limit = LIMITS.get(outcome)
-        return "The search was never below that." if limit is None else f"{limit} ended the search there: raise it and fit again."
+        return "The search saw no smaller one." if limit is None else f"{limit} ended the search: raise it and fit again."
 
     def _why_not_larger(self, size: int, outcome: Outcome) -> str:
         if size > len(self.relevance_):
             return f"There are {len(self.relevance_)} candidates."
         if not self.keep_path:
-            return "Fit with keep_path=True, which keeps larger ones where the search saw some."
+            return "Fit with keep_path=True, which keeps larger ones if the search saw any."
         limit = LIMITS.get(outcome)
         if limit is None:
-            return "The search saw no others: it ended by its own rule, or by n_basis."
-        return f"{limit} ended the search there: raise it and fit again."
+            return "The search saw no larger one: it ended by its own rule, or by n_basis."
+        return f"{limit} ended the search: raise it and fit again."
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
         super()._keep(posteriors, design)
@@ -152,7 +164,7 @@ class NestedRegressor(SparseRegressorBase):
         self._path_basis = design.candidates.select(self._path_members) if is_more else self.basis_
 
     def _keep_chosen(self, posteriors: list[Posterior], candidates: Any) -> None:
-        """Set the attributes of other models on the path."""
+        """Set the fitted attributes of another model on the path."""
         is_one = not isinstance(self.posterior_, list)
         self._keep_models(posteriors, candidates, is_one=is_one)
         noises = [p.noise_variance for p in posteriors]
@@ -160,7 +172,7 @@ class NestedRegressor(SparseRegressorBase):
 
 
 class _Members(NamedTuple):
-    """Candidates of which only those are left that may be asked for."""
+    """Candidates, reduced to those on the path. Indices refer to all of them."""
 
     basis: Any
     members: Indices

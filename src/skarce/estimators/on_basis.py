@@ -1,4 +1,4 @@
-"""What all estimators share that stand on a basis: its parameters, its seed, its members at given rows."""
+"""Base of all estimators with a basis: its parameters, its seed, and its functions at given rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PREDICT_ROWS = 16_384
 
 
 class OnBasis:
-    """Budget and basis of an estimator, before and after fitting."""
+    """Limits and basis of an estimator, before and after fitting."""
 
     basis: Any
     basis_: Any
@@ -32,7 +32,20 @@ class OnBasis:
     random_state: Any
 
     def set_params(self, **params: Any) -> Any:
-        """As in scikit-learn; ``basis__gamma`` and its like also reach the kernels behind ``basis="rbf"``."""
+        """Set the parameters of this estimator.
+
+        Nested names such as ``basis__gamma`` also work for ``basis="rbf"``, which then becomes a `KernelBasis`.
+
+        Parameters
+        ----------
+        **params : dict
+            Estimator parameters.
+
+        Returns
+        -------
+        self : estimator instance
+            Estimator instance.
+        """
         basis = params.get("basis", self.basis)
         if isinstance(basis, str) and basis == "rbf" and any(name.startswith("basis__") for name in params):
             params = {"basis": KernelBasis(), **{name: value for name, value in params.items() if name != "basis"}}
@@ -40,8 +53,8 @@ class OnBasis:
             own, nested, _ = name.partition("__")
             value = params.get(own, getattr(self, own, self))
             if nested and not hasattr(value, "set_params"):
-                example = "basis=KernelBasis(gamma=1.0)" if own == "basis" else f"{own}= a new object"
-                raise ValueError(f"{own}={value!r} has no parameters to set, as {name} would. Give {example}.")
+                example = "basis=KernelBasis(gamma=1.0)" if own == "basis" else f"a new object for {own}"
+                raise ValueError(f"{own}={value!r} has no parameters, so {name} cannot be set. Pass {example}.")
         return super().set_params(**params)  # type: ignore[misc]
 
     def _check_limits(self) -> None:
@@ -49,7 +62,7 @@ class OnBasis:
             value = getattr(self, name)
             is_left_out = name == "max_time" and value is None
             if not is_left_out and not (isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0.0):
-                raise ValueError(f"{name} must be at least 0.0 and a number, got {value!r}.")
+                raise ValueError(f"{name} must be at least 0.0, got {value!r}.")
         for name in ("max_iter", "max_active"):
             value = getattr(self, name, None)
             if value is not None and not is_count(value):
@@ -60,7 +73,7 @@ class OnBasis:
             raise ValueError(f"verbose must be a whole number, got {self.verbose!r}.")
 
     def _keep_models(self, posteriors: list[Any], candidates: Any, *, is_one: bool) -> None:
-        """What was found, of one target or class alone (`is_one`) or of several on the functions that any of them has."""
+        """Set the fitted attributes of one target or class (`is_one`), or of several on the functions that any of them uses."""
         active = np.unique(np.concatenate([p.active for p in posteriors]))
         places = [np.searchsorted(active, p.active) for p in posteriors]
         coef, precision = np.zeros((len(posteriors), len(active))), np.full((len(posteriors), len(active)), np.inf)
@@ -89,22 +102,22 @@ class OnBasis:
             del self.relevance_vectors_
 
     def _seeded_basis(self) -> Any:
-        """The basis, seeded by this estimator's random_state where it has none of its own."""
+        """Return the basis. If it has no random_state, it gets that of this estimator."""
         basis = check_basis(self.basis)
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
 
     def _posteriors(self) -> list[Any]:
-        """One for each target or class."""
+        """Return one posterior for each target or class."""
         return self.posterior_ if isinstance(self.posterior_, list) else [self.posterior_]
 
     def _has_wide_kernels(self) -> bool:
-        """Whether kernels are likely to be so wide that they look alike: widths are learned, or there is one per input."""
+        """Whether kernels may be so wide that they look alike: widths are learned, or there is one for each input."""
         basis = self.basis
         return isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
 
     def _seed(self) -> int:
-        """A fixed seed when random_state is None: the same data give the same model."""
+        """Return a fixed seed if random_state is None, so that the same data give the same model."""
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _is_pairwise(self) -> bool:
@@ -129,12 +142,12 @@ class OnBasis:
 
 
 def takes_arrays(basis: Any) -> bool:
-    """Kernels and passthrough take checked arrays; a foreign transformer gets what the user gave."""
+    """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)
 
 
 def print_progress(progress: Any) -> None:
-    """A line on how the learning of widths goes."""
+    """Print a line about the progress of learning widths."""
     print(
         f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
         f"log evidence {progress.log_evidence:.3f}",

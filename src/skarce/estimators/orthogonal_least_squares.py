@@ -9,78 +9,113 @@ from skarce.estimators.forward_selection import ForwardRegressor
 
 
 class OrthogonalLeastSquaresRegressor(ForwardRegressor):
-    """Orthogonal least squares: the function that explains most of what is left, one after the other, without a penalty.
+    r"""Orthogonal least squares: forward selection without a penalty.
 
-    Each step takes the candidate that, made orthogonal to those already in, reduces the squared error most (Chen, Cowan and Grant
-    1991). Of the models on the way the one with the least generalized cross validation (or what `stop` names) is kept.
+    Each step adds the candidate that reduces the squared error most, after it is made orthogonal to the functions in the model
+    [1]_. The result is the best model along the path by generalized cross validation, or by the rule that `stop` names.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     stop : {"gcv", "bic", "variance"}, default="gcv"
-        How models on the way are judged: by generalized cross validation N q / v^2, by n log q + L log n (smaller models), or
-        whether the unexplained share of the variance has come down to `unexplained`.
+        How models along the path are compared. ``"gcv"`` uses generalized cross validation, N q / v^2. ``"bic"`` uses n log q + L
+        log n, which gives smaller models. ``"variance"`` takes the first model that leaves at most the share `unexplained` of the
+        variance.
     patience : int, default=2
-        The search ends when so many additions in a row did not improve on the best model.
+        The search ends after this many additions in a row that do not improve on the best model.
     unexplained : float, default=0.01
-        The share of the variance that may be left, for ``stop="variance"``.
-    n_basis : int, default=None
-        Exactly so many functions, whatever `stop` says; fewer only where the candidates that are left depend on those in the model.
-        With several targets, so many for each.
+        Share of the variance that may be left. Only used if ``stop="variance"``.
+    n_basis : int or None, default=None
+        Exact number of functions, whatever `stop` says. With several targets, it applies to each target. The model has fewer
+        functions only if the remaining candidates depend on those in the model. None lets `stop` decide.
     keep_path : bool, default=False
-        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went.
+        Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
-        An unpenalised constant; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-4
-        The least relative reduction of GCV that counts as an improvement.
+        Smallest relative reduction of GCV that counts as an improvement.
     max_iter : int, default=100000
-        Steps at most; a fit that ends there warns.
-    max_active : int, default=None
-        Basis functions at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget
-        (a quarter of scikit-learn's ``working_memory``).
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending; `trace_` has the order in which they came.
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-        Their weights, those of least squares.
-    intercept_ : float or array of shape (n_outputs,)
-    weight_precision_ : array like `coef_`
-        0: there is no prior. Infinite where an output does not use a function.
-    noise_variance_ : float or array of shape (n_outputs,)
-        The squared error over N - L (with an intercept N - 1 - L), unbiased but for the choice of functions.
-    relevance_vectors_ : array of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
-    relevance_ : array of shape (n_candidates,)
-        1 for the functions in the model, 0 for those left out.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Least squares weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision of each weight: 0, because there is no prior. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: the squared error divided by N - L for L functions (N - 1 - L with an intercept). It is unbiased
+        except for the choice of functions.
+    relevance_ : ndarray of shape (n_candidates,)
+        1 for functions in the model, 0 for all others.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        Generalized cross validation of the model, N q / v^2, in the units of the squared target; summed over outputs.
+        Generalized cross validation error V = N q / v^2 of the model, in the units of the squared target, summed over the targets.
     criterion_sense_ : int
-        -1: smaller is better.
+        -1: a smaller `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured array
-        One row per addition: action, index, criterion (GCV, whatever `stop` is), n_active. The last ones may be beyond the model.
-    posterior_ : Posterior, or a list of one per output
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each addition, in the order in which functions entered, with the fields ``action``, ``index``, ``criterion``
+        (GCV for every `stop`) and ``n_active``, and with several targets ``output``. The last rows may be beyond the final model.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    RegularizedForwardRegressor : Forward selection with a ridge.
+    StepwiseRegressor : Forward and backward steps by F tests.
+    BackwardEliminationRegressor : Functions leave one by one, starting from all candidates.
+
+    Notes
+    -----
+    Let P project away from the functions in the model. A candidate :math:`\varphi` reduces the squared error by
+
+    .. math:: \frac{(\varphi^TPt)^2}{\varphi^TP\varphi}.
+
+    The Cholesky factor of :math:`\Phi^T\Phi` grows by one row for each addition, which is Gram-Schmidt orthogonalization without
+    the rows. With L functions, :math:`q = |t - \Phi w|^2` and v = N - L (N - 1 - L with an intercept), the GCV error [2]_ is :math:`N q
+    / v^2`.
+
+    The method is simple and fast, and all models along the path are available (`trace_`, `with_n_basis`). Without a penalty it
+    needs more rows than functions. GCV does not know that functions were chosen from many candidates, so it keeps too many if
+    kernels are narrow; ``stop="bic"``, `max_active` or a wider kernel helps.
 
     References
     ----------
-    Chen, S., Cowan, C. F. N. and Grant, P. M. (1991). Orthogonal least squares learning algorithm for radial basis function
-    networks. IEEE Transactions on Neural Networks 2, 302-309.
+    .. [1] Chen, S., Cowan, C. F. N. and Grant, P. M. (1991). Orthogonal least squares learning algorithm for radial basis function
+       networks. IEEE Transactions on Neural Networks 2, 302-309.
+    .. [2] Golub, G. H., Heath, M. and Wahba, G. (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
 
     Examples
     --------

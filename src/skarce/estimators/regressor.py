@@ -1,4 +1,4 @@
-"""What all regressors share: checked targets, predictions with their uncertainty, streams."""
+"""Base of all regressors: validation of targets, predictions with uncertainty, streams."""
 
 from __future__ import annotations
 
@@ -24,29 +24,36 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
     """Base of the regressors with normal noise."""
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
-        """Predict the target, and how far a new observation may be from it.
+        """Predict targets, and optionally the standard deviation of new observations.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Inputs.
         return_std : bool, default=False
-            Also return the standard deviation of a new observation: noise, intercept and weights.
+            Whether to also return the standard deviation of a new observation. It contains the noise and the uncertainty of
+            intercept and weights, but not that of the choice of functions.
         std : {"plain", "augmented"}, default="plain"
-            Away from its functions a sparse model has nothing to be uncertain about, and its plain std falls to the noise.
-            ``"augmented"`` adds one more function at each query point, as if it had been in the model with the prior variance of
-            the signal, so that the std far from the data grows to that of the target. It needs a kernel basis.
+            Far from the data, the ``"plain"`` std falls to that of the noise, because all functions of a sparse model vanish there.
+            ``"augmented"`` adds one more function at each query point, with the prior variance of the signal [1]_. Its std grows to
+            that of the target far from the data. It needs a kernel basis.
 
         Returns
         -------
         mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        std : ndarray of the same shape
-            Only with ``return_std=True``.
+            Predicted targets.
+        std : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Standard deviations. Only returned if ``return_std=True``.
+
+        References
+        ----------
+        .. [1] Rasmussen, C. E. and Quinonero-Candela, J. (2005). Healing the relevance vector machine through augmentation. ICML.
         """
         check_is_fitted(self, "posterior_")
         if std not in ("plain", "augmented"):
             raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
         if isinstance(X, RowBlocks):
-            raise TypeError("predict takes one array of rows at a time: call it for the X of each row block.")
+            raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
         X = self._checked_inputs(X)
         with blas_threads(1):
             if not return_std:
@@ -67,7 +74,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks that hold both."
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks with both X and y."
             )
         if takes_arrays(self._seeded_basis()):
             X, y = validated(probe, X, y, reset=is_first)
@@ -79,7 +86,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         return Rows(X, y[:, None] if y.ndim == 1 else y, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
 
     def _spanning_start(self) -> SpanningStart | None:
-        """Where a search begins that may begin anywhere: at the empty model, unless kernels are likely to look alike."""
+        """Return functions to start from, because wide kernels look alike; None is the empty model."""
         return SpanningStart(self._seed()) if self._has_wide_kernels() else None
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
@@ -108,7 +115,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None:
             raise ValueError(
-                "std='augmented' puts one more kernel at each query point, so it needs a KernelBasis other than 'precomputed'; "
-                f"this model has basis={self.basis!r}. Use std='plain'."
+                "std='augmented' adds a kernel at each query point, so it needs a KernelBasis other than 'precomputed', but this "
+                f"model has basis={self.basis!r}. Use std='plain'."
             )
         return Augmentation(*self._augmentation_rows)

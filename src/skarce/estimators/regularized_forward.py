@@ -1,4 +1,4 @@
-"""Regularised forward selection."""
+"""Regularized forward selection."""
 
 from __future__ import annotations
 
@@ -11,79 +11,114 @@ PENALTIES = ("weights", "orthogonal")
 
 
 class RegularizedForwardRegressor(ForwardRegressor):
-    """Regularised forward selection: one function after the other by GCV, with one ridge that GCV chooses too.
+    r"""Forward selection by generalized cross validation, with one ridge for all weights.
 
-    Each step takes the candidate with which generalized cross validation is least at the ridge of the moment, and then
-    moves the ridge to its best value for the new set (Orr 1995). Of the models on the way the one with the least GCV is kept.
+    Each step adds the candidate that gives the smallest GCV error at the current ridge. Then the ridge moves to its best value for
+    the new set [1]_. The result is the model with the smallest GCV error along the path.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     ridge : "gcv" or float, default="gcv"
-        The weight of the penalty. A number fixes it in the units of phi'phi, the sum of a candidate's squares over the rows (about
-        the mean where there is an intercept): a function by itself with phi'phi = ridge gets half its least squares weight.
+        Weight of the penalty. ``"gcv"`` chooses it by GCV after each addition. A number fixes it, in the units of phi'phi: the sum
+        of the squares of a candidate over the rows, about its mean if there is an intercept. A single function with phi'phi = ridge
+        gets half of its least squares weight.
     penalize : {"weights", "orthogonal"}, default="weights"
-        What the ridge penalises: the squared weights, or those of the functions made orthogonal in the order in which they enter,
-        as in Orr's package. The two give different models.
+        What the ridge penalizes. ``"weights"`` penalizes the squared weights. ``"orthogonal"`` penalizes the weights of the
+        functions made orthogonal in the order in which they enter, as Orr's package does. The two give different models.
     patience : int, default=2
-        The search ends when so many additions in a row did not improve on the best model.
-    n_basis : int, default=None
-        Exactly so many functions, whatever GCV says; fewer only where the candidates that are left depend on those in the model.
-        With several targets, so many for each.
+        The search ends after this many additions in a row that do not improve on the best model.
+    n_basis : int or None, default=None
+        Exact number of functions, whatever GCV says. With several targets, it applies to each target. The model has fewer functions
+        only if the remaining candidates depend on those in the model. None lets GCV decide.
     keep_path : bool, default=False
-        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went.
+        Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
-        An unpenalised constant; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-4
-        The least relative reduction of GCV that counts as an improvement.
+        Smallest relative reduction of GCV that counts as an improvement.
     max_iter : int, default=100000
-        Steps at most; a fit that ends there warns.
-    max_active : int, default=None
-        Basis functions at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget
-        (a quarter of scikit-learn's ``working_memory``).
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending; `trace_` has the order in which they came.
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-        Their weights.
-    intercept_ : float or array of shape (n_outputs,)
-    weight_precision_ : array like `coef_`
-        ridge / noise variance, the same for all; with ``penalize="orthogonal"`` that of the orthogonalised weights. Infinite where
-        an output does not use a function.
-    noise_variance_ : float or array of shape (n_outputs,)
-        q / v, the squared error over the degrees of freedom left.
-    relevance_vectors_ : array of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
-    relevance_ : array of shape (n_candidates,)
-        How well the data determine each weight (each orthogonalised weight), 0 for functions left out.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Precision of the weights: ridge / noise variance, the same for all. With ``penalize="orthogonal"``, that of the
+        orthogonalized weights. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: q / v, the squared error divided by the degrees of freedom left.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate (with ``penalize="orthogonal"``, each orthogonalized weight), from
+        0 (left out) to 1. With several targets, the largest value over the targets.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        Generalized cross validation of the model, N q / v^2, in the units of the squared target; summed over outputs.
+        Generalized cross validation error V = N q / v^2 of the model, in the units of the squared target, summed over the targets.
     criterion_sense_ : int
-        -1: smaller is better.
+        -1: a smaller `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured array
-        One row per addition: action, index, criterion, n_active. The last ones may be beyond the model.
-    posterior_ : Posterior, or a list of one per output
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each addition, in the order in which functions entered, with the fields ``action``, ``index``, ``criterion`` and
+        ``n_active``, and with several targets ``output``. The last rows may be beyond the final model.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    OrthogonalLeastSquaresRegressor : Forward selection without a ridge.
+    FastGCVRegressor : GCV with one ridge for each weight. Functions can also leave.
+    EvidenceSearchRegressor : Forward and other searches by evidence.
+
+    Notes
+    -----
+    With :math:`P = I - \Phi(\Phi^T\Phi + \lambda I)^{-1}\Phi^T`, sets are compared by GCV [2]_,
+
+    .. math:: V = N q / v^2, \qquad q = t^TP^2t, \quad v = \operatorname{tr}P.
+
+    With an intercept, v counts from N - 1. In the eigenvectors of the active block, V is a function of :math:`\lambda` alone, and
+    its minimum is found by Newton's method.
+
+    The method is fast, and all models along the path are available (`trace_`, `with_n_basis`). A function never leaves, so models
+    are larger than those by evidence. GCV does not know that functions were chosen from many candidates, so it keeps too many if
+    kernels are narrow; `max_active` or a wider kernel helps. Intervals are a little narrow, because the choice of functions is not
+    part of the uncertainty.
 
     References
     ----------
-    Orr, M. J. L. (1995). Regularisation in the selection of radial basis function centers. Neural Computation 7, 606-623.
+    .. [1] Orr, M. J. L. (1995). Regularization in the selection of radial basis function centers. Neural Computation 7, 606-623.
+    .. [2] Golub, G. H., Heath, M. and Wahba, G. (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
 
     Examples
     --------

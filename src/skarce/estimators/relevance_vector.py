@@ -15,73 +15,109 @@ SOLVERS = ("fast", "sequential", "em")
 
 
 class RelevanceVectorRegressor(SparseRegressorBase):
-    """Relevance vector machine for regression: a few kernel functions, each with a precision learned by evidence.
+    r"""Relevance vector machine for regression.
 
-    Every weight has a prior precision of its own; maximising the evidence drives most of them to infinity, and what is left is the
-    model (Tipping 2001; Tipping and Faul 2003). Noise and precisions are learned, so nothing is left to tune but the kernel. The
-    noise is profiled out: the model does not depend on the units of the target.
+    Each weight has its own prior precision. Maximizing the evidence sends most precisions to infinity, and the functions that are
+    left are the model [1]_ [2]_. Noise and precisions are learned, so only the kernel is left to tune.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential", "em"}, default="fast"
-        ``"fast"`` adds functions in greedy batches and re-estimates all precisions by Newton steps; ``"sequential"`` takes the
-        best single action per step (Tipping and Faul); ``"em"`` starts from all candidates (Tipping 2001). All end in a model that
-        no single change improves by more than `tol`; they may be different ones.
-    noise_variance : float, default=None
-        The variance of the noise where it is known; None learns it.
+        Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all precisions together by Newton steps.
+        ``"sequential"`` takes the best single action in each step [2]_. ``"em"`` starts from all candidates [1]_. All three end in
+        a model that no single change improves by more than `tol`, but not always in the same model.
+    noise_variance : float or None, default=None
+        Variance of the noise, if it is known. None learns it.
     fit_intercept : bool, default=True
-        An unpenalised constant, integrated out; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
-        The fit has converged when no single change raises the log evidence by more than this.
+        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
     max_iter : int, default=100000
-        Steps at most; a fit that ends there warns.
-    max_active : int, default=None
-        Basis functions at most. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget
-        (a quarter of scikit-learn's ``working_memory``).
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step but those that compiled code takes in one go. The score printed
-        is the criterion up to a constant.
-    random_state : int, RandomState or None, default=None
-        Seeds the pool of candidates on large problems, and landmarks; None uses a fixed seed for the pool.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step, except for steps that compiled code takes
+        together. The printed score is the criterion up to a constant.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, for the pool of candidates on large problems, and for samples
+        of rows. Pass an int for reproducible landmarks and widths. The pool has a fixed seed if None.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending.
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-        Their weights.
-    intercept_ : float or array of shape (n_outputs,)
-    weight_precision_ : array like `coef_`
-        alpha, infinite where an output does not use a function.
-    noise_variance_ : float or array of shape (n_outputs,)
-    relevance_vectors_ : array of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
-    relevance_ : array of shape (n_candidates,)
-        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision alpha of each weight. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, 1 - alpha_i Sigma_ii, from 0 (left out) to 1. With several
+        targets, the largest value over the targets.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The log evidence: the log density of the targets, with all constants, summed over outputs.
+        Log evidence: the log density of the targets in their own units, with all constants (with an intercept: of their N - 1
+        contrasts), summed over the targets.
     criterion_sense_ : int
-        1: larger is better.
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured array
-        One row per step: action, index, criterion, n_active.
-    posterior_ : Posterior, or a list of one per output
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action``, ``index``, ``criterion`` and ``n_active``, and with several targets
+        ``output``.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    FastGCVRegressor : The same kind of model by generalized cross validation.
+    EvidenceSearchRegressor : Evidence with one precision for all weights, and a choice of searches.
+    RelevanceVectorClassifier : Relevance vector machine for classes.
+    VBLSRegressor : A stricter and cheaper bound on the evidence, for linear models with many inputs.
+
+    Notes
+    -----
+    The model is :math:`t = \Phi w + e` with :math:`w_j \sim N(0, 1/\alpha_j)` and normal noise of variance :math:`\sigma^2`. With
+    the ridges :math:`\lambda_j = \alpha_j\sigma^2` and the noise at its best value :math:`t^TPt/N`, the log evidence is
+
+    .. math::
+        L(\Lambda) = -\tfrac N2\log t^TPt - \tfrac12\log|I + \Phi\Lambda^{-1}\Phi^T| + \text{const}, \qquad
+        P = (I + \Phi\Lambda^{-1}\Phi^T)^{-1}.
+
+    It contains no noise, so the model does not depend on the units of the target.
+
+    The method is good at compact models with error bars. Its weaknesses: the evidence has many local maxima, so nearly equal models
+    may have different functions. The evidence of a sparse model prefers kernels that are too narrow, so choose the width by
+    ``KernelBasis(gamma="evidence")`` or by cross validation. Far from the data the plain std falls to the noise; see
+    ``std="augmented"`` in `predict`.
 
     References
     ----------
-    Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
-    Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
+    .. [1] Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
+    .. [2] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
 
     Examples
     --------

@@ -9,85 +9,107 @@ from skarce.methods.latent.sparse import SparseLatent
 
 
 class RelevanceVectorClassifier(LatentClassifier):
-    """Relevance vector machine for classification: a few kernel functions, each with a precision learned by evidence.
+    r"""Relevance vector machine for classification.
 
-    The log odds are a weighted sum of functions. Every weight has a prior precision of its own, and the precisions maximize the
-    evidence by the Laplace approximation, which drives most of them to infinity (Tipping 2001; Tipping and Faul 2003). Nothing is
-    left to tune but the kernel, and no matrix of rows by rows is ever formed (``solver="fast"``).
+    The log odds are a weighted sum of functions, and each weight has its own prior precision. Maximizing the evidence sends most
+    precisions to infinity, and the functions that are left are the model [1]_ [2]_. Two classes have one latent function. More
+    classes have one each, against the rest.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
-        ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
-        candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
-        `tol`; they may be different ones.
+        Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.
+        ``"em"`` starts from all candidates [1]_, then goes on as ``"fast"`` does. Both end in a model that no single change
+        improves by more than `tol`, but not always in the same model.
     class_weight : dict, "balanced" or None, default=None
-        A factor for the weight of the rows of each class. ``"balanced"`` makes all classes weigh the same.
+        Factor on the weight of the rows of each class. ``"balanced"`` gives all classes the same total weight. None changes
+        nothing.
     fit_intercept : bool, default=True
-        A constant that is always in. The level at the center of the data has the prior N(0, 10^2).
+        Whether to add a constant. The latent function at the center of the data has the prior N(0, 10^2).
     tol : float, default=1e-3
-        The fit has converged when no single change raises the log evidence by more than this.
+        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
     max_iter : int, default=100000
-        Maximum number of steps for each class. A ConvergenceWarning is issued if it is reached.
-    max_active : int, default=None
-        Maximum number of basis functions for each class.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a ConvergenceWarning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With more than two classes, the limit applies to each class.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds the first pool of candidates, and landmarks. None uses a fixed seed for the pool.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, for the first pool of candidates, and for samples of rows.
+        Pass an int for reproducible landmarks and widths. The pool has a fixed seed if None.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, sorted.
     active_ : ndarray of shape (n_active,)
-        The candidates in the model, ascending; with more than two classes, those of all classes together.
+        Indices of the active functions among the candidates, in ascending order. With more than two classes, the functions that any
+        class uses.
     coef_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Their weights in the log odds.
+        Weights of the active functions in the log odds. With more than two classes, one row for each class, and 0 if a class does
+        not use the function.
     intercept_ : float or ndarray of shape (n_classes,)
-        The constant in the log odds.
+        Constant of the log odds. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Prior precisions alpha of the weights, infinite if a class does not use a function.
-    relevance_vectors_ : ndarray of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
+        Prior precision alpha of each weight. It is infinite if a class does not use the function.
     relevance_ : ndarray of shape (n_candidates,)
-        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+        How well the data determine the weight of each candidate, 1 - alpha_i Sigma_ii, from 0 (left out) to 1. With more than two
+        classes, the largest value over the classes.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The log evidence by the Laplace approximation, less a weak penalty of prior variances beyond what log odds are believed
-        to reach (a scale of 10), summed over classes.
+        Log evidence by the Laplace approximation, minus a weak penalty on prior variances beyond the scale of 10 that log odds are
+        believed to reach, summed over the classes.
     criterion_sense_ : int
-        1: larger is better.
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured ndarray
-        One row per step: action, index (-1 for several at once), criterion, n_active, and with more than two classes output.
-    posterior_ : LatentPosterior, or a list of one per class
-        The weights with their uncertainty.
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action``, ``index`` (-1 for several functions at once), ``criterion`` and
+        ``n_active``, and with more than two classes ``output``.
+    posterior_ : LatentPosterior or list of LatentPosterior
+        Posterior distribution of the weights. A list with one entry for each class if there are more than two classes.
     n_iter_ : int
-        Number of steps.
+        Number of steps, summed over the classes.
     n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had any.
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    VBLSClassifier : A lower bound of the evidence, with precisions that groups of candidates may share.
-    RelevanceVectorPoissonRegressor : The same method for counts.
-    RelevanceVectorRegressor : The same for numbers with normal noise.
+    VBLSClassifier : A variational bound in place of the Laplace approximation.
+    RelevanceVectorRegressor : Relevance vector machine for regression.
+    sklearn.calibration.CalibratedClassifierCV : Calibrates probabilities from few rows.
+    sklearn.svm.SVC : Another sparse kernel classifier, without uncertainty.
+
+    Notes
+    -----
+    With labels 0 and 1, the logistic function g and the posterior mode :math:`\hat w`, the Laplace approximation of the log
+    evidence is [3]_
+
+    .. math::
+        \log p(t) \approx \sum_n\log p(t_n|\hat f_n) - \tfrac12\hat w^TA\hat w + \tfrac12\log|A| - \tfrac12\log|\Phi^TB\Phi + A|,
+
+    with :math:`\hat f = \Phi\hat w`, :math:`A = \operatorname{diag}\alpha` and :math:`B = \operatorname{diag}g(\hat f)(1 - g(\hat
+    f))`. No matrix of rows by rows is formed with ``solver="fast"``. Probabilities are means over the posterior.
+
+    The method is good at very small models with probabilities. Its evidence prefers kernels that are too narrow, so choose the
+    width by ``KernelBasis(gamma="evidence")`` or by cross validation. Probabilities are too confident if rows are few, and too
+    cautious if the classes are nearly separable. Large class weights can make kernels fit single rows.
 
     References
     ----------
-    Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
-    Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
-    MacKay, D. J. C. (1992). The evidence framework applied to classification networks. Neural Computation 4, 720-736.
+    .. [1] Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector machine. JMLR 1, 211-244.
+    .. [2] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
+    .. [3] MacKay, D. J. C. (1992). The evidence framework applied to classification networks. Neural Computation 4, 720-736.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Any criterion with any search."""
+"""Regression by any criterion and any search."""
 
 from __future__ import annotations
 
@@ -13,25 +13,110 @@ from skarce.searches import BestAction, Search
 
 
 class SparseRegressor(NestedRegressor):
-    """A sparse model by any criterion and any search.
+    r"""Sparse regression by any criterion and any search.
+
+    A criterion says what makes a set of functions good. A search says in which order sets are tried. Most methods of this package
+    are one pair of the two, and this class takes every other pair, also with your own classes.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-    criterion : object of `skarce.criteria`, default=None
-        What makes a set good; None is ``IndividualEvidence()``.
-    search : object of `skarce.searches`, default=None
-        In which order sets are tried; None is ``BestAction()``.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    criterion : Criterion or None, default=None
+        Object of `skarce.criteria` that judges sets of functions. None is ``IndividualEvidence()``.
+    search : Search or None, default=None
+        Object of `skarce.searches` that tries sets of functions. None is ``BestAction()``.
     keep_path : bool, default=False
-        Keep what `with_n_basis` needs for models larger than the final one, as far as the search went; for
-        searches that only add, or only take away.
-    fit_intercept, tol, max_iter, max_active, max_time, moments, verbose, random_state
-        As in `RelevanceVectorRegressor`.
+        Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went. Only for
+        searches that only add or only remove functions.
+    fit_intercept : bool, default=True
+        Whether to add an unpenalized constant. Its uncertainty is part of the predictive std.
+    tol : float, default=1e-3
+        Tolerance. The smallest gain in the score of the criterion that counts: log evidence, or -(N/2) log V for GCV. `Forward` and
+        `PenalizedError` have their own thresholds.
+    max_iter : int, default=100000
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+    moments : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
+    verbose : int, default=0
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_, coef_, intercept_, weight_precision_, noise_variance_, relevance_, basis_, criterion_, outcome_, trace_, posterior_
-        As in `RelevanceVectorRegressor`.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision of each weight. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise.
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
+        over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
+    criterion_ : float
+        Value of the criterion in user units, summed over the targets.
+    criterion_sense_ : int
+        1 if a larger `criterion_` is better (evidence), -1 if a smaller one is better (GCV).
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action``, ``index``, ``criterion`` and ``n_active``, and with several targets
+        ``output``.
+    posterior_ : Posterior or list of Posterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    RelevanceVectorRegressor : `IndividualEvidence` with `BestAction` or `GreedyBatches`.
+    FastGCVRegressor : `GCV` with `BestAction` or `GreedyBatches`.
+    EvidenceSearchRegressor : `SharedEvidence` with a choice of searches.
+    OrthogonalLeastSquaresRegressor : `ExplainedVariance` with `Forward`.
+
+    Notes
+    -----
+    A search looks for the set of functions, with their ridges :math:`\Lambda`, that has the largest score. For the default
+    criterion this is the log evidence with the noise at its best value,
+
+    .. math::
+        L(\Lambda) = -\tfrac N2\log t^TPt - \tfrac12\log|I + \Phi\Lambda^{-1}\Phi^T| + \text{const}, \qquad
+        P = (I + \Phi\Lambda^{-1}\Phi^T)^{-1},
+
+    and `BestAction` takes the best single addition, change or removal until none helps [1]_. GCV [2]_ and searches from feature
+    selection [3]_ are other choices. A criterion and a search that do not go together raise an error in `fit`.
+
+    The class is good for comparisons and for new criteria. The named estimators have better defaults for their pair, such as pools
+    of candidates on large problems.
+
+    References
+    ----------
+    .. [1] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. AISTATS.
+    .. [2] Sundararajan, S., Shevade, S. and Keerthi, S. S. Fast generalized cross validation algorithm for sparse model learning.
+    .. [3] Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
+       regression.
 
     Examples
     --------
@@ -79,9 +164,9 @@ class SparseRegressor(NestedRegressor):
         criterion = IndividualEvidence() if self.criterion is None else self.criterion
         search = BestAction() if self.search is None else self.search
         if not isinstance(criterion, Criterion):
-            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None; got {self.criterion!r}.")
+            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None, got {self.criterion!r}.")
         if not isinstance(search, Search):
-            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None; got {search!r}.")
+            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {search!r}.")
         return Selection(criterion, search, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -1,4 +1,4 @@
-"""Stepwise regression, the classical rival."""
+"""Stepwise regression by F tests."""
 
 from __future__ import annotations
 
@@ -12,29 +12,102 @@ DIRECTIONS = ("both", "forward", "backward")
 
 
 class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
-    """Least squares on inputs that enter and leave one at a time by F tests.
+    r"""Stepwise least squares: inputs enter and leave one at a time by F tests.
 
-    It is here to be compared with: tests after a selection promise more than they hold, inputs that say nearly the same confuse
-    it, and where inputs are more than rows it may go on until nothing is left to tell the noise (`max_active` is a remedy).
+    This is the classical method [1]_ [2]_, meant for comparison.
 
     Parameters
     ----------
-    basis : "passthrough", "rbf" or transformer, default="passthrough"
+    basis : {"rbf", "passthrough"} or transformer, default="passthrough"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
     direction : {"both", "forward", "backward"}, default="both"
-        ``"both"`` adds the most significant input and takes out those that have become insignificant; ``"backward"`` begins with
-        all inputs, which must be fewer than rows.
+        ``"both"`` adds the most significant input and removes those that have become insignificant. ``"forward"`` only adds.
+        ``"backward"`` starts from all inputs and only removes, and needs fewer inputs than rows.
     enter : float, default=0.05
-        An input enters with a p value below this.
+        An input enters if its p-value is below this level.
     leave : float, default=0.1
-        And leaves with one above this; not below `enter`.
-    fit_intercept, tol, max_iter, max_active, max_time, moments, verbose, random_state
-        As in `VBLSRegressor`; `max_iter` is the number of steps, `tol` is not used.
+        An input leaves if its p-value is above this level. It must be at least `enter`.
+    fit_intercept : bool, default=True
+        Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
+    tol : float, default=0.0
+        Not used, present for API consistency.
+    max_iter : int, default=10000
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+    moments : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
+    verbose : int, default=0
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_, coef_, intercept_, relevance_, noise_variance_, posterior_, trace_, criterion_, outcome_
-        As in `VBLSRegressor` with ``prior="none"``: the noise is |t - Phi w|^2 over the degrees of freedom left, the criterion the
-        log likelihood.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Least squares weights of the active inputs. A weight is 0 if a target does not use the input.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision of each weight: 0, because there is no prior. It is infinite if a target does not use the input.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise: \|t - Phi w\|^2 divided by the degrees of freedom left.
+    relevance_ : ndarray of shape (n_candidates,)
+        1 for inputs in the model, 0 for all others.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
+    criterion_ : float
+        Log likelihood, summed over the targets.
+    criterion_sense_ : int
+        1: a larger `criterion_` is better.
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action`` (``add`` or ``remove``), ``index``, ``criterion`` and ``n_active``, and
+        with several targets ``output``.
+    posterior_ : VariationalPosterior or list of VariationalPosterior
+        Distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    VBLSRegressor : Selects inputs by a Bayesian bound.
+    OrthogonalLeastSquaresRegressor : Forward selection by GCV or BIC.
+    sklearn.feature_selection.SequentialFeatureSelector : Stepwise selection by cross validation.
+
+    Notes
+    -----
+    An input that lowers the squared error q to :math:`q'`, and leaves v degrees of freedom, enters if
+
+    .. math:: F = \frac{(q - q')\,v}{q'}
+
+    has a p-value below `enter` under the F distribution with 1 and v degrees of freedom. The same test decides what leaves.
+
+    The method is easy to explain. Its p-values promise more than they hold, because inputs are tested after they were selected.
+    Nearly dependent inputs confuse it. If there are more inputs than rows, it may go on until no degrees of freedom are left;
+    `max_active` helps.
+
+    References
+    ----------
+    .. [1] Efroymson, M. A. (1960). Multiple regression analysis. In Ralston, A. and Wilf, H. S. (eds.), Mathematical methods for
+       digital computers. Wiley.
+    .. [2] Draper, N. R. and Smith, H. (1998). Applied regression analysis, 3rd edition. Wiley.
 
     Examples
     --------
@@ -80,5 +153,5 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
         if self.direction not in DIRECTIONS:
             raise ValueError(f"direction must be one of {list(DIRECTIONS)}, got {self.direction!r}.")
         if not 0.0 < self.enter <= self.leave <= 1.0:
-            raise ValueError(f"enter and leave must be levels with 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
+            raise ValueError(f"enter and leave must satisfy 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
         return Stepwise(self.direction, self.enter, self.leave)

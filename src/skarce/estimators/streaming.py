@@ -1,4 +1,4 @@
-"""`partial_fit`: one mechanism, on whole moments, for every estimator whose candidates are fixed in advance."""
+"""`partial_fit` on whole moments, for every estimator whose candidates are fixed in advance."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from skarce.posteriors.augmentation import Augmentation
 
 
 def _can_stream(estimator: Any) -> bool:
-    """Whether the candidates, and the weights of rows, do not depend on rows that are still to come."""
+    """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_named = isinstance(basis, str) and basis == "rbf"
     if is_named or (isinstance(basis, KernelBasis) and (basis.centers is None or basis.kernel == "precomputed")):
         raise AttributeError(
-            "partial_fit needs candidates that are fixed in advance, and these are at the training rows. Use "
+            "partial_fit needs candidates that are fixed in advance, but these are centered at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
         )
     estimator._check_streaming()
@@ -31,27 +31,30 @@ def _can_stream(estimator: Any) -> bool:
 
 
 class Streaming(SparseEstimator):
-    """Adds `partial_fit` to an estimator for which moments say all."""
+    """Adds `partial_fit` to an estimator that needs only moments."""
 
     forgetting: float = 1.0
     _stream: StreamDesign | None = None
 
     def _check_streaming(self) -> None:
-        """Raise an AttributeError if the method needs rows that a stream does not keep. Default: it needs none."""
+        """Raise an AttributeError if the method needs the rows, because a stream does not keep them. Default: it does not."""
 
     @available_if(_can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Add a batch of rows. Only their moments are kept, so memory does not grow with the stream. After `fit` it goes on.
+        """Update the model with a batch of rows.
 
-        It is available if the candidates are fixed in advance: inputs that are passed through, or kernels at given centers or
-        landmarks. Landmarks, widths and other things that a basis learns are learned from the first batch.
+        Only moments are kept, so memory does not grow with the stream. After `fit`, the batch is added to the rows of `fit`. The
+        method is available if the candidates are fixed in advance: ``basis="passthrough"``, a transformer, or kernels at given
+        centers or landmarks. Landmarks, widths and all else that a basis learns come from the first batch.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Inputs of the batch.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of the batch.
         sample_weight : array-like of shape (n_samples,), default=None
-            Counts, as in `fit`.
+            Number of times that each row counts. None counts each row once.
 
         Returns
         -------
@@ -70,7 +73,7 @@ class Streaming(SparseEstimator):
         self._stream = prepared.design.stream(prepared.problems) if hasattr(self, "partial_fit") else None
 
     def _following(self, method: Method[Any]) -> Method[Any]:
-        """The method that goes on from the model of the last batch, until it is time to solve from scratch."""
+        """Return the method that continues from the last model, or the method itself if it is time to solve from scratch."""
         stream = self._stream
         assert stream is not None
         if hasattr(self, "posterior_") and not stream.is_due:
@@ -79,18 +82,18 @@ class Streaming(SparseEstimator):
         return method
 
     def _absorbed(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
-        """The stream with one more batch, and rows that stand for all."""
+        """Add a batch to the stream, and update the sample of rows."""
         stream = self._stream
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(
-                "fit keeps what partial_fit would go on from only if it has all of the Gram matrix, and that within 16 MiB. Use "
-                'moments="whole" for fewer than 1448 candidates, or begin with partial_fit.'
+                "partial_fit can continue after fit only if fit computed the whole Gram matrix in at most 16 MiB. Use "
+                'moments="whole" with fewer than 1448 candidates, or begin with partial_fit.'
             )
         forgetting = check_forgetting(self.forgetting)
         if stream is not None and stream.fit_intercept != self.fit_intercept:
             raise ValueError(
-                f"fit_intercept={self.fit_intercept}, and the batches before this one had {stream.fit_intercept}: begin again, "
-                "with clone(model)."
+                f"fit_intercept={self.fit_intercept}, but earlier batches had {stream.fit_intercept}. Begin again with "
+                "clone(model)."
             )
         probe = copy(self)
         rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
@@ -98,7 +101,7 @@ class Streaming(SparseEstimator):
             candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, **self._width_options(rows, method))
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
-            raise ValueError(f"y has {rows.targets.shape[1]} outputs, the batches before it {stream.n_outputs}.")
+            raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")
         stream.absorb(rows, forgetting)
         stream.rows = Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
         self._stream = stream

@@ -1,4 +1,4 @@
-"""What a linear model tells of its weights: which candidates matter, how sure each weight is, tests against zero."""
+"""Which candidates matter, intervals of weights, and tests of weights against zero."""
 
 from __future__ import annotations
 
@@ -20,25 +20,52 @@ class TestedCoefficients:
     relevance_: Floats
 
     def get_support(self, indices: bool = False) -> Any:
-        """Which candidates are relevant (`relevance_` above 0.5), as a mask or as indices."""
+        """Return the relevant candidates: those with `relevance_` above 0.5.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return indices instead of a boolean mask.
+
+        Returns
+        -------
+        support : ndarray of shape (n_candidates,) or (n_relevant,)
+            Boolean mask, or indices if ``indices=True``.
+        """
         check_is_fitted(self, "posterior_")
         mask = self.relevance_ > RELEVANT
         return np.flatnonzero(mask) if indices else mask
 
     def coef_tests(self) -> CoefficientTests:
-        """Tests of each weight against zero: t statistics with the full covariance, degrees of freedom, p values.
+        """Test each weight against zero, with the full covariance.
 
-        They take the inputs in the model for given. Inputs that were chosen because they stand out look more significant than they
-        are: test them on rows that had no part in the choice. NaN where no rows are left to tell the noise.
+        The tests assume that the inputs of the model were given. Inputs that were selected by the same rows look more significant
+        than they are: test them on other rows.
+
+        Returns
+        -------
+        tests : CoefficientTests
+            Named tuple of ``statistic`` (t statistics, shape (n_active,)), ``degrees_of_freedom`` (float) and ``p_value``
+            (two-sided, shape (n_active,)). NaN if no degrees of freedom are left for the noise.
         """
         return self._only_posterior().coefficient_tests()
 
     def coef_interval(self, level: float = 0.95) -> Floats:
-        """Intervals of the weights, shape (n_active, 2), by the full covariance.
+        """Return intervals of the weights, with the full covariance.
 
-        They hold a weight with probability `level` if its input was in the model from the start; for inputs that were chosen by
-        the same rows, and for weights that the prior shrinks, they hold it less often. Normal, or for regressors with
-        ``posterior="student-t"`` Student's t with N - Gamma degrees of freedom, which allows for the noise being estimated.
+        An interval contains the weight with probability `level` if the input was given. The probability is lower for inputs that
+        were selected by the same rows, and for weights that the prior shrinks. Intervals are normal. For regressors with
+        ``posterior="student-t"`` they are those of Student's t with N - Gamma degrees of freedom, because the noise is estimated.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that an interval contains its weight, between 0 and 1.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_active, 2)
+            Lower and upper ends.
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, got {level!r}.")
@@ -51,6 +78,6 @@ class TestedCoefficients:
         check_is_fitted(self, "posterior_")
         if isinstance(self.posterior_, list):
             raise ValueError(
-                "the model has several outputs or classes: ask posterior_[k] for its coefficient_std and coefficient_tests()."
+                "The model has several targets or classes. Use posterior_[k].coefficient_std and posterior_[k].coefficient_tests()."
             )
         return self.posterior_

@@ -1,4 +1,4 @@
-"""What a search by the criterion makes of its candidates: fits on shared moments, comparisons, and a table."""
+"""The candidates of `CriterionSearch`: fits on shared moments, comparisons, and the table of results."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from skarce._parallel import blas_threads, one_thread
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
 
-# With "basis" and all that is inside it, the parameters on which the moments depend.
+# Moments depend on these parameters, on "basis", and on all parameters inside it.
 OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
-Group = list[tuple[int, Any]]  # places among the candidates, and unfitted estimators
+Group = list[tuple[int, Any]]  # indices among the candidates, with unfitted estimators
 
 
 class Inflation(NamedTuple):
-    """What a degree of freedom that a model uses counts as, and how often each observation is counted."""
+    """How many each used degree of freedom counts as, and how often each observation is counted."""
 
     factor: float = 1.0
     times_counted: float = 1.0
 
 
 class Trial(NamedTuple):
-    """What one candidate came to."""
+    """The result of one candidate."""
 
     place: int  # among the candidates
     criterion: float
@@ -45,17 +45,17 @@ class Trial(NamedTuple):
 
 
 def shares_moments(estimator: Any) -> bool:
-    """Whether it is fitted as all of our regressors are, on moments."""
+    """Whether the estimator is one of our regressors, fitted on moments."""
     is_ours = isinstance(estimator, SparseEstimator) and type(estimator).fit is SparseEstimator.fit
     return is_ours and estimator._likelihood().has_moments
 
 
 def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
-    """Equal for candidates whose basis and moments are the same."""
+    """Return a key that is equal for candidates with the same basis and moments."""
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
     try:
         return joblib.hash(chosen), estimator._method().access
-    except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a function without a name
+    except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a lambda cannot be hashed
         return object()
 
 
@@ -67,7 +67,7 @@ def fit_group_on_one_core(
 
 
 def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation) -> tuple[list[Trial], Any]:
-    """Fit candidates of one basis; returns all trials, and the model of the best."""
+    """Fit candidates with the same basis. Return all trials, and the model of the best one."""
     trials: list[Trial] = []
     best: tuple[Trial, Any] | None = None
     prepared: Prepared | None = None
@@ -92,7 +92,7 @@ def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflatio
 
 
 def _fit_prepared(estimator: SparseEstimator, prepared: Prepared | None, X: Any, y: Any, fit_params: dict[str, Any]) -> Prepared:
-    """Fit on what another estimator has prepared, or prepare it."""
+    """Fit on the basis and moments of another estimator, or prepare them."""
     started = time.monotonic()
     estimator._check_limits()
     method = estimator._method()
@@ -106,7 +106,7 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
     model = last_step(estimator)
     if not hasattr(model, "criterion_") or not hasattr(model, "criterion_sense_"):
         raise TypeError(
-            f"{type(model).__name__} has no criterion_ and criterion_sense_ to be judged by. Use an estimator of skarce, a "
+            f"{type(model).__name__} has no criterion_ and criterion_sense_ after fit. Use an estimator of skarce, a "
             "pipeline that ends in one, or GridSearchCV."
         )
     n_active, outcome = len(getattr(model, "active_", ())), getattr(getattr(model, "outcome_", None), "name", "")
@@ -117,12 +117,12 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
 
 
 def last_step(estimator: Any) -> Any:
-    """The model itself, where preparations stand before it."""
+    """Return the last step of a pipeline, or the estimator itself."""
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
 def kind_of(model: Any) -> str:
-    """By what a model is judged, in words; GCV of one class is of one kind, but for how its degrees of freedom are counted."""
+    """Describe the criterion of a model. Criteria compare only if their descriptions are equal."""
     words = [type(model).__name__]
     if isinstance(model, SparseEstimator):
         words.append(model._method().kind)
@@ -132,7 +132,7 @@ def kind_of(model: Any) -> str:
 
 
 def order(trial: Trial) -> tuple[float, int]:
-    """Smaller is better; what is no number comes last."""
+    """Return a key for sorting: smaller is better, and NaN comes last."""
     return (np.inf if math.isnan(trial.compared) else -trial.sense * trial.compared), trial.place
 
 
@@ -140,31 +140,31 @@ def check_same_kind(trials: list[Trial]) -> None:
     kinds = list(dict.fromkeys((trial.kind, trial.sense) for trial in trials))
     if len(kinds) > 1:
         raise ValueError(
-            f"the candidates are judged by criteria that do not compare: {' and '.join(kind for kind, _ in kinds)}. Search each of "
-            "them by itself, or use GridSearchCV."
+            f"The candidates have criteria that do not compare: {' and '.join(kind for kind, _ in kinds)}. Search each kind "
+            "separately, or use GridSearchCV."
         )
 
 
 def warn_if_none_is_finite(trials: list[Trial], best: Trial, inflation: float) -> None:
-    """A search without anything to compare keeps its first candidate, which nobody should take for a choice."""
+    """Warn if there is nothing to compare: the search then keeps its first candidate, which is not a choice."""
     if any(math.isfinite(trial.compared) for trial in trials):
         return
-    why = "the criterion of none is a finite number"
+    why = "no criterion is a finite number"
     if any(math.isfinite(trial.criterion) for trial in trials):
         why = (
-            f"with inflation={inflation:g} all of them use up every degree of freedom. Lower inflation, widen the kernel, or take "
-            "fewer candidates"
+            f"with inflation={inflation:g} all of them use up every degree of freedom. Lower inflation, widen the kernel, or use "
+            "fewer candidate functions"
         )
     warnings.warn(
-        f"CriterionSearch cannot tell its {len(trials)} candidates from each other, and keeps number {best.place}: {why}. "
-        "results_ has what came out.",
+        f"CriterionSearch cannot compare its {len(trials)} candidates and keeps number {best.place}: {why}. See results_ for "
+        "the details.",
         ConvergenceWarning,
         stacklevel=3,
     )
 
 
 def results_table(candidates: list[dict[str, Any]], trials: list[Trial]) -> dict[str, Any]:
-    """In the layout of `GridSearchCV.cv_results_`."""
+    """Return the results as arrays, in the layout of `GridSearchCV.cv_results_`."""
     table: dict[str, Any] = {"params": candidates}
     for name in sorted({name for params in candidates for name in params}):
         column = np.ma.masked_all(len(candidates), dtype=object)

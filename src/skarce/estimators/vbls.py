@@ -27,8 +27,8 @@ CHOICES = {
     "restarts": ("doubling", "always"),
 }
 NOTHING_LEFT = (
-    "Least squares with as many candidates as rows fits any target, and leaves nothing to tell the noise: neither its std nor its "
-    'tests mean anything. Use prior="ard" or "shared".'
+    "Least squares with as many candidates as rows fits any target, so the noise cannot be estimated: neither std nor tests mean "
+    'anything. Use prior="ard" or "shared".'
 )
 COLLAPSED = (
     'The factorized form of prior="shared" has collapsed to a model without weights, as it does if their mean squared t statistic '
@@ -37,85 +37,136 @@ COLLAPSED = (
 
 
 class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
-    """Variational Bayesian least squares: a linear model that finds out which of its inputs matter.
+    r"""Variational Bayesian least squares: a linear model that finds out which inputs matter.
 
-    Every weight has a precision of its own (or shares one with others), learned with the noise by maximising a lower bound on
-    the density of the targets. Weights that the data do not support go to zero. The bound is cheaper and stricter than the
-    evidence of the relevance vector machine: an input stays for a t statistic of about 2, there for 1. With ``basis="rbf"`` it
-    is the VBLS-RVM of the paper.
+    Each weight has its own precision, or shares one with other weights. Precisions and noise maximize a lower bound on the density
+    of the targets, and weights without support go to zero [1]_. With ``basis="rbf"`` this is the VBLS-RVM of the paper.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="passthrough"
-        ``"passthrough"`` is the inputs themselves, ``"rbf"`` is `KernelBasis` at the training inputs, a transformer its output
-        columns.
-    prior : {"ard", "shared", "none"} or array of shape (n_candidates,), default="ard"
-        ``"ard"`` is one precision for each weight, ``"shared"`` one for all, ``"none"`` least squares; an array has a label for
-        each candidate, and those of equal label share a precision, so that they stay or go together. Precisions are those of
-        standardised candidates, so units do not matter.
+    basis : {"rbf", "passthrough"} or transformer, default="passthrough"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    prior : {"ard", "shared", "none"} or array-like of shape (n_candidates,), default="ard"
+        Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all, ``"none"`` is
+        least squares. An array has a label for each candidate: candidates with the same label share a precision, so they stay or
+        leave together. Precisions refer to standardized candidates, so units do not matter.
     posterior : {"gaussian", "student-t"}, default="gaussian"
-        What `coef_marginals` and `coef_interval` are made of. The weights are the same.
+        Distribution that `coef_marginals` and `coef_interval` use. The weights are the same.
     solver : {"direct", "em"}, default="direct"
-        ``"direct"`` solves ridge regressions, some tens of them; ``"em"`` makes the paper's sweeps, thousands of them (on kernels
-        many more), to the fixed points that the direct solver has from all candidates.
+        Algorithm. ``"direct"`` solves some tens of ridge regressions. ``"em"`` makes the sweeps of the paper, thousands of them (on
+        kernels many more), to the fixed points that the direct solver reaches from all candidates.
     start : {"auto", "all", "both"}, default="auto"
-        ``"all"`` begins with all candidates, as the paper does. ``"both"`` (direct solver, ``"ard"``) also begins with none, adds
-        what stands out among so many candidates, and takes the model that is worth more: fewer inputs, and where inputs are about
-        as many as rows a fraction of the error. ``"auto"`` is ``"all"`` on kernels, which predict better when more of them overlap,
-        else ``"both"``.
+        Where the search starts. ``"all"`` starts from all candidates, as the paper does. ``"both"`` (direct solver and ``"ard"``
+        only) also starts from none, adds what stands out among the candidates, and takes the better model: fewer inputs, and a much
+        smaller error if there are about as many inputs as rows. ``"auto"`` is ``"all"`` for kernels, which predict better if more
+        of them overlap, and ``"both"`` otherwise.
     factorized : bool, default=False
-        With ``prior="shared"``: the paper's form, which takes the weights for independent and collapses to none where their
-        mean squared t statistic is below about 4. The default takes their full covariance, which is Bayesian ridge regression.
+        Only for ``prior="shared"``. True is the form of the paper with independent weights. It collapses to no weights if their
+        mean squared t statistic is below about 4. False uses the full covariance, which is Bayesian ridge regression.
     noise : {"gaussian", "student-t"}, default="gaussian"
-        ``"student-t"`` is for targets with outliers: rows far from the fit count less. It needs the rows in memory and the direct
-        solver, and reads them some ten to thirty times.
+        Distribution of the noise. ``"student-t"`` is for targets with outliers: rows far from the fit count less. It needs the rows
+        in memory and the direct solver, and reads them ten to thirty times.
     degrees_of_freedom : float or None, default=None
-        Of Student's t noise, above 2; None learns them, between 2.1 and 1000.
-    significance : None, float or "bound", default=None
-        A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a t test with the full covariance (an F
-        test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
+        Degrees of freedom of Student's t noise, above 2. None learns them, between 2.1 and 1000.
+    significance : float, "bound" or None, default=None
+        Stricter rule for what stays (direct solver, ``"ard"`` or labels). A number is the level of a t test with the full
+        covariance (an F test for a group). ``"bound"`` removes candidates as long as the bound grows. None keeps everything that
+        the bound supports.
     forgetting : float, default=1.0
-        In `partial_fit` what was seen before counts this many times as much with every further batch; 1 never forgets.
+        Factor on the weight of all earlier batches at each call of `partial_fit`. 1.0 never forgets.
     restarts : {"doubling", "always"}, default="doubling"
-        In `partial_fit` the model follows the stream by a few steps after each batch (``"ard"`` or labels, direct solver) and is
-        solved afresh whenever the rows seen have doubled; ``"always"`` solves afresh after each batch, which is `fit` on all rows.
+        When `partial_fit` solves from scratch. ``"doubling"`` takes a few steps after each batch (``"ard"`` or labels, direct
+        solver), and solves from scratch when the number of rows has doubled. ``"always"`` solves from scratch after each batch,
+        which gives the same model as `fit` on all rows.
     fit_intercept : bool, default=True
-        An unpenalised constant, integrated out; its uncertainty is part of the std.
+        Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-8
-        The fit has converged when no weight moves the fit by more than this share of the target.
+        Tolerance. The fit has converged if no weight changes the fit by more than this share of the target.
     max_iter : int, default=10000
-        Solutions, or sweeps, at most; a fit that ends there warns.
-    max_active : int, default=None
-        Candidates at most; of more, the strongest. With several targets, so many for each.
-    max_time : float, default=None
-        Seconds after which the best model so far is returned, with a warning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached. A step is one solution, or one sweep.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With several targets, the limit applies to each target. The strongest functions are kept.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     moments : {"auto", "whole", "columns"}, default="auto"
-        How much of the Gram matrix of the candidates is kept; ``"auto"`` decides by a cost model and the memory budget.
+        How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
+        for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
+        ``working_memory``).
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks and the learning of widths.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
-    active_ : array of shape (n_active,)
-        The candidates in the model, ascending.
-    coef_ : array of shape (n_active,) or (n_outputs, n_active)
-    relevance_ : array of shape (n_candidates,)
-        gamma: how well the data determine each weight, 0 for candidates left out.
+    active_ : ndarray of shape (n_active,)
+        Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
+        target uses.
+    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the active functions. A weight is 0 if a target does not use the function.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Constant of the model. 0.0 if ``fit_intercept=False``.
+    weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Prior precision of each weight. It is infinite if a target does not use the function.
+    noise_variance_ : float or ndarray of shape (n_outputs,)
+        Variance of the noise. For ``prior="none"`` it is \|t - Phi w\|^2 / (N - rank).
+    relevance_ : ndarray of shape (n_candidates,)
+        How well the data determine the weight of each candidate, gamma, from 0 (left out) to 1. With several targets, the largest
+        value over the targets.
+    basis_ : transformer
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The lower bound on the log density of the targets (with an intercept: of their N - 1 contrasts), up to the constant of a
-        hyperprior that is flat in log alpha; a candidate that is left out contributes nothing. With ``"shared"`` the log evidence,
-        with ``"none"`` the log likelihood.
-    trace_ : structured array
-        One row per solution or sweep. The bound never falls, but where `significance` or `max_active` take something out.
-    intercept_, weight_precision_, noise_variance_, basis_, relevance_vectors_, posterior_, outcome_, n_iter_, criterion_sense_
-        As in `RelevanceVectorRegressor`; without a prior the noise is |t - Phi w|^2 / (N - rank).
+        Lower bound on the log density of the targets (with an intercept: of their N - 1 contrasts), up to the constant of a
+        hyperprior that is flat in log alpha, summed over the targets. A candidate that is left out contributes nothing. It is the
+        log evidence for ``prior="shared"``, and the log likelihood for ``prior="none"``.
+    criterion_sense_ : int
+        1: a larger `criterion_` is better.
+    outcome_ : Outcome
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each solution or sweep, with the fields ``action``, ``index`` (-1 for several at once), ``criterion`` and
+        ``n_active``, and with several targets ``output``. The bound never falls, except if `significance` or `max_active` remove
+        something.
+    posterior_ : VariationalPosterior or list of VariationalPosterior
+        Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
+    n_iter_ : int
+        Number of steps, summed over the targets.
+    n_features_in_ : int
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
+
+    See Also
+    --------
+    RelevanceVectorRegressor : The evidence itself. It keeps weaker inputs too.
+    VBLSClassifier : The same idea for classes.
+    StepwiseRegressor : The classical method that selects inputs.
+    sklearn.linear_model.ARDRegression : Relevance determination with all inputs by the evidence.
+
+    Notes
+    -----
+    Let h be the squared norm of a candidate about its mean, :math:`\lambda = s\alpha` its ridge, :math:`u = \lambda/h`, and s the
+    noise variance, divided among the candidates in shares :math:`\omega`. The bound is
+
+    .. math::
+        L = -\tfrac n2\log 2\pi s - \frac{|t - \Phi w|^2 + w^T\Lambda w}{2s} + \tfrac12\sum\log(1-\gamma), \qquad
+        \gamma = \frac{1}{1+\omega u}, \quad \omega = \frac{\gamma}{\sum\gamma}.
+
+    It needs no inverse, only weights, so it is cheaper than the evidence of the relevance vector machine. It is also stricter: an
+    input stays if its t statistic is about 2 or more, and about 1 or more in the relevance vector machine.
+
+    The method is good at many inputs of which few matter, also with more inputs than rows, outliers or streams. It has many fixed
+    points, so nearly equal inputs may replace each other. A large group of weak inputs can vanish: use ``prior="shared"`` if
+    everything matters a little.
 
     References
     ----------
-    Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
-    regression.
+    .. [1] Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
+       regression.
 
     Examples
     --------
@@ -177,18 +228,23 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         self.verbose = verbose
         self.random_state = random_state
 
-    # What a fitted model tells --------------------------------------------------------------------------------------------
+    # Fitted model -------------------------------------------------------------------------------------------------------
 
     def coef_marginals(self) -> Any:
-        """The paper's posterior of single weights, a frozen `scipy.stats` distribution: normal, or Student's t.
+        """Return the paper's posterior of single weights, with independent weights.
 
-        The paper takes the weights for independent given the fake targets, so these are narrower than `coef_interval` by a factor
-        of about the square root of the number of inputs that matter.
+        The paper assumes that the weights are independent given the fake targets. These distributions are therefore narrower than
+        `coef_interval`, by a factor of about the square root of the number of inputs that matter.
+
+        Returns
+        -------
+        marginals : frozen distribution of scipy.stats
+            Normal, or Student's t with ``posterior="student-t"``, with one entry for each active weight.
         """
         posterior = self._only_posterior()
         if not posterior.is_factorized:
             raise ValueError(
-                'prior="shared" with factorized=False and prior="none" have no factorised posterior: use coef_interval.'
+                'prior="shared" with factorized=False and prior="none" have no factorized posterior. Use coef_interval.'
             )
         return posterior.marginals(self.posterior)
 
@@ -209,7 +265,7 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     def _check_streaming(self) -> None:
         if self.noise != "gaussian":
             raise AttributeError(
-                'partial_fit keeps no rows, and noise="student-t" weighs them again and again. Use noise="gaussian".'
+                'partial_fit keeps no rows, but noise="student-t" needs them to update their weights. Use noise="gaussian".'
             )
 
     def _warnings(self, posteriors: list[VariationalPosterior]) -> list[str]:
@@ -229,11 +285,11 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         freedom = self.degrees_of_freedom
         if freedom is not None and not (isinstance(freedom, Real) and 2.0 < float(freedom) < np.inf):
             raise ValueError(
-                f"degrees_of_freedom must be a finite number above 2, or None to learn it; got {freedom!r}. For infinity use "
+                f"degrees_of_freedom must be a finite number above 2, or None to learn it, got {freedom!r}. For infinity use "
                 'noise="gaussian".'
             )
         if freedom is not None and self.noise == "gaussian":
-            raise ValueError(f'degrees_of_freedom={freedom!r} is for noise="student-t", and this noise is normal.')
+            raise ValueError(f'degrees_of_freedom={freedom!r} needs noise="student-t", got noise="gaussian".')
         check_forgetting(self.forgetting)
         if self.noise == "student-t" and self.solver != "direct":
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')

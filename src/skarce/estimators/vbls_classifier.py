@@ -22,92 +22,119 @@ MANY_ROWS, LANDMARKS = 3000, 2000  # above this many rows, this many centers sta
 
 
 class VBLSClassifier(TestedCoefficients, LatentClassifier):
-    """Variational Bayesian classification by the bound of Jaakkola and Jordan: all candidates, of which most fade.
+    r"""Variational Bayesian classification by the bound of Jaakkola and Jordan.
 
-    The likelihood of every row is replaced by the best of a family of Gaussian lower bounds, and the precisions of the weights
-    maximize the bound on the evidence that follows. With ``basis="rbf"`` it is the VBLS-RVM of the paper for two classes.
+    All candidates are in the model at the start, and most of them fade. The likelihood of each row is replaced by the best of a
+    family of Gaussian lower bounds [1]_, and the precisions of the weights maximize the resulting bound on the evidence. With
+    ``basis="rbf"`` this is the VBLS-RVM of [2]_ for two classes. More classes have one latent function each, against the rest.
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns. All candidates are in at first. So above 3000 rows kernels have 2000 landmarks as centers, with a
-        warning, unless `basis` says otherwise.
+    basis : {"rbf", "passthrough"} or transformer, default="rbf"
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at
+        first, so with more than 3000 rows kernels get 2000 landmark centers, with a warning, unless `basis` sets its centers.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
-        One precision for each weight, one for all, or one for all candidates with the same label. Precisions are those of
-        standardized candidates, so units do not matter.
+        Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a
+        label for each candidate: candidates with the same label share a precision, so they stay or leave together. Precisions refer
+        to standardized candidates, so units do not matter.
     solver : {"direct", "em"}, default="direct"
-        ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way. ``"em"`` takes the sure ones of
-        expectation maximization, and in the factorized form the sweeps of the paper, thousands of them. Both end at fixed points
-        of the same bound, which are not always the same; on kernels the sweeps do not get there.
+        Algorithm. ``"direct"`` takes long steps, each checked by the bound, and candidates leave on the way. ``"em"`` takes the
+        safe steps of expectation maximization (with ``factorized=True`` the sweeps of the paper), thousands of them, to fixed
+        points of the same bound. They are not always the same, and on kernels the sweeps are too slow to reach one.
     factorized : bool, default=False
-        The form of the paper, with independent weights and a fake target for each, a looser bound. It may collapse, with
-        ``prior="shared"`` most of all. The default uses the full covariance of the weights.
-    significance : None, float or "bound", default=None
-        A stricter rule for what stays (direct solver, ``"ard"`` or labels): the level of a test of each weight against zero, by the
-        full covariance (a chi-squared test for a group), or ``"bound"``, which takes candidates out as long as the bound grows.
+        True is the form of the paper, with independent weights and a fake target for each. Its bound is looser and it may collapse
+        to no weights, mostly with ``prior="shared"``. False uses the full covariance of the weights.
+    significance : float, "bound" or None, default=None
+        Stricter rule for what stays (direct solver, ``"ard"`` or labels). A number is the level of a test of each weight against
+        zero with the full covariance (a chi-squared test for a group). ``"bound"`` removes candidates as long as the bound grows.
+        None keeps everything that the bound supports.
     class_weight : dict, "balanced" or None, default=None
-        A factor for the weight of the rows of each class. ``"balanced"`` makes all classes weigh the same.
+        Factor on the weight of the rows of each class. ``"balanced"`` gives all classes the same total weight. None changes
+        nothing.
     fit_intercept : bool, default=True
-        A constant that is always in. The level at the center of the data has the prior N(0, 10^2).
+        Whether to add a constant. The latent function at the center of the data has the prior N(0, 10^2).
     tol : float, default=1e-4
-        The fit has converged when three steps in a row raise the bound by less than this.
+        Tolerance. The fit has converged if three steps in a row raise the bound by less than `tol`.
     max_iter : int, default=10000
-        Maximum number of steps for each class. A ConvergenceWarning is issued if it is reached.
-    max_active : int, default=None
-        Maximum number of candidates for each class; of more, the strongest stay.
-    max_time : float, default=None
-        Seconds after which the model so far is returned, with a ConvergenceWarning.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+    max_active : int or None, default=None
+        Maximum number of basis functions. With more than two classes, the limit applies to each class. The strongest functions are
+        kept.
+    max_time : float or None, default=None
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
-    random_state : int, RandomState or None, default=None
-        Seeds landmarks and the learning of widths.
+        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+    random_state : int, RandomState instance or None, default=None
+        Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
+        landmarks and widths.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, sorted.
     active_ : ndarray of shape (n_active,)
-        The candidates in the model, ascending; with more than two classes, those of all classes together.
+        Indices of the active functions among the candidates, in ascending order. With more than two classes, the functions that any
+        class uses.
     coef_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Their weights in the log odds.
+        Weights of the active functions in the log odds. With more than two classes, one row for each class, and 0 if a class does
+        not use the function.
     intercept_ : float or ndarray of shape (n_classes,)
-        The constant in the log odds.
+        Constant of the log odds. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Prior precisions alpha of the weights, infinite if a class does not use a function.
-    relevance_vectors_ : ndarray of shape (n_active, n_features)
-        The centers of the active functions (kernel bases only).
+        Prior precision of each weight. It is infinite if a class does not use the function.
     relevance_ : ndarray of shape (n_candidates,)
-        1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
+        How well the data determine the weight of each candidate, from 0 (left out) to 1. With more than two classes, the largest
+        value over the classes.
     basis_ : transformer
-        The active functions only.
+        Fitted basis, reduced to the active functions.
+    relevance_vectors_ : ndarray of shape (n_active, n_features)
+        Centers of the active functions. Only available for kernels other than ``"precomputed"``.
     criterion_ : float
-        The lower bound on the log evidence at the precisions found, summed over classes.
+        Lower bound on the log evidence at the learned precisions, summed over the classes.
     criterion_sense_ : int
-        1: larger is better.
+        1: a larger `criterion_` is better.
     outcome_ : Outcome
-        How the fit ended, in words.
-    trace_ : structured ndarray
-        One row per step: action, index (-1 for several at once), criterion, n_active, and with more than two classes output.
-    posterior_ : LatentPosterior, or a list of one per class
-        The weights with their uncertainty.
+        How the fit ended. Its text gives advice.
+    trace_ : structured ndarray of shape (n_steps,)
+        One row for each step, with the fields ``action``, ``index`` (-1 for several functions at once), ``criterion`` and
+        ``n_active``, and with more than two classes ``output``.
+    posterior_ : LatentPosterior or list of LatentPosterior
+        Posterior distribution of the weights. A list with one entry for each class if there are more than two classes.
     n_iter_ : int
-        Number of steps.
+        Number of steps, summed over the classes.
     n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had any.
+        Number of features seen during :term:`fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen during :term:`fit`. Defined only when `X` has feature names that are all strings.
 
     See Also
     --------
-    RelevanceVectorClassifier : The evidence by the Laplace approximation, which scales to more candidates.
-    VBLSRegressor : The method for numbers.
+    RelevanceVectorClassifier : The Laplace approximation, from the empty model. It scales to more rows.
+    VBLSRegressor : The same idea for regression.
+    sklearn.calibration.CalibratedClassifierCV : Calibrates probabilities from few rows.
+    sklearn.linear_model.LogisticRegression : Linear classification with one penalty.
+
+    Notes
+    -----
+    With the logistic function g, for every :math:`\xi`
+
+    .. math::
+        \log g(x) \ge \log g(\xi) + \tfrac12(x - \xi) - \lambda(\xi)(x^2 - \xi^2), \qquad \lambda(\xi) = \frac{\tanh(\xi/2)}{4\xi}.
+
+    The right side is quadratic in x, so the weights have a normal posterior. The :math:`\xi` of all rows, the weights and the
+    precisions are re-estimated in turn, and each step raises the bound.
+
+    The method is good at selecting inputs, and its bound is a better guide to the kernel width than the evidence of the relevance
+    vector machine. All candidates have to fit into memory. Probabilities are too confident if rows are few. Intervals of weights
+    are computed from the curvature of the likelihood, because the bound is overconfident.
 
     References
     ----------
-    Jaakkola, T. S. and Jordan, M. I. (2000). Bayesian parameter estimation via variational methods. Statistics and Computing 10.
-    Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
-    regression. Section 4.6.
+    .. [1] Jaakkola, T. S. and Jordan, M. I. (2000). Bayesian parameter estimation via variational methods. Statistics and Computing
+       10.
+    .. [2] Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
+       regression. Section 4.6.
 
     Examples
     --------
