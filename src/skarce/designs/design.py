@@ -25,9 +25,15 @@ class Rows(NamedTuple):
     X : array of shape (n_rows, n_features)
         Inputs, or whatever the transformer takes if it is not from this package.
     targets : array of shape (n_rows, n_outputs)
-        """Fit the basis. Kernels learn their widths from the targets; other transformers get the labels if there are any."""
-        if isinstance(self.basis, KernelBasis):
-            rows = rows.for_widths or rows
+        Targets as numbers.
+    weights : array of shape (n_rows,) or None
+        Sample weights. None gives all rows weight 1.
+    labels : array of shape (n_rows,) or None
+        What a transformer is fitted on, if that is not the targets.
+    is_one_output : bool
+        Whether y had one dimension.
+    for_widths : Rows or None
+        Rows that kernels learn their widths from, if not these.
     """
 
     X: Any
