@@ -103,8 +103,8 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
     .. math:: \frac{(\varphi^TPt)^2}{\varphi^TP\varphi}.
 
     The Cholesky factor of :math:`\Phi^T\Phi` grows by one row for each addition, which is Gram-Schmidt orthogonalization without
-    the rows. With L functions, :math:`q = |t - \Phi w|^2` and v = N - L (N - 1 - L with an intercept), the GCV error [2]_ is :math:`N q
-    / v^2`.
+    the rows. With L functions, :math:`q = |t - \Phi w|^2` and v = N - L (N - 1 - L with an intercept), the GCV error [2]_ is
+    :math:`N q / v^2`.
 
     The method is simple and fast, and all models along the path are available (`trace_`, `with_n_basis`). Without a penalty it
     needs more rows than functions. GCV does not know that functions were chosen from many candidates, so it keeps too many if
