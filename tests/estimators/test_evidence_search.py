@@ -116,7 +116,7 @@ def test_limits_return_the_best_model_so_far(sinc):
     [
         ({"search": "sideways"}, "search must be one of .*'plus-take-away'.* got 'sideways'"),
         ({"search": 3}, "search must be one of"),
-        ({"search": Floating}, r"Floating is a class: write Floating\(\)"),
+        ({"search": Floating}, r"Floating is a class. Write Floating\(\)"),
         ({"search": Floating(n_basis=3), "n_basis": 5}, r"n_basis is given twice, here and in Floating\(...\)"),
         ({"reestimate": "loose"}, "reestimate must be one of"),
         ({"n_basis": 0}, "n_basis must be"),

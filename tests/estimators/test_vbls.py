@@ -277,7 +277,7 @@ def test_kernels_at_the_training_inputs():
         ({"factorized": "no"}, "factorized must be one of"),
         ({"forgetting": 7}, "forgetting must be above 0 and at most 1"),
         ({"forgetting": None}, "forgetting must be above 0 and at most 1"),
-        ({"degrees_of_freedom": 5.0}, 'is for noise="student-t"'),
+        ({"degrees_of_freedom": 5.0}, 'needs noise="student-t"'),
         ({"degrees_of_freedom": np.inf, "noise": "student-t"}, "finite number above 2"),
     ],
 )

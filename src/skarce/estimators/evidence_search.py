@@ -28,8 +28,8 @@ class EvidenceSearchRegressor(NestedRegressor):
     r"""Searches from feature selection, guided by the evidence.
 
     All weights have one precision. Functions are added and removed one at a time, always by the change that gives the largest
-    evidence [2]_. Then the precision of the weights and the noise are re-estimated. The result is the best model that the search
-    saw [1]_.
+    evidence [2]_. Then the precision of the weights and the noise are re-estimated. The result is the best model that the
+    search saw [1]_.
 
     Parameters
     ----------

@@ -98,8 +98,9 @@ class RelevanceVectorClassifier(LatentClassifier):
     .. math::
         \log p(t) \approx \sum_n\log p(t_n|\hat f_n) - \tfrac12\hat w^TA\hat w + \tfrac12\log|A| - \tfrac12\log|\Phi^TB\Phi + A|,
 
-    with :math:`\hat f = \Phi\hat w`, :math:`A = \operatorname{diag}\alpha` and :math:`B = \operatorname{diag}g(\hat f)(1 - g(\hat
-    f))`. No matrix of rows by rows is formed with ``solver="fast"``. Probabilities are means over the posterior.
+    with :math:`\hat f = \Phi\hat w`, :math:`A = \operatorname{diag}\alpha` and
+    :math:`B = \operatorname{diag}g(\hat f)(1 - g(\hat f))`. No matrix of rows by rows is formed with ``solver="fast"``.
+    Probabilities are means over the posterior.
 
     The method is good at very small models with probabilities. Its evidence prefers kernels that are too narrow, so choose the
     width by ``KernelBasis(gamma="evidence")`` or by cross validation. Probabilities are too confident if rows are few, and too

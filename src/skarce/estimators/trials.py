@@ -33,11 +33,11 @@ class Inflation(NamedTuple):
 class Trial(NamedTuple):
     """The result of one candidate."""
 
-    place: int  # among the candidates
+    place: int  # index among the candidates
     criterion: float
     compared: float
     sense: int
-    kind: str  # of criterion
+    kind: str  # description of the criterion
     n_active: int
     outcome: str
     seconds: float
