@@ -59,7 +59,7 @@ def cholesky_of_copy(matrix: Floats) -> Floats:
 
 
 def inverse_of_lower(factor: Floats) -> Floats:
-    """Return L^-1 of a lower triangular factor whose upper half is zero. Recursion by halves makes most of the work products."""
+    """Return L^-1 of a lower triangular factor with a zero upper half. It works by halves, so matrix products dominate."""
     n = len(factor)
     if n <= 64:
         return _small_inverse_of_lower(factor)

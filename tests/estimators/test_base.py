@@ -158,7 +158,7 @@ def test_row_blocks_explain_what_they_need(rng):
         ({"max_active": 2.5}, "max_active must be a whole number"),
         ({"moments": "most"}, "moments must be one of"),
         ({"basis": "rbv"}, "basis must be one of"),
-        ({"basis": "matern52"}, r"write KernelBasis\('matern52'\)"),
+        ({"basis": "matern52"}, r"use KernelBasis\('matern52'\)"),
     ],
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):
