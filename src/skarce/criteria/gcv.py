@@ -56,8 +56,8 @@ class GCV(Criterion):
     Parameters
     ----------
     lowest_ridge : float, default=0.0
-        No ridge is smaller than this number. It is in the units of phi'phi, the sum of a candidate's squares over the rows. (With an
-        intercept, the mean of the candidate is subtracted first.) With 0 the data alone decide.
+        No ridge is smaller than this number. It is in the units of phi'phi, the sum of a candidate's squares over the rows. (With
+        an intercept, the mean of the candidate is subtracted first.) With 0 the data alone decide.
 
     See Also
     --------

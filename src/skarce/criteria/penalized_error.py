@@ -25,8 +25,8 @@ class PenalizedError(Criterion):
     ----------
     ridge : "evidence" or float, default="evidence"
         The ridge :math:`\rho`, which is the same for all sets. ``"evidence"`` takes the ridge of largest evidence for the model
-        with all candidates. A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over the rows. (With
-        an intercept, the mean of the candidate is subtracted first.)
+        with all candidates. A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over the rows.
+        (With an intercept, the mean of the candidate is subtracted first.)
     tol : float, default=0.05
         A set is good enough if its penalized error is at most ``1 + tol`` times that of the model with all candidates. `Forward`,
         `Backward`, `PlusTakeAway`, `Floating` and `Oscillating` look for the smallest such set. With their parameter `n_basis` they
