@@ -203,7 +203,7 @@ def test_our_warnings_become_a_footnote(houses, monkeypatch):
     result = run("compare", "houses.csv", "--target", "price", "--methods", "short", "--cv", "3")
     assert result.exit_code == 0
     assert "short (a)" in result.stdout
-    assert rows_of(result.stdout)["(a)"].startswith("(a) 3 warnings, the first: The step limit was reached")
+    assert rows_of(result.stdout)["(a)"].startswith("(a) 3 warnings, the first: The fit reached the step limit")
 
 
 def test_compare_reads_parquet(houses):

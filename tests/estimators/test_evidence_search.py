@@ -123,8 +123,8 @@ def test_limits_return_the_best_model_so_far(sinc):
         ({"n_basis": 5, "max_active": 3}, "n_basis=5 asks for more functions than max_active=3"),
         ({"search": "best-action", "always_in": [1]}, "BestAction does not take always_in"),
         ({"initial": [80]}, "initial must be indices of candidates from 0 to 79"),
-        ({"search": "floating", "initial": [1, 2, 3, 4, 5], "max_active": 2}, "5 candidates, more than max_active=2 lets in"),
-        ({"always_in": [0.5]}, "always_in must be indices of candidates, so whole numbers; got .*0.5"),
+        ({"search": "floating", "initial": [1, 2, 3, 4, 5], "max_active": 2}, "5 candidates, more than max_active=2 allows"),
+        ({"always_in": [0.5]}, "always_in must be indices of candidates, which are whole numbers; got .*0.5"),
     ],
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):

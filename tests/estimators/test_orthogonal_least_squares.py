@@ -143,7 +143,7 @@ def test_patience_gets_over_a_hill(rng):
 # Inputs that break others ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 def test_copies_zeros_and_constants_are_passed_over(rng):
     X = rng.normal(size=(50, 3))
     X = np.column_stack([X, X, np.zeros(50), np.full(50, 1e8), X[:, 0] * (1 + 1e-13), X[:, 1] - X[:, 2]])
@@ -154,7 +154,7 @@ def test_copies_zeros_and_constants_are_passed_over(rng):
     assert "fewer functions than n_basis" in str(model.outcome_)
 
 
-@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 @INTERCEPTS
 def test_more_candidates_than_rows_leave_a_degree_of_freedom(rng, fit_intercept):
     X = rng.normal(size=(20, 200))
@@ -197,7 +197,7 @@ def test_units_of_the_target_do_not_matter(factor, stop):
         assert scaled.criterion_ == pytest.approx(base.criterion_ * factor**2, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("gamma", [1e-8, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize("moments", ["whole", "columns"])
 def test_nearly_dependent_kernels_keep_their_digits(gamma, moments):

@@ -103,7 +103,7 @@ def test_weights_count_rows(rng, penalize, fit_intercept):
 # Inputs that break others ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 @PENALTIES
 def test_copies_zeros_and_constants_end_in_a_sound_model(rng, penalize):
     X = rng.normal(size=(50, 3))
@@ -117,7 +117,7 @@ def test_copies_zeros_and_constants_end_in_a_sound_model(rng, penalize):
     assert model.outcome_ is Outcome.TOO_FEW_CANDIDATES
 
 
-@pytest.mark.filterwarnings("ignore:The candidates that are left depend:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 @PENALTIES
 @pytest.mark.parametrize("ridge", ["gcv", 0.0, 1e-3])
 def test_more_candidates_than_rows(rng, penalize, ridge):

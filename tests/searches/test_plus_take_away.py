@@ -42,4 +42,4 @@ def test_n_basis_beyond_what_there_is():
     found, _ = run(PlusTakeAway(2, 1, n_basis=30), SharedEvidence(), *even_problem(0, n=50, m=25))
     assert found.outcome is Outcome.TOO_FEW_CANDIDATES
     assert len(found.active) == 25
-    assert "there are none left" in found.outcome.value
+    assert "no candidate is left" in found.outcome.value

@@ -30,7 +30,7 @@ from tests.searches.every_search import even_problem, run
         ),
         (
             lambda: run(Floating(initial=range(15, 120)), SharedEvidence(), *even_problem(0)),
-            "initial must be indices of candidates from 0 to 19, got 20 and 99 more that are not.$",
+            "initial must be indices of candidates from 0 to 19, got 20 and 99 more outside this range.$",
         ),
         (
             lambda: run(Floating(initial=np.arange(20) < 3), SharedEvidence(), *even_problem(0)),
@@ -48,7 +48,7 @@ from tests.searches.every_search import even_problem, run
         ),
         (
             lambda: run(Floating(initial=[1, 2], always_in=[2, 4]), SharedEvidence(), *even_problem(0), Budget(max_active=2)),
-            "3 candidates, more than max_active=2 lets in, and Floating grows",
+            "3 candidates, more than max_active=2 allows, and Floating only grows",
         ),
         (
             lambda: run(Backward(initial=[1, 2], n_basis=3), SharedEvidence(), *even_problem(0)),

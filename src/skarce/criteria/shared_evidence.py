@@ -61,9 +61,9 @@ class SharedEvidence(Criterion):
             + \text{widths}(\gamma + u_k/(\gamma_k+\lambda)) \\
         2\Delta_{-i} &= -\beta w_i^2/h_i - \log(\lambda h_i) + \text{widths}(\gamma - 1 + \lambda h^{(2)}_i/h_i)
 
-    (errata 3.1, 4, 5.1). Here :math:`\gamma_k=\varphi_k^TP\varphi_k`, :math:`r_k=\varphi_k^TPt`,
-    :math:`u_k=\varphi_k^TP^2\varphi_k`, :math:`h=\operatorname{diag}H^{-1}` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`.
-    The paper's :math:`R_k` is :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
+    (SSGE errata 3.1, 4, 5.1). Here :math:`\gamma_k=\varphi_k^TP\varphi_k`, :math:`r_k=\varphi_k^TPt`,
+    :math:`u_k=\varphi_k^TP^2\varphi_k`, :math:`h=\operatorname{diag}H^{-1}` and :math:`h^{(2)}=\operatorname{diag}H^{-2}`. The
+    paper's :math:`R_k` is :math:`(\gamma_k - u_k)/\lambda` over :math:`\beta^2`, and drops out of :math:`\gamma_{+k}`.
 
     References
     ----------

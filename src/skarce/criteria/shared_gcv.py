@@ -58,9 +58,9 @@ class SharedGCV(PublishedGCV):
     Parameters
     ----------
     ridge : "gcv" or float, default="gcv"
-        With ``"gcv"``, the ridge moves to the smallest GCV after every addition or removal. (With more than 256 functions it does
-        so less often, to save time.) A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over the
-        rows. (With an intercept, the mean of the candidate is subtracted first.)
+        With ``"gcv"``, the ridge moves to the smallest GCV after every addition or removal. (With 256 functions or more it
+        does so less often, to save time.) A number fixes the ridge, in the units of phi'phi, the sum of a candidate's squares over
+        the rows. (With an intercept, the mean of the candidate is subtracted first.)
 
     See Also
     --------

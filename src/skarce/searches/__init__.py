@@ -1,4 +1,4 @@
-"""In which order sets of candidates are tried. Searches know no mathematics: they ask a criterion."""
+"""Searches: the order in which sets of candidates are tried. A search knows no mathematics; it asks a criterion."""
 
 from skarce.searches.best_action import BestAction
 from skarce.searches.floating import Floating

@@ -1,8 +1,8 @@
-/* Best single actions for the evidence or for generalized cross validation, one ridge per weight, on a whole Gram matrix.
+/* Best single actions for the evidence or for generalized cross validation, with one ridge per weight and a whole Gram matrix.
  *
- * The same steps as searches/best_action.py with criteria/individual_evidence.py or criteria/gcv.py, which are its oracles: for a
- * model of a few functions a step is a few thousand operations, far less than the calls it takes in NumPy. Formulas are
- * explained there. */
+ * The steps are the same as in searches/best_action.py with criteria/individual_evidence.py or criteria/gcv.py. The formulas are
+ * explained there, and the tests compare the two. For a model of a few functions a step is a few thousand operations, which take
+ * far less time than the NumPy calls for them. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -20,27 +20,27 @@ enum { ADD, CHANGE, DELETE, NONE };
 enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
 
 typedef struct {
-    Py_ssize_t m;                  /* candidates */
-    Py_ssize_t size, capacity;     /* active functions, and how many there is room for */
+    Py_ssize_t m;                  /* number of candidates */
+    Py_ssize_t size, capacity;     /* number of active functions, and the largest number that fits */
     const double *gram, *diagonal; /* m x m, m */
     double *leftover, *alignment;  /* m, m */
     double *inverse;               /* capacity x capacity */
     double *weights, *ridges;      /* capacity */
     long long *active;             /* capacity */
-    double energy, n, noise;       /* noise < 0: profiled */
+    double energy, n, noise;       /* a negative noise is profiled */
     double dependent, lowest, highest, max_drift;
     double *row, *column;          /* m, capacity: work space */
-    int squares;                   /* generalized cross validation, with what follows; else the evidence */
+    int squares;                   /* 1: generalized cross validation, which needs the fields below; 0: evidence */
     double *remainder, *overlap;   /* m, m */
     double residual, freedom;
-    double floor;                  /* no ridge is below */
-    double exact;                  /* a residual below counts as none */
+    double floor;                  /* no ridge is smaller than this */
+    double exact;                  /* a residual below this counts as zero */
     double *row2, *column2;        /* m, capacity: work space */
 } State;
 
 typedef struct {
     int action;
-    Py_ssize_t where; /* candidate for ADD, else position */
+    Py_ssize_t where; /* the candidate for ADD, otherwise the position */
     double ridge, gain;
 } Move;
 
@@ -55,7 +55,7 @@ static double gain_of(const State *s, double leftover, double alignment, double 
     return -0.5 * s->n * log1p(-fmin(explained / energy, 1.0 - 1e-15)) + shrunk;
 }
 
-/* The best ridge of a function, infinite where it is better left out; ratio = alignment^2 / (leftover noise). */
+/* The best ridge of a function, infinite if it is better left out. ratio = alignment^2 / (leftover noise) */
 static double best_ridge(const State *s, double leftover, double ratio) {
     double share;
     if (!(ratio > 1.0)) return INFINITY;
@@ -78,7 +78,7 @@ static Py_ssize_t strongest(const State *s, double *strength) {
     return chosen;
 }
 
-/* Near its optimum the curvature in log lambda is at most 1/2, so a short way d gains at most d^2/4; twice that to be safe. */
+/* Near the optimum, the curvature in log lambda is at most 1/2, so a short step d gains at most d^2/4. We use twice that to be safe. */
 static int may_gain(double now, double ridge, double least) {
     double way = fabs(ridge - now) / fmin(ridge, now);
     return !(way < 0.5) || 0.5 * way * way > least;
@@ -132,7 +132,7 @@ static double best_x(const Coordinate *f, double lowest) {
     return curvature > 0.0 ? fmin(slope / curvature, upper) : upper;
 }
 
-/* The addition after which V is least; row[m] = V after / V before. */
+/* The addition that makes V smallest. row[m] = V after / V before */
 FOR_EACH_CPU
 static Py_ssize_t least_v(const State *s, double *share) {
     const double *restrict leftover = s->leftover, *restrict alignment = s->alignment, *restrict diagonal = s->diagonal;
@@ -158,7 +158,7 @@ static Py_ssize_t least_v(const State *s, double *share) {
     return chosen;
 }
 
-/* column2 = H^-1 Z column, by rows of the symmetric inverse so that it can be vectorised; returns column'Z column */
+/* column2 = H^-1 Z column. Returns column'Z column. The loop goes by rows of the symmetric inverse, so that it can be vectorized. */
 FOR_EACH_CPU
 static double shrink(const State *s, const double *column) {
     double *restrict shrunk = s->column2;
@@ -174,7 +174,7 @@ static double shrink(const State *s, const double *column) {
     return total;
 }
 
-/* column = h'Z h of every column h of H^-1 */
+/* column[j] = h'Z h for column j of H^-1, called h */
 FOR_EACH_CPU
 static void penalties(const State *s) {
     double *restrict penalty = s->column;
@@ -234,7 +234,7 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
     return best;
 }
 
-/* row = sum over active a of column[a] * gram[a, :], four rows of the Gram at a time */
+/* row = sum over active a of column[a] * gram[a, :], four rows of the Gram matrix at a time */
 FOR_EACH_CPU
 static void combine(const State *s) {
     const double *column = s->column;
@@ -254,7 +254,7 @@ static void combine(const State *s) {
     }
 }
 
-/* The same for row2 and column2 as well, while the rows of the Gram are at hand */
+/* The same for row and row2 together, so that each row of the Gram matrix is read once */
 FOR_EACH_CPU
 static void combine_both(const State *s) {
     const double *column = s->column, *column2 = s->column2;
@@ -326,7 +326,7 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     if (s->squares) shrink(s, s->column), combine_both(s);
     else combine(s);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
-    if (s->squares) { /* row = mu, row2 = nu of FGCV, eqs 44 to 47 */
+    if (s->squares) { /* row = mu and row2 = nu of FGCV, eqs 44 to 47 */
         double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
         for (i = 0; i < s->m; i++) s->row2[i] = s->row[i] - s->row2[i];
         spread_squares(s, -(overlap - weight * remainder) / total, -weight, -2.0 / total, remainder / (total * total));
@@ -351,7 +351,7 @@ static void shift(State *s, Py_ssize_t position, double step) {
     double weight = s->weights[position];
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
-    if (s->squares) { /* row = rho, row2 = chi of FGCV, eqs 38 to 41 */
+    if (s->squares) { /* row = rho and row2 = chi of FGCV, eqs 38 to 41 */
         double kappa = 0.0, length = s->column[position] - shrink(s, s->column);
         for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
         combine_both(s);
@@ -383,7 +383,7 @@ static void drop(State *s, Py_ssize_t position) {
     s->size = last;
 }
 
-/* tr P = n - L + sum lambda h, t'P^2 t = t'P t - w'Lambda w, 0 <= u <= gamma */
+/* Checks tr P = n - L + sum lambda h, t'P^2 t = t'P t - w'Lambda w and 0 <= u <= gamma. */
 FOR_EACH_CPU
 static int squares_have_lost_digits(const State *s) {
     double freedom = s->n - (double)s->size, residual = s->energy;
@@ -401,7 +401,7 @@ static int squares_have_lost_digits(const State *s) {
     return violated > 0;
 }
 
-/* For active j the alignment is lambda_j w_j exactly; where it is not, rank-one changes have lost digits. */
+/* For active j the alignment is exactly lambda_j w_j. If it is not, rank-one updates have lost digits. */
 static int has_lost_digits(const State *s) {
     Py_ssize_t j;
     if (s->squares && squares_have_lost_digits(s)) return 1;
@@ -490,7 +490,7 @@ done:
 }
 
 static PyMethodDef methods[] = {
-    {"climb", climb, METH_VARARGS, "Take best single actions in place; returns (steps, size, energy, status)."},
+    {"climb", climb, METH_VARARGS, "Take best single actions in place, and return (steps, size, energy, status)."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -17,21 +17,65 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
-TAKEN_BACK = -1  # instead of a number of steps
+TAKEN_BACK = -1  # returned instead of a number of steps if they were taken back
 
 
 @dataclass(frozen=True)
 class BestAction(Search):
-    """Take the best single action until none gains more than the tolerance (Tipping and Faul 2003).
+    r"""Take the best single action again and again: an addition, a removal, or a change of one ridge.
 
-    Criteria with one ridge for all functions re-estimate it after each action, and have no changes of single ridges.
+    The search ends if no action gains more than the tolerance of the estimator.
 
     Parameters
     ----------
-    refresh_every : everything is computed afresh after this many steps
-    max_drift : and earlier where maintained quantities are off from exact identities by more than this
-    max_changes : a stretch ends after this many changes of ridges in a row (compiled steps only)
-    compiled : use the criterion's compiled steps where it has them and the Gram is whole
+    refresh_every : int, default=100
+        Compute all quantities again from scratch after this many steps.
+    max_drift : float, default=1e-8
+        Compute them again earlier if updated quantities differ from exact identities by more than this, relative to their size.
+    max_changes : int, default=2**31
+        Refresh the state after this many changes of ridges in a row. Used only by compiled steps.
+    compiled : bool, default=True
+        Use compiled code for the steps if the criterion supports it and the whole Gram matrix is in memory. The steps are the same
+        without it, but slower.
+
+    See Also
+    --------
+    GreedyBatches : Faster on hard problems. It ends with the same guarantee.
+    Forward : Additions only, for any criterion.
+    Floating : Additions and removals, with a memory of the best model of each size.
+    skarce.RelevanceVectorRegressor : Uses this search with ``solver="sequential"``.
+    skarce.FastGCVRegressor : Uses this search with ``solver="sequential"``.
+
+    Notes
+    -----
+    With a criterion :math:`L(\Lambda)` that has one ridge per weight, each step solves
+
+    .. math:: \max_j \max_{\lambda_j} L(\lambda_1, \dots, \lambda_j, \dots, \lambda_M),
+
+    where :math:`\lambda_j=\infty` means that function j is left out. The inner maximum has a closed form (see `IndividualEvidence`
+    and `GCV`). This is the algorithm of Tipping and Faul [1]_ for the evidence, and of Sundararajan, Shevade and Keerthi [2]_ for
+    generalized cross validation.
+
+    If the criterion has one ridge for all functions, single ridges cannot change. The criterion then estimates the common ridge
+    again after each action, and an action that gained nothing in the end is undone.
+
+    References
+    ----------
+    .. [1] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. Proceedings of
+       the Ninth International Workshop on Artificial Intelligence and Statistics.
+    .. [2] Sundararajan, S., Shevade, S. and Keerthi, S. S. Fast generalized cross validation algorithm for sparse model learning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import IndividualEvidence
+    >>> from skarce.searches import BestAction
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", IndividualEvidence(), BestAction()).fit(X, y).active_
+    array([1, 3])
     """
 
     refresh_every: int = 100
@@ -47,7 +91,7 @@ class BestAction(Search):
         return Fit(state.active.copy(), state.ridges.copy(), outcome)
 
     def _take_stretches(self, criterion: Criterion, state: State, journal: Journal) -> Outcome:
-        """In stretches between two refreshes; converged when a stretch that starts afresh takes no step."""
+        """Take steps between refreshes. The search has converged if no step is taken right after a refresh."""
         while True:
             limit = journal.exhausted()
             if limit is not None:
@@ -59,7 +103,7 @@ class BestAction(Search):
                 return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
 
     def _with_shared_ridge(self, walk: Walk) -> Fit:
-        """Where all functions share what is re-estimated after each action: it may show then that nothing was gained."""
+        """Search with one ridge for all functions. After it is estimated again, an action may turn out to have gained nothing."""
         journal = walk.journal
         while True:
             limit = journal.exhausted()
@@ -80,9 +124,9 @@ class BestAction(Search):
         return self.compiled and state.moments.gram.is_whole and criterion.compiled_rule() is not None
 
     def stretch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> int:
-        """Best actions from a fresh state until none gains more than `tol` or a refresh is due; how many they were.
+        """Take best actions from a fresh state until none gains more than `tol` or a refresh is due. Return their number.
 
-        `TAKEN_BACK` where everything computed afresh shows that they gained nothing, so that rounding had promised it.
+        Return `TAKEN_BACK` if the refresh shows that the actions gained nothing: the gain was only rounding.
         """
         before = Checkpoint(criterion, state, journal)
         n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else self.refresh_every)

@@ -1,4 +1,4 @@
-"""A place to come back to where rounding has promised a gain that was none."""
+"""A set to come back to if an expected gain turns out to be only rounding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from skarce.states.state import State
 
 
 class Checkpoint:
-    """The set and its score before a few steps; only states that know when they are ill-conditioned need one."""
+    """The set and its score before a few steps. Only states with squares need it, because they can be ill-conditioned.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What scores the set.
+    state : State
+        The state before the steps.
+    journal : Journal
+        The record of the search, which is shortened if steps are taken back.
+    """
 
     def __init__(self, criterion: Criterion, state: State, journal: Journal) -> None:
         self._criterion, self._state, self._journal = criterion, state, journal
@@ -18,7 +28,7 @@ class Checkpoint:
             self._score, self._n_rows = criterion.score(state, state.moments.n_samples), journal.n_rows
 
     def take_back_what_failed(self) -> bool:
-        """Whether the (freshly computed) score is no better than before; then everything is as it was."""
+        """Go back if the newly computed score is not better than before. Return whether this was necessary."""
         state = self._state
         if not (self._is_needed and state.is_ill_conditioned):
             return False

@@ -1,4 +1,4 @@
-"""Best single actions in compiled code, for criteria with one ridge per weight on a whole Gram."""
+"""Best single actions in compiled code, for criteria with one ridge per weight and a whole Gram matrix."""
 
 from __future__ import annotations
 
@@ -14,12 +14,24 @@ from skarce.searches import _climb
 from skarce.states.state import EXACT_FIT, RIDGE_RANGE, State
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
-NEW_FUNCTIONS = 128  # at most this many enter in one stretch of compiled steps
-MAX_DRIFT = 1e-8  # of the maintained alignments, relative to their size, before they are computed afresh
+NEW_FUNCTIONS = 128  # at most this many functions enter in one call of the compiled loop
+MAX_DRIFT = 1e-8  # largest error of the updated alignments, relative to their size, before they are computed again
 
 
 class Steps(NamedTuple):
-    """Single actions that were taken: what, to which candidate, what it gained, and how it changed the size of the model."""
+    """The single actions that were taken.
+
+    Attributes
+    ----------
+    actions : array of shape (n_steps,)
+        "add", "change" or "delete".
+    candidates : array of shape (n_steps,)
+        The candidate of each action.
+    gains : array of shape (n_steps,)
+        How much each action raised the score.
+    growth : array of shape (n_steps,)
+        By how many functions the model grew: 1, 0 or -1.
+    """
 
     actions: NDArray[np.str_]
     candidates: Indices
@@ -37,9 +49,9 @@ def take_steps(
 ) -> Steps:
     """Take up to `max_steps` best single actions, and refresh the state.
 
-    By generalized cross validation where the state has squares, else by the evidence. Returns the actions; none when no action
-    gains more than `tol`. It also stops after `max_changes` changes in a row, and, for the refresh, when rank-one changes have
-    lost digits. `BestAction(compiled=False)` takes the same steps and is its oracle.
+    The steps use generalized cross validation if the state has squares, and the evidence if it does not. They end if no action
+    gains more than `tol`, after `max_changes` changes in a row, or if rank-one updates have lost digits, so that a refresh is due.
+    Return the actions. `BestAction(compiled=False)` takes the same steps; the tests compare the two.
     """
     gram = state.moments.gram
     size, n_candidates = len(state), state.moments.n_candidates

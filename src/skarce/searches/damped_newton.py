@@ -1,4 +1,4 @@
-"""Newton's method with Levenberg's safeguard, for all ridges or precisions of a model at once."""
+"""Newton's method with Levenberg's damping, for all ridges or precisions of a model at once."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ FIRST_DAMPING, LEAST_RAISED, MAX_DAMPING = 1e-2, 1e-3, 1e8
 
 
 class Adjustable(Protocol):
-    """A model whose functions all have a ridge or precision to be learned, and of which some may be superfluous."""
+    """A model in which every function has a ridge or precision to learn, and some functions may be superfluous."""
 
     def __len__(self) -> int: ...
 
     def without_superfluous(self) -> Self:
-        """Return the model less the functions that are better left out; itself if there are none."""
+        """Return the model without the functions that are better left out, or itself if there are none."""
         ...
 
     def stepped(self, tolerance: float, damping: float) -> tuple[Self, float, float]:
-        """Return the model after one `damped_step`, what was promised, and the damping to go on with."""
+        """Return the model after one `damped_step`, the gain it promised, and the damping for the next step."""
         ...
 
 
 def settle(model: Model, tolerance: float, max_steps: int) -> tuple[Model, bool]:
-    """Take out what is superfluous and step, in turn, until a step promises less than `tolerance`.
+    """Remove superfluous functions and take a step, in turn, until a step promises less than `tolerance`.
 
-    Return the model, and whether the steps came to that with all functions kept. What the last step made superfluous stays in.
+    Return the model, and whether the steps ended that way with all functions kept. Functions that the last step made superfluous
+    stay in the model.
     """
     damping = FIRST_DAMPING
     for _ in range(max_steps):
@@ -48,7 +49,17 @@ def settle(model: Model, tolerance: float, max_steps: int) -> tuple[Model, bool]
 
 
 class Derivatives(NamedTuple):
-    """Of a score that is to rise: the gradient, minus the Hessian or what stands for it, and the scale of the damping."""
+    """The derivatives of a score to be maximized.
+
+    Attributes
+    ----------
+    gradient : array of shape (n_parameters,)
+        The gradient of the score.
+    curvature : array of shape (n_parameters, n_parameters)
+        The negative Hessian, or an approximation of it.
+    scale : array of shape (n_parameters,)
+        The scale of the damping.
+    """
 
     gradient: Floats
     curvature: Floats
@@ -62,10 +73,10 @@ def damped_step(
     tolerance: float,
     damping: float,
 ) -> tuple[Point, float, float]:
-    """One accepted step: the new point, what the quadratic model promised, and the damping to go on with.
+    """Take one step that raises the score. Return the new point, the gain that was promised, and the damping for the next step.
 
-    `attempt(delta)` gives the point after a step and by how much the score rose, or None if there is no such point. A step that
-    promises less than a tenth of `tolerance` is not made; then nothing was promised.
+    `attempt(delta)` returns the point after a step and the rise of the score, or None if there is no such point. A step that
+    promises less than a tenth of `tolerance` is not taken; then the promised gain is 0.
     """
     gradient, curvature, scale = derivatives
     while True:
@@ -88,7 +99,7 @@ def damped_step(
 
 
 def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
-    """The solution of (curvature + damping) delta = gradient, or None if the matrix is not positive definite."""
+    """Return the solution of (curvature + damping) delta = gradient, or None if the matrix is not positive definite."""
     matrix = curvature.copy()
     matrix.flat[:: len(matrix) + 1] += damping
     _, delta, info = lapack.dposv(matrix, gradient, lower=1)

@@ -1,10 +1,4 @@
-"""Greedy batches, joint steps and, where candidates are many, a pool of them: the fast schedule.
-
-Hard problems need thousands of single actions when each is followed by a scan of all candidates. Here a scan is followed by a
-batch of additions, exact and greedy, and a batch by second-order steps for all ridges at once. While the model is small, single
-actions in compiled code are quicker still. The model that comes out satisfies the same certificate: no single change gains more
-than the tolerance.
-"""
+"""The fast schedule: greedy batches of additions, joint steps for all ridges, and pools if there are many candidates."""
 
 from __future__ import annotations
 
@@ -27,18 +21,73 @@ from skarce.states.state import State, resolved_energy
 
 @dataclass(frozen=True)
 class GreedyBatches(Search):
-    """Scan, greedy batch, joint second-order steps; a pool of candidates where there are many.
+    r"""Add functions in greedy batches, and move all ridges together by Newton steps. This is the fast schedule.
+
+    It needs a criterion with one ridge per weight, such as `IndividualEvidence` or `GCV`.
 
     Parameters
     ----------
-    smallest_batch : a batch may have this many additions, or `growth` times the size of the model if that is more
-    growth : see `smallest_batch`
-    batch_end : a batch ends when a gain falls below this share of its first
-    looseness : joint steps between batches end when one promises less than this share of the batch's first gain
-    max_joint_steps, max_tight_steps : and after this many between batches, or when nothing is left to add
-    few, stretch : up to `few` functions the best single action is quicker than a batch, where the criterion has compiled steps;
-        `stretch` of them are taken between two refreshes, and joint steps take over after `max_changes` changes of ridges in a row
-    pools : how candidates are pooled where Phi'Phi is not at hand as a whole
+    smallest_batch : int, default=8
+        A batch has at most this many additions, or `growth` times the size of the model if that is more.
+    growth : float, default=0.5
+        Largest size of a batch, as a share of the number of active functions.
+    batch_end : float, default=0.1
+        A batch ends if the next gain is below this share of its first gain.
+    looseness : float, default=0.1
+        The joint steps between two batches end if a step promises less than this share of the first gain of the batch.
+    max_joint_steps : int, default=3
+        Largest number of joint steps between two batches.
+    max_tight_steps : int, default=8
+        Largest number of joint steps in a row if no addition helps.
+    few : int, default=400
+        Models of at most this many functions take compiled single actions instead of batches, because those are faster. This needs
+        a criterion with compiled steps and the whole Gram matrix in memory.
+    stretch : int, default=400
+        Largest number of single actions between two refreshes.
+    max_changes : int, default=100
+        After this many single changes of ridges in a row, joint steps take over.
+    pools : Pools, default=Pools()
+        How to work on a few candidates at a time if the whole Gram matrix is not in memory.
+
+    See Also
+    --------
+    BestAction : One action per step.
+    Pools : How a search works on a few of many candidates.
+    skarce.RelevanceVectorRegressor : Uses this search with ``solver="fast"``.
+    skarce.FastGCVRegressor : Uses this search with ``solver="fast"``.
+
+    Notes
+    -----
+    If every single action is followed by a scan of all candidates, hard problems need thousands of scans. Here a scan is followed
+    by a batch of additions. Each addition of a batch is the best one, and its gain is exact. A batch is followed by second-order
+    steps for all ridges at once. With the gradient g and the Hessian of the score L in :math:`\log\lambda`, a step :math:`\delta`
+    solves
+
+    .. math:: (-\nabla^2 L + \mu D)\,\delta = g,
+
+    where D is a positive diagonal scale, and the damping :math:`\mu` of Levenberg [1]_ makes sure that the score rises. Functions
+    that are better left out at any ridge are removed between steps.
+
+    The result has the same guarantee as that of `BestAction`: no single change gains more than the tolerance of the estimator.
+
+    References
+    ----------
+    .. [1] Levenberg, K. (1944). A method for the solution of certain non-linear problems in least squares. Quarterly of Applied
+       Mathematics 2, 164-168.
+    .. [2] Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation for sparse Bayesian models. Proceedings of
+       the Ninth International Workshop on Artificial Intelligence and Statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import IndividualEvidence
+    >>> from skarce.searches import GreedyBatches
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", IndividualEvidence(), GreedyBatches()).fit(X, y).active_
+    array([1, 3])
     """
 
     smallest_batch: int = 8
@@ -60,7 +109,7 @@ class GreedyBatches(Search):
         return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 
     def _raise_criterion(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
-        """Raise the criterion until neither an action nor the joint steps gain more than `tol`."""
+        """Raise the criterion until neither single actions nor joint steps gain more than `tol`."""
         single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
         is_tight = False
         while True:
@@ -79,7 +128,7 @@ class GreedyBatches(Search):
             if is_settled and n_actions == 0 and (is_tight or not len(state)):
                 return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
             if is_settled:
-                # Single actions check every change by themselves; after batches only tight joint steps do.
+                # Single actions check every change themselves. After batches only tight joint steps do.
                 is_tight = self._move_ridges(
                     criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps
                 )
@@ -88,7 +137,7 @@ class GreedyBatches(Search):
                 self._move_ridges(criterion, state, journal, tolerance, self.max_joint_steps)
 
     def _add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
-        """Greedy additions; returns how many, and the gain of the first."""
+        """Add functions greedily. Return how many there were, and the gain of the first."""
         score = criterion.score(state, state.moments.n_samples)
         n_before, before = len(state), Checkpoint(criterion, state, journal)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.budget.room(len(state)))
@@ -114,14 +163,14 @@ class GreedyBatches(Search):
 
     @staticmethod
     def _move_ridges(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
-        """Joint steps for the active block, then everything afresh; returns whether they converged with all functions kept."""
+        """Take joint steps and compute everything again. Return whether they converged with all functions kept."""
         n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:
             block = ActiveBlock(
                 state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
             )
         except NotPositiveDefiniteError:
-            state.refresh()  # thins out what is dependent; there is nothing to gain by joint steps
+            state.refresh()  # this removes dependent functions; joint steps would gain nothing
             return True
         settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
         if settled.block is block:

@@ -1,7 +1,7 @@
 """Second-order steps for all ridges of the active block at once, in their logarithms.
 
-Coordinate moves need thousands of steps if functions overlap; Newton's method with Levenberg's safeguard needs a few.
-Functions whose best ridge is infinite are taken out one by one, the most useful deletion first.
+If functions overlap, changes of single ridges need thousands of steps. Newton's method with Levenberg's damping needs a few.
+Functions whose best ridge is infinite are removed one by one, the largest gain first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,17 @@ from skarce.states.state import RIDGE_RANGE
 
 
 class Settled(NamedTuple):
-    """Where the joint steps ended: which positions of the block are left, the block of these, and whether they converged."""
+    """The result of the joint steps.
+
+    Attributes
+    ----------
+    positions : array of shape (n_left,)
+        The positions of the original block that are left.
+    block : ActiveBlock
+        The block of these functions at their new ridges.
+    converged : bool
+        Whether the steps converged with all functions kept.
+    """
 
     positions: Indices
     block: ActiveBlock
@@ -30,9 +40,9 @@ class Settled(NamedTuple):
 
 
 def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int) -> Settled:
-    """Raise the criterion over all ridges until a step promises less than `tolerance`, or `max_steps` are done.
+    """Raise the criterion over all ridges until a step promises less than `tolerance`, or after `max_steps` steps.
 
-    What the last step made superfluous goes before the next one, or in the tight run that ends every search.
+    Functions that the last step made superfluous stay. They leave before the next step, or in the tight run that ends every search.
     """
     start = Ridges(criterion, n_samples, np.arange(len(block), dtype=np.intp), block)
     settled, converged = settle(start, tolerance, max_steps)
@@ -41,7 +51,19 @@ def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tole
 
 @dataclass(frozen=True)
 class Ridges:
-    """A block, and which positions of the first one are left, as `settle` sees it."""
+    """The active block during joint steps, as `settle` needs it.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What the steps raise.
+    n_samples : float
+        The number of samples.
+    positions : array of shape (n_left,)
+        The positions of the original block that are left.
+    block : ActiveBlock
+        The block of these functions.
+    """
 
     criterion: Criterion
     n_samples: float
@@ -52,9 +74,9 @@ class Ridges:
         return len(self.block)
 
     def without_superfluous(self) -> Ridges:
-        """Take out, one by one and the largest gain first, the functions that are better left out.
+        """Remove the functions that are better left out, one by one, the largest gain first.
 
-        Each removal is a rank-one change of the inverse, O(L^2); the block is cut to size once at the end.
+        Each removal is a rank-one update of the inverse, O(L^2). The block itself is reduced once at the end.
         """
         if not self.criterion.superfluous(self.block, self.n_samples).any():
             return self
@@ -80,7 +102,13 @@ class Ridges:
 
 
 class Remaining(Members):
-    """A block from which functions are struck out one by one."""
+    """An active block from which functions are removed one by one.
+
+    Parameters
+    ----------
+    block : ActiveBlock
+        The block before the removals. It does not change.
+    """
 
     def __init__(self, block: ActiveBlock) -> None:
         self._block = block
@@ -120,7 +148,7 @@ class Remaining(Members):
         strike_out(position, self._inverse, self._weights)
         self.energy += weight**2 / spread
         self._log_determinant += float(np.log(ridge * spread))
-        self._inverse[position, position] = 1.0 / ridge  # as if never asked: leverage one, no effect
+        self._inverse[position, position] = 1.0 / ridge  # as for a function without effect: lambda h = 1 and w = 0
         self._weights[position] = 0.0
         self.alive[position] = False
         self.n_removed += 1
@@ -131,7 +159,7 @@ class Remaining(Members):
 
 @dataclass(frozen=True)
 class _Doubted:
-    """Remaining functions of which a criterion says which are better left out."""
+    """The remaining functions, together with the criterion that says which of them are better left out."""
 
     criterion: Criterion
     n_samples: float

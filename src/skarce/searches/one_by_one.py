@@ -1,4 +1,4 @@
-"""What searches have in common that add and take away one function at a time."""
+"""What is common to searches that add and remove one function at a time."""
 
 from __future__ import annotations
 
@@ -26,16 +26,25 @@ from skarce.states.outcome import Outcome
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneByOne(Search):
-    """Base of these searches; the model they return is the best of those on the way.
+    """Base class of searches that add and remove one function at a time. The result is the best model on the way.
 
     Parameters
     ----------
-    patience : a growing search ends when the model has so many functions more than at its last improvement
-    share : or this share of their number, and one, if that is more; 16 and 0.3 are the rule of Barrio, Romero and Belanche
-    threshold : the least improvement of the score that counts, times half the number of samples: for GCV a relative reduction
-    n_basis : exactly so many functions, whatever the score says; None lets it decide
-    initial : the candidates to start from; None starts from none, or from all where the search goes down
-    always_in : candidates that are in from the start and stay
+    patience : int, default=16
+        A growing search ends if the model has this many functions more than at its last improvement.
+    share : float, default=0.3
+        A growing search also waits until the model has grown by this share of the functions it had at its last improvement, plus
+        one, if that is more than `patience`. 16 and 0.3 are the rule of Barrio, Romero and Belanche.
+    threshold : float, default=0.0
+        The smallest improvement that counts. The score must rise by more than ``threshold * n_samples / 2``, and by more than the
+        `tol` of the estimator. For GCV criteria, whose score is ``-n_samples / 2 * log(V)``, this is a relative reduction of V.
+    n_basis : int, default=None
+        Exactly this many functions, whatever the score says. With None the score decides.
+    initial : sequence of int, default=None
+        Indices of the candidates to start from. With None a growing search starts from the empty model, and a search that goes down
+        starts from all candidates.
+    always_in : sequence of int, default=None
+        Indices of candidates that are in the model from the start and never leave.
     """
 
     patience: int = 16
@@ -57,7 +66,7 @@ class OneByOne(Search):
             )
 
     def __repr__(self) -> str:
-        """As it would be written: arguments in their order, those by name only where they are not the default."""
+        """Return the call that makes this search. Keyword-only arguments appear only if they differ from their default."""
         given = [
             f"{name}={getattr(self, name)!r}"
             for name, parameter in signature(type(self)).parameters.items()
@@ -67,16 +76,16 @@ class OneByOne(Search):
 
     @property
     def goes_down(self) -> bool:
-        """Whether it starts from all candidates."""
+        """Whether the search starts from all candidates."""
         return False
 
     @property
     def access(self) -> Access:
-        """One by one; all of them if the search comes down from all candidates."""
+        """Columns are read one by one. A search that goes down from all candidates reads all of them."""
         return ALL_ONE_BY_ONE if self.goes_down and self.initial is None else ONE_BY_ONE
 
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
-        """Search from `start` (candidates and ridges), or from what the parameters say."""
+        """Search from `start` (candidates and their ridges), or from where the parameters say."""
         walk = self._walk(criterion, moments, journal, start)
         try:
             outcome = self._go(walk)
@@ -86,7 +95,7 @@ class OneByOne(Search):
 
     @abstractmethod
     def _go(self, walk: Walk) -> Outcome:
-        """Go from model to model until there is a reason to stop."""
+        """Go from model to model until there is a reason to stop. Return that reason."""
 
     def _walk(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Walk:
         always_in = _checked(self.always_in, moments, "always_in")
@@ -99,7 +108,7 @@ class OneByOne(Search):
         return Walk(criterion, moments, journal, start, always_in=always_in, n_basis=self.n_basis, needed=needed)
 
     def replay(self, worths: Floats, least: int, n_samples: float, tol: float) -> int:
-        """The size of the model it would have taken with another tolerance, among nested ones of `least` functions and more."""
+        """Return the size it would have chosen at another tolerance, among nested models of `least` or more functions."""
         sizes = range(least, least + len(worths))
         seen = list(zip(sizes, worths.tolist(), strict=True))[:: -1 if self.goes_down else 1]
         standing = Standing(*seen[0], self._needed(tol, n_samples))
@@ -123,33 +132,33 @@ class OneByOne(Search):
         return members[moments.gram.diagonal[members] > 0.0]
 
     def _check_room(self, always_in: Indices, initial: Indices, max_active: int | None) -> None:
-        """A search that grows cannot come back to a size below its start, nor one that goes down rise above it."""
+        """Check that the start fits the limits. A growing search cannot get smaller than its start, or the other way around."""
         n_start = len(np.union1d(initial, always_in))
         for name, most in (("n_basis", self.n_basis), ("max_active", max_active)):
             if most is not None and len(always_in) > most:
-                raise ValueError(f"always_in has {len(always_in)} candidates, more than {name}={most} lets in.")
+                raise ValueError(f"always_in has {len(always_in)} candidates, more than {name}={most} allows.")
             if most is not None and n_start > most and not self.goes_down:
                 raise ValueError(
-                    f"initial and always_in have {n_start} candidates, more than {name}={most} lets in, and {type(self).__name__} "
-                    'grows from them. Give fewer, or use a search that goes down from them, such as Backward ("backward").'
+                    f"initial and always_in have {n_start} candidates, more than {name}={most} allows, and {type(self).__name__} "
+                    'only grows. Give fewer candidates, or use a search that goes down from them, such as Backward ("backward").'
                 )
         if self.n_basis is not None and self.goes_down and self.initial is not None and n_start < self.n_basis:
             raise ValueError(
                 f"{type(self).__name__} goes down from initial and always_in, which have {n_start} candidates, fewer than "
-                f"n_basis={self.n_basis}. Give more, or use a search that grows."
+                f"n_basis={self.n_basis}. Give more candidates, or use a search that grows."
             )
 
 
 def _checked(indices: Any, moments: Moments, name: str) -> Indices:
-    """Distinct candidates, ascending."""
+    """Return distinct candidates in ascending order, or raise a ValueError."""
     given = np.asarray([] if indices is None else indices)
     if given.dtype == bool:
-        raise ValueError(f"{name} must be indices of candidates, and is a mask of booleans: give np.flatnonzero(mask).")
+        raise ValueError(f"{name} must be indices of candidates, but is a mask of booleans: give np.flatnonzero(mask).")
     chosen = np.unique(given)
     if len(chosen) and chosen.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be indices of candidates, so whole numbers; got {chosen[0]!r} of {given.dtype}.")
+        raise ValueError(f"{name} must be indices of candidates, which are whole numbers; got {chosen[0]!r} of type {given.dtype}.")
     wrong = [int(index) for index in chosen if not 0 <= index < moments.n_candidates]
     if wrong:
-        more = f" and {len(wrong) - 1} more that are not" if len(wrong) > 1 else ""
+        more = f" and {len(wrong) - 1} more outside this range" if len(wrong) > 1 else ""
         raise ValueError(f"{name} must be indices of candidates from 0 to {moments.n_candidates - 1}, got {wrong[0]}{more}.")
     return chosen.astype(np.intp)

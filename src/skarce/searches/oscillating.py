@@ -1,4 +1,4 @@
-"""Up and down around the size that forward selection has found."""
+"""Oscillating search: up and down around the size that forward selection found."""
 
 from __future__ import annotations
 
@@ -13,15 +13,60 @@ from skarce.states.outcome import Outcome
 
 @dataclass(frozen=True, repr=False)
 class Oscillating(OneByOne):
-    """From the model of forward selection, swing: add s, take 2s away, add s (Somol and Pudil 2000, in the form of Barrio et al.).
+    """Start from the model of forward selection and swing around its size: add s functions, remove 2s, add s.
 
-    A swing that ends in a better model of the same size stands, and s is 1 again; any other is undone, and s grows by one. The
-    search ends when `depth` swings in a row have failed.
+    All parameters except `depth` are keyword-only.
 
     Parameters
     ----------
-    depth : the largest s
-    patience, share, threshold, n_basis, initial, always_in : as in `PlusTakeAway`, for the forward selection
+    depth : int, default=5
+        The largest s.
+    patience : int, default=16
+        The forward selection ends if the model has this many functions more than at its last improvement.
+    share : float, default=0.3
+        The forward selection also waits until the model has grown by this share of the functions it had at its last improvement,
+        plus one, if that is more than `patience`.
+    threshold : float, default=0.0
+        The smallest improvement that counts. The score must rise by more than ``threshold * n_samples / 2``, and by more than the
+        `tol` of the estimator. For GCV criteria, whose score is ``-n_samples / 2 * log(V)``, this is a relative reduction of V.
+    n_basis : int, default=None
+        Exactly this many functions, whatever the score says. The search then ignores `patience`. With None the score decides.
+    initial : sequence of int, default=None
+        Indices of the candidates to start from. With None the search starts from the empty model.
+    always_in : sequence of int, default=None
+        Indices of candidates that are in the model from the start and never leave.
+
+    See Also
+    --------
+    Forward : The first part of this search.
+    Floating : As many removals after each addition as improve the model.
+    PlusTakeAway : A fixed number of additions and removals in each step.
+    skarce.EvidenceSearchRegressor : Uses this search with ``search="oscillating"``.
+
+    Notes
+    -----
+    The search begins with s = 1, and s stays below the number of functions. A swing ends with as many functions as it began
+    with. If the model is better, it stays, and s is 1 again. If not, the swing is undone, and s grows by one. The search ends if
+    `depth` swings in a row have failed. This is the search of Somol and Pudil [1]_ in the form of Barrio, Romero and Belanche [2]_.
+
+    References
+    ----------
+    .. [1] Somol, P. and Pudil, P. (2000). Oscillating search algorithms for feature selection. Proceedings of the 15th
+       International Conference on Pattern Recognition, 2406-2409.
+    .. [2] Barrio, I., Romero, E. and Belanche, L. Search strategies guided by the evidence for the selection of basis functions in
+       regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import SharedEvidence
+    >>> from skarce.searches import Oscillating
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.normal(0, 0.1, 100)
+    >>> SparseRegressor("passthrough", SharedEvidence(), Oscillating(depth=3)).fit(X, y).active_
+    array([1, 3])
     """
 
     depth: int = field(default=5, kw_only=False)
@@ -41,9 +86,9 @@ class Oscillating(OneByOne):
 
 
 def _swing(walk: Walk, size: int) -> bool:
-    """Whether it led to a better model; if not, everything is as before."""
+    """Swing once. Return whether it led to a better model; if not, everything is as before."""
     before = walk.here()
-    # Only models of the same size are compared: what a swing passes on its way is not looked at.
+    # Only models of the same size are compared. The models during a swing are not considered.
     is_complete = (
         all(walk.add_best(remember=False) for _ in range(size))
         and all(walk.remove_worst(remember=False) for _ in range(2 * size))

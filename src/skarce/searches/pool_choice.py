@@ -1,4 +1,4 @@
-"""Which candidates make a pool, for every search that works on a few of many candidates at a time."""
+"""Which candidates make a pool, for searches that work on a few of many candidates at a time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 
-NEAR = 0.5  # candidates that nearly help (gain begins at 1) join the pool: they will, once the model has moved
-STRONGEST_SHARE = 8  # one in eight of the first pool are the candidates that do most by themselves; the others are drawn
+NEAR = 0.5  # candidates above this rank join the pool; those below 1 do not help yet, but may once the model has changed
+STRONGEST_SHARE = 8  # one in eight of the first pool are the candidates that gain most alone; the others are drawn at random
 
 
 def first_size(pool_size: int, n_candidates: int) -> int:
@@ -16,7 +16,7 @@ def first_size(pool_size: int, n_candidates: int) -> int:
 
 
 def first_pool(ranking: Floats, taken: Indices, size: int, rng: np.random.Generator) -> Indices:
-    """Return a random pool of candidates that are not `taken`, which also holds those that rank highest by themselves."""
+    """Return a pool of candidates that are not `taken`: those that rank highest, and others drawn at random."""
     ranking = ranking.copy()
     ranking[taken] = -np.inf
     strongest = np.argsort(-ranking, kind="stable")[: size // STRONGEST_SHARE]
@@ -26,6 +26,6 @@ def first_pool(ranking: Floats, taken: Indices, size: int, rng: np.random.Genera
 
 
 def strongest_violators(ranking: Floats, size: int) -> Indices:
-    """Return at most `size` candidates that help or nearly do, the strongest first."""
+    """Return at most `size` candidates that help or almost help, the strongest first."""
     helpful = np.flatnonzero(ranking > NEAR)
     return helpful[np.argsort(-ranking[helpful], kind="stable")][:size]

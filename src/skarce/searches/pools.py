@@ -1,8 +1,4 @@
-"""Many candidates, few of them needed: solve on a pool, stream over all once, go on with the strongest violators.
-
-If Phi'Phi is not at hand as a whole, a column of it costs a pass over all candidates. A search that only sees some hundred
-of them pays one pass for all columns of its result instead of one for every addition, and the kernel matrix is never stored.
-"""
+"""Pools: solve on a few of many candidates, scan all candidates once, and go on with those that would help most."""
 
 from __future__ import annotations
 
@@ -21,20 +17,60 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
-# Raises the criterion of a state until no addition gains more than the tolerance given last.
+# Raises the criterion of a state until no addition gains more than the tolerance, which is the last argument.
 Climb = Callable[[Criterion, State, Journal, float], Outcome]
-ROUGH = 1.0  # gains below this are left alone until it is clear that the pool is not crowded
+ROUGH = 1.0  # smaller gains wait until it is clear that the pool is not crowded
 
 
 @dataclass(frozen=True)
 class Pools:
-    """How candidates are pooled.
+    r"""How `GreedyBatches` works on a few of many candidates at a time.
 
     Parameters
     ----------
-    pool_size : candidates in the first pool; 4 sqrt(n_candidates) if that is more
-    violators : candidates that join the model in the next pool, at most; half the size of the model if that is more
-    random_state : seeds the first pool
+    pool_size : int, default=256
+        The number of candidates in the first pool. It is :math:`4\sqrt M` with M candidates if that is more.
+    violators : int, default=200
+        The next pool has the active functions and at most this many of the candidates that would help most. The limit is half the
+        number of active functions if that is more.
+    random_state : int, default=0
+        Seed of the first pool, part of which is drawn at random.
+
+    See Also
+    --------
+    GreedyBatches : The search that uses pools.
+
+    Notes
+    -----
+    If the whole matrix :math:`\Phi^T\Phi` is not in memory, one column of it costs a pass over all candidates. With pools, the
+    search sees only a few hundred candidates at a time. It needs one pass for all columns of its result, not one pass for every
+    addition, and the kernel matrix is never stored.
+
+    The search solves the problem on the pool. Then it scans all candidates. If some of them would still help, the strongest make
+    the next pool together with the active functions. The search ends if a scan finds no candidate that gains more than the
+    tolerance. So the result has the same guarantee as without pools. Decomposition methods for support vector machines work in the
+    same way [1]_; there, the candidates that would help are called violators.
+
+    If more than a quarter of the first pool is active, pools would have to be large and many. Then the search computes the whole
+    Gram matrix if it fits into the memory budget, and starts again.
+
+    References
+    ----------
+    .. [1] Osuna, E., Freund, R. and Girosi, F. (1997). An improved training algorithm for support vector machines. Neural Networks
+       for Signal Processing VII, 276-285.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import SparseRegressor
+    >>> from skarce.criteria import IndividualEvidence
+    >>> from skarce.searches import GreedyBatches, Pools
+    >>> X = np.linspace(-5, 5, 500)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 500)
+    >>> search = GreedyBatches(pools=Pools(pool_size=100))
+    >>> model = SparseRegressor("rbf", IndividualEvidence(), search, moments="columns").fit(X, y)
+    >>> len(model.active_) < 20
+    True
     """
 
     pool_size: int = 256
@@ -42,7 +78,7 @@ class Pools:
     random_state: int = 0
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
-        """Climb on all candidates if that is cheap, else in pools until a scan of all finds none that helps."""
+        """Climb on all candidates if that is cheap. Otherwise climb in pools until a scan finds no candidate that helps."""
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
             state = criterion.new_state(moments, *(start or ()))
             outcome = climb(criterion, state, journal, journal.budget.tol)
@@ -52,7 +88,7 @@ class Pools:
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
             pooled = moments.restricted_to(pool)
-            # From moments alone first: if digits are few, the rows are asked at every step, and steps are then expensive.
+            # First use moments alone: if H is ill-conditioned, every step would read the rows, which is expensive.
             local = criterion.new_state(pooled.without_rows(), np.arange(len(active)), ridges)
             for tol in (max(ROUGH, journal.budget.tol), journal.budget.tol):
                 outcome = climb(criterion, local, journal, tol)
@@ -77,16 +113,16 @@ class Pools:
         return first_size(self.pool_size, moments.n_candidates)
 
     def _is_crowded(self, size: int, moments: Moments) -> bool:
-        """So many are in that pools would be many and large: more than a quarter of the first one."""
+        """Tell whether more than a quarter of the first pool is active, so that pools would be large and many."""
         return size > 40 and 4 * size > self._first_size(moments)
 
     def _first_others(self, criterion: Criterion, moments: Moments, active: Indices) -> Indices:
-        """A random pool that also holds the candidates that do most by themselves."""
+        """Return the first pool: candidates that gain most alone, and others drawn at random."""
         ranking = criterion.ranking(criterion.new_state(moments))
         return first_pool(ranking, active, self._first_size(moments), np.random.default_rng(self.random_state))
 
     def _violators(self, criterion: Criterion, state: State, journal: Journal) -> Indices:
-        """The candidates that would help most, strongest first; none when none gains more than the tolerance."""
+        """Return the candidates that would help most, the strongest first. None of them if none gains more than the tolerance."""
         helpful = strongest_violators(criterion.ranking(state), max(self.violators, len(state) // 2))
         is_done = not len(helpful) or not journal.budget.room(len(state))
         if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.budget.tol:

@@ -1,4 +1,4 @@
-"""Functions that are better left out, struck out of an inverse one by one, the most useful removal first."""
+"""Remove functions that are better left out from an inverse, one by one, the largest gain first."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from skarce._typing import Floats, Indices
 
 
 class Thinnable(Protocol):
-    """Functions of which some may be better left out."""
+    """Functions, some of which may be better left out."""
 
     def doubtful(self) -> tuple[Indices, Floats]:
-        """Return the positions of the functions that are better left out, and what each removal gains."""
+        """Return the positions of the functions that are better left out, and how much each removal gains."""
         ...
 
     def remove(self, position: int) -> None:
-        """Take out one function."""
+        """Remove one function."""
         ...
 
 
 def thin_out(functions: Thinnable) -> Indices:
-    """Remove functions, the largest gain first, until none is better left out; return the removed positions in that order."""
+    """Remove functions, the largest gain first, until none is better left out. Return their positions in that order."""
     removed: list[int] = []
     while True:
         positions, gains = functions.doubtful()
@@ -33,9 +33,9 @@ def thin_out(functions: Thinnable) -> Indices:
 
 
 def strike_out(position: int, inverse: Floats, *solutions: Floats) -> None:
-    """Turn H^-1, and solutions H^-1 b, into those without one function, in place: a change of rank one, O(L^2).
+    """Remove one function from H^-1 and from solutions H^-1 b in place. This is a rank-one update, O(L^2).
 
-    The row and the column of the function, and its places in the solutions, become zero to rounding.
+    The row and the column of the function, and its entries in the solutions, become zero up to rounding.
     """
     column = inverse[position].copy()
     spread = float(column[position])

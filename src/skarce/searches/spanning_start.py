@@ -1,8 +1,8 @@
-"""Where a search begins when the kernels are wide: with functions that span the others.
+"""A start for searches with wide kernels: functions that span the others.
 
-Learned widths are often so large that all functions look alike, and no single addition to a small model helps although many
-together would: a search from the empty model then ends with two or three. A pivoted Cholesky factorisation of the Gram matrix
-chooses a few functions that the others depend on, to within the ridge that the evidence of all of them asks for.
+Learned widths are often so large that all functions look alike. Then no single addition to a small model helps, although many
+together would, and a search from the empty model ends with two or three functions. A pivoted Cholesky factorization of the Gram
+matrix chooses a few functions that approximate all others up to the ridge of largest evidence.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from skarce.moments.directions import Directions
 from skarce.searches.search import Start
 from skarce.states.state import resolved_energy
 
-POOL = 1000  # the functions are chosen among at most this many candidates
-MOST = 300  # functions at the start; from more on every step is slow
+POOL = 1000  # the functions are chosen from at most this many candidates
+MOST = 300  # largest number of functions at the start; with more, every step is slow
 
 
 @dataclass(frozen=True)
 class SpanningStart:
-    """Functions that span the others, to within the ridge that the evidence asks for.
+    """Start from functions that span the others, up to the ridge of largest evidence.
 
     Parameters
     ----------
-    random_state : seeds the pool of candidates, if there are many
+    random_state : int, default=0
+        Seed for the choice of candidates if there are many.
     """
 
     random_state: int = 0
 
     def of(self, moments: Moments, max_active: int | None) -> Start | None:
-        """Return candidates and their common ridge, or None if the evidence prefers noise alone."""
+        """Return candidates and their ridges, which are all the same, or None if the evidence prefers noise alone."""
         pool = np.flatnonzero(moments.gram.diagonal > 0.0)
         if len(pool) > POOL:
             pool = np.sort(check_random_state(self.random_state).choice(pool, POOL, replace=False))

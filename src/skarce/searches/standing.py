@@ -1,4 +1,4 @@
-"""Which of the models on the way is the best, and which improvement was the last that counts."""
+"""The best model so far, and the last improvement that counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Standing:
-    """Size and worth of the best model so far, and of the last that counts: an improvement by no more than `needed` does not."""
+    """The best model so far, and the last model that improved the worth by more than `needed`.
+
+    Parameters
+    ----------
+    size : int
+        The number of functions of the best model so far.
+    worth : float
+        Its worth.
+    needed : float
+        An improvement counts only if it is larger than this.
+
+    Attributes
+    ----------
+    counted_size : int
+        The number of functions at the last improvement that counts.
+    counted_worth : float
+        The worth of that model.
+    top : float
+        The largest worth so far. The best model may be a smaller one that is worse by at most `needed`.
+    """
 
     size: int
     worth: float
@@ -20,9 +39,9 @@ class Standing:
         self.counted_size, self.counted_worth, self.top = self.size, self.worth, self.worth
 
     def judge(self, size: int, worth: float, nearer: int = 0) -> bool:
-        """Whether this model is the best so far, or a smaller one that is not worse by as much as counts.
+        """Tell whether this model replaces the best one: it is better, or it is smaller and worse by less than `needed`.
 
-        `nearer` says by how many functions it is nearer to a size that was asked for than the best so far.
+        `nearer` is positive if its size is closer to the size that was asked for, and negative if it is farther away.
         """
         if nearer < 0:
             return False
@@ -36,5 +55,5 @@ class Standing:
         return is_best
 
     def is_past(self, size: int, patience: int, share: float) -> bool:
-        """Whether a model has grown since the last improvement by `patience`, or `share` of that size and one, if more."""
+        """Tell whether the model has grown since the last improvement by `patience`, or by `share` of that size plus one."""
         return size - self.counted_size >= max(patience, round(share * self.counted_size) + 1)

@@ -1,4 +1,4 @@
-"""Where a search has been, as long as each model contains the one before or is contained in it."""
+"""The models that a search has visited, as long as they are nested."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from skarce.states.state import State
 
 
 class Trail:
-    """Sets of consecutive sizes, all on the way up or all on the way down; anything else breaks it off for good."""
+    """Nested sets of consecutive sizes, from a search that only adds or only removes. Any other step ends the trail for good.
+
+    Parameters
+    ----------
+    state : State
+        The state at the start.
+    worth : float
+        Its worth.
+    """
 
     def __init__(self, state: State, worth: float) -> None:
         self._start = state.active.copy()
@@ -23,7 +31,7 @@ class Trail:
         self._keep(state, worth)
 
     def note(self, action: str, candidate: int, state: State, worth: float) -> None:
-        """One function more or less; other members, which a refresh may have thinned out, must be the same."""
+        """Record one function more or less. The other functions must be the same, although a refresh may remove some."""
         sign = 1 if action == "add" else -1
         same_way = self._action in (None, action)
         if not (self._is_nested and same_way and len(state) == len(self._start) + sign * (len(self._moved) + 1)):
@@ -34,11 +42,11 @@ class Trail:
         self._keep(state, worth)
 
     def break_off(self) -> None:
-        """A search that goes back, or to and fro, has no nested sets."""
+        """End the trail: a search that goes back and forth has no nested sets."""
         self._is_nested = False
 
     def nested(self) -> Nested | None:
-        """All sets on the way, the smallest first."""
+        """Return all sets on the way, the smallest first, or None if they are not nested."""
         if not self._is_nested:
             return None
         moved = np.array(self._moved, dtype=np.intp)
@@ -48,7 +56,7 @@ class Trail:
         return Nested(np.concatenate([self._start, moved]), len(self._start), self._ridges, self._noises, np.array(self._worths))
 
     def _keep(self, state: State, worth: float) -> None:
-        """The ridges in the order in which functions came, or the one of all."""
+        """Keep one ridge if all are equal, or all ridges in ascending order of the candidates."""
         ridges = state.ridges
         is_one = not len(ridges) or bool((ridges == ridges[0]).all())
         self._ridges.append(np.array(ridges[0] if len(ridges) else 0.0) if is_one else ridges[np.argsort(state.active)])

@@ -1,4 +1,4 @@
-"""A model on its way from set to set: what searches do with it that add and take away one function at a time."""
+"""A model that goes from set to set: the steps of searches that add and remove one function at a time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-TIE = 1e-12  # gains that differ by less than this share are equal, and the candidate with the smaller index goes first
-CHECK_EVERY, MAX_DRIFT = 25, 1e-8  # operations between two looks at how far maintained quantities are off, and how far they may be
+TIE = 1e-12  # gains that differ by less than this share count as equal; the candidate with the smaller index goes first
+CHECK_EVERY, MAX_DRIFT = 25, 1e-8  # operations between two checks of the updated quantities, and their largest allowed drift
 
 
 class LimitReachedError(Exception):
-    """A limit forbids another operation; carries the outcome that says which."""
+    """A limit forbids another operation. `outcome` says which limit."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.value)
@@ -30,14 +30,32 @@ class LimitReachedError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """A model that was on the way, with all that it takes to come back."""
+    """A model that the search has visited, with everything needed to come back to it.
+
+    Attributes
+    ----------
+    active : array of shape (n_active,)
+        The candidates in the model.
+    ridges : array of shape (n_active,)
+        Their ridges.
+    noise : float or None
+        The noise variance if the criterion holds one.
+    worth : float
+        The worth of the model.
+    score : float
+        The score of the model.
+    row : int
+        The number of rows of the journal at that time.
+    snapshot : object
+        What the state needs to come back.
+    """
 
     active: Indices
     ridges: Floats
     noise: float | None
     worth: float
     score: float
-    row: int  # of the journal
+    row: int
     snapshot: Any
 
     def __len__(self) -> int:
@@ -45,20 +63,30 @@ class Place:
 
 
 def first_of_the_best(values: Floats) -> int:
-    """Where the largest value is; of equal ones the first."""
+    """Return the index of the largest value, or of the first one if several are equal."""
     largest = float(values.max())
     return int(np.argmax(values >= largest - TIE * abs(largest)))
 
 
 class Walk:
-    """The present model, the best one so far, and how to get from one to the next.
+    """The present model, the best model so far, and the steps from one model to the next.
 
     Parameters
     ----------
-    start : candidates and their ridges, or None
-    always_in : candidates that no step takes away
-    n_basis : the number of functions that is asked for; None lets the score decide
-    needed : an improvement by less does not count
+    criterion : Criterion
+        What makes a set good.
+    moments : Moments
+        What the data say about the candidates.
+    journal : Journal
+        The record of the steps, with the limits.
+    start : tuple of candidates and ridges, default=None
+        The first model. None starts from the empty model.
+    always_in : array of int, default=None
+        Candidates that no step removes.
+    n_basis : int, default=None
+        The number of functions that was asked for. With None the score decides.
+    needed : float, default=0.0
+        An improvement counts only if it is larger than this.
     """
 
     def __init__(
@@ -90,7 +118,7 @@ class Walk:
     # Operations ----------------------------------------------------------------------------------------------------------
 
     def add_best(self, *, remember: bool = True) -> bool:
-        """Let the best usable candidate in; False where there is none."""
+        """Add the best usable candidate. Return False if there is none."""
         self._check_limits()
         ranking = self.criterion.ranking(self.state)
         candidate = first_of_the_best(ranking) if len(ranking) else -1
@@ -100,7 +128,7 @@ class Walk:
         return bool(np.isfinite(ridge)) and self.add(candidate, ridge, remember=remember)
 
     def add(self, candidate: int, ridge: float, *, remember: bool = True) -> bool:
-        """Let this one in; False, and nothing has changed, where it is dependent on the others to working precision."""
+        """Add this candidate. If it depends on the others to working precision, change nothing and return False."""
         before = self.state.snapshot()
         size = len(self)
         self.state.add(candidate, ridge)
@@ -112,7 +140,7 @@ class Walk:
         return True
 
     def worst(self) -> int | None:
-        """The position of the function that is missed least; None where all have to stay."""
+        """Return the position of the function whose removal costs least, or None if all functions must stay."""
         by_index = np.argsort(self.state.active, kind="stable")
         removable = by_index[~np.isin(self.state.active[by_index], self.always_in)]
         if not len(removable):
@@ -121,7 +149,7 @@ class Walk:
         return int(removable[first_of_the_best(gains)])
 
     def remove(self, position: int, *, remember: bool = True) -> None:
-        """Take the function at this position away."""
+        """Remove the function at this position."""
         self._check_limits()
         candidate = int(self.state.active[position])
         self.state.remove(position)
@@ -129,7 +157,7 @@ class Walk:
         self._note("delete", candidate, remember)
 
     def remove_worst(self, *, remember: bool = True) -> bool:
-        """Take away the function that is missed least; False where there is none to take."""
+        """Remove the function whose removal costs least. Return False if there is none to remove."""
         position = self.worst()
         if position is None:
             return False
@@ -139,13 +167,13 @@ class Walk:
     # Models --------------------------------------------------------------------------------------------------------------
 
     def here(self) -> Place:
-        """A place to come back to."""
+        """Return the present model as a place to come back to."""
         state = self.state
         row = self.journal.n_rows
         return Place(state.active.copy(), state.ridges.copy(), state.noise, self.worth, self.score, row, state.snapshot())
 
     def go_back(self, place: Place) -> None:
-        """Be where we were; the journal says how many rows back that is."""
+        """Come back to a place. The journal notes how many rows back it is."""
         if self.journal.n_rows == place.row:
             return
         self.state.restore(place.snapshot)
@@ -154,13 +182,13 @@ class Walk:
         self.journal.note("undo", self.journal.n_rows - place.row, self.score, len(self))
 
     def compare(self) -> None:
-        """Remember the present model if it is the best so far, or a smaller one that is not worse by as much as counts."""
+        """Remember the present model if it is the best so far, or if it is smaller and worse by less than `needed`."""
         nearer = self._distance(len(self.best)) - self._distance(len(self))
         if self._standing.judge(len(self), self.worth, nearer):
             self.best = self.here()
 
     def found(self, outcome: Outcome) -> Fit:
-        """The best model of all."""
+        """Return the best model of all as a fit."""
         size, ridges, mixing = len(self.best), self.best.ridges, None
         if self.criterion.has_final_penalty:
             if not np.array_equal(self.state.active[:size], self.best.active):
@@ -171,11 +199,11 @@ class Walk:
     # When to stop --------------------------------------------------------------------------------------------------------
 
     def is_past_the_best(self, patience: int, share: float) -> bool:
-        """Whether the model has grown so far since the last improvement that it is no use to go on."""
+        """Tell whether the model has grown so much since the last improvement that the search should end."""
         return self.n_basis is None and self._standing.is_past(len(self), patience, share)
 
     def is_enough(self, *, growing: bool = True) -> bool:
-        """Whether the model is worth any price, or there are as many functions as were asked for."""
+        """Tell whether the model is good enough, or has as many functions as were asked for."""
         if self.best.worth == np.inf:
             return True
         return self.n_basis is not None and (len(self) >= self.n_basis if growing else len(self) <= self.n_basis)
@@ -184,17 +212,17 @@ class Walk:
         return self.journal.budget.room(len(self)) >= growth
 
     def full(self, otherwise: Outcome) -> Outcome:
-        """The outcome of a search that may not grow: a cap that was not the reason is not blamed."""
+        """Return the outcome of a search that may not grow. It is SIZE_LIMIT only if the largest model is the best."""
         return Outcome.SIZE_LIMIT if len(self.best) >= len(self) else otherwise
 
     def end(self, otherwise: Outcome) -> Outcome:
-        """The outcome of a search that cannot go on."""
+        """Return the outcome of a search that cannot continue."""
         if self.n_basis is not None:
             return Outcome.GOAL_REACHED if len(self.best) == self.n_basis else Outcome.TOO_FEW_CANDIDATES
         return otherwise
 
     def _distance(self, size: int) -> int:
-        """By how many functions a model is not what was asked for: the nearest is the best, whatever the score."""
+        """Return how far a size is from what was asked for. The closest size is best, whatever the score."""
         if self.n_basis is not None:
             return abs(size - self.n_basis)
         cap = self.journal.budget.max_active

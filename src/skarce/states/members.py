@@ -64,7 +64,7 @@ class Members(ABC):
 
 
 class KnownMembers(Members):
-    """Active functions of an intermediate model, of which H itself is not kept.
+    """Active functions of an intermediate model, which does not keep H itself.
 
     Parameters
     ----------

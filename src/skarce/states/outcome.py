@@ -49,8 +49,8 @@ class Outcome(Enum):
     NO_ADDITION_HELPS = "Further additions do not improve the criterion any more."
     GOAL_REACHED = "The model has as many functions, or explains as much of the target, as you asked for."
     TOO_FEW_CANDIDATES = (
-        "The model has fewer functions than n_basis, because no other candidate is left that does not depend on its functions. Ask "
-        "for fewer functions, offer more candidates, or use a narrower kernel."
+        "The model has fewer functions than n_basis: no candidate is left, or all that are left depend on the functions in the "
+        "model. Ask for fewer functions, offer more candidates, or use a narrower kernel."
     )
     NONE_BETTER_FOUND = (
         "This is the best of all models that the search compared. Another search, or the same search with more patience, may find "
