@@ -107,7 +107,7 @@ def test_arrays_that_do_not_fit_are_refused(rng):
         _rbf.fill(rows, np.ones((3, 5)), np.empty((5, 3)))
     with pytest.raises(ValueError, match="doubles"):
         _rbf.fill(rows.astype(np.float32), centers, np.empty((5, 3)))
-    with pytest.raises(ValueError, match="neighbours"):
+    with pytest.raises(ValueError, match="contiguous rows"):
         _rbf.fill(rows, centers, np.empty((3, 5)).T)
     good = [rows, centers, np.ones((2, 5)), np.ones((1, 5)), np.zeros((2, 3)), np.zeros((1, 3)), 0, 5, False]
     _rbf.project(*good)

@@ -13,7 +13,7 @@ from sklearn.metrics import brier_score_loss
 from skarce.cli import app
 from skarce.cli.explanation import active_functions, last_steps, original_inputs
 from skarce.cli.model_file import load
-from skarce.comparison import CLASSIFICATION, REGRESSION, TASKS, own_names
+from skarce.comparison import TASKS, own_names
 from skarce.comparison.registry import all_names
 from skarce.comparison.scores import brier
 from skarce.datasets import TargetKind
@@ -183,15 +183,14 @@ def test_a_method_for_classes_is_refused_for_numbers(moons):
 
 
 @pytest.mark.parametrize("command", [("compare", "--methods"), ("fit", "--method")])
-@pytest.mark.parametrize("task", [None, "regression", "classification"])
+@pytest.mark.parametrize("task", [None, *TASKS])
 def test_unknown_names_list_the_methods_of_the_task_or_of_each(command, task):
     """Before the file is read, which is not there."""
     said = () if task is None else ("--task", task)
     output = run(command[0], "none.csv", "--target", "side", command[1], "foo", *said, code=2).output
     assert "unknown method 'foo'; choose from " in output
     listed = own_names if command[0] == "fit" else all_names
-    numbers, classes = (", ".join(listed(each)) for each in (REGRESSION, CLASSIFICATION))
-    each = f"{numbers} (for numbers); {classes} (for classes)."
+    each = "; ".join(f"{', '.join(listed(one))} (for {one.target.value})" for one in TASKS.values()) + "."
     expected = each if task is None else f"{', '.join(listed(TASKS[task]))}."
     assert output.partition("choose from ")[2].strip() == expected
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skarce.basis.transformers import PassthroughCandidates
 from skarce.criteria import (
     GCV,
     Criterion,
@@ -13,11 +14,17 @@ from skarce.criteria import (
     SharedEvidence,
     SharedGCV,
 )
+from skarce.designs import InMemoryDesign, Rows
+from skarce.likelihoods import Gaussian
 from skarce.methods.all_candidates import PriorEvidence
 from skarce.methods.l1.path import LaplaceGCV
-from skarce.moments import Moments, WholeGram
+from skarce.methods.selection import Selection
 from skarce.states.active_block import ActiveBlock
+from skarce.states.budget import Budget
+from skarce.states.members import SolvedMembers
+from tests.contracts.test_searches import EVERY_SEARCH, goes_with
 from tests.oracles import random_problem
+from tests.problems import moments_of
 
 EVERY_CRITERION = {
     "individual evidence": IndividualEvidence(),
@@ -41,10 +48,6 @@ ACTIVE = np.array([7, 0, 4])
 @pytest.fixture(params=EVERY_CRITERION)
 def criterion(request):
     return EVERY_CRITERION[request.param]
-
-
-def moments_of(phi, t):
-    return Moments(WholeGram(phi.T @ phi), phi.T @ t, float(t @ t), float(len(t)))
 
 
 @pytest.fixture(params=[0, 1, 2])
@@ -116,7 +119,7 @@ def test_a_removal_gains_at_least_what_it_promises(criterion, state):
 
 def test_the_ranking_is_above_one_exactly_if_an_addition_helps(criterion, state):
     ranking = criterion.ranking(state)
-    assert (ranking[state.active] == 0.0).all()
+    assert (ranking[state.active] == 0.0).all(), "active functions must rank exactly zero"
     gains = np.array([criterion.addition(state, int(candidate))[1] for candidate in outside(state)])
     ranks = ranking[outside(state)]
     assert ((ranks > 1.0) == (gains > 1e-12)).all()
@@ -177,6 +180,82 @@ def test_a_prepared_criterion_says_the_same(criterion, moments, state):
     np.testing.assert_allclose(prepared.ranking(state), criterion.ranking(state), rtol=1e-12)
     assert prepared.worth(state) == pytest.approx(criterion.worth(state), rel=1e-12)
     assert prepared.prepared(moments).worth(state) == pytest.approx(criterion.worth(state), rel=1e-12)
+
+
+def solved(criterion, state):
+    """The functions of a state as they are when the search is over, from dense matrices."""
+    ridges, mixing = criterion.penalty(state, len(state))
+    mixing = np.eye(len(state)) if mixing is None else mixing
+    gram, projections = state.gram_block, state.moments.projections[state.active]
+    H = gram + mixing.T @ np.diag(ridges) @ mixing
+    weights = np.linalg.solve(H, projections)
+    energy = state.moments.target_energy - projections @ weights
+    factor = np.linalg.cholesky(H)
+    return SolvedMembers(factor, ridges, mixing @ weights, energy, gram.diagonal(), mixing, state.noise)
+
+
+def test_a_chosen_set_is_judged_by_its_members_alone(criterion, state):
+    """After a search a criterion sees members, which know no other candidates."""
+    n, members = state.moments.n_samples, solved(criterion, state)
+    score = criterion.score(members, n)
+    if criterion.has_final_penalty:  # the ridge is then the best one, which that of the state need not be
+        assert score >= criterion.state_score(state) - 1e-6
+    else:
+        assert score == pytest.approx(criterion.state_score(state), rel=1e-8)
+        assert criterion.noise_at(members, n) == pytest.approx(criterion.noise_at(state, n), rel=1e-8)
+    assert np.isfinite(criterion.value(score, n, n + 1.0, 1.0))
+    assert criterion.noise_at(members, n) > 0.0
+    if criterion.allows_removal and not criterion.has_final_penalty:
+        positions = np.arange(len(state))
+        gains = criterion.removal_gains(members, positions, n)
+        np.testing.assert_allclose(gains, criterion.removal_gains(state, positions, n), rtol=1e-6, atol=1e-8)
+
+
+def test_a_start_has_the_ridges_that_an_addition_would_give(criterion, moments):
+    """A search that goes down, or that is given functions, begins with `starting`."""
+    kept, ridges = criterion.starting(moments, np.arange(moments.n_candidates - 1))
+    state = criterion.new_state(moments, kept, ridges)
+    criterion.settle(state)
+    if criterion.has_own_ridges:
+        assert (state.ridges > 0.0).all()
+        return
+    ridge, _ = criterion.addition(state, moments.n_candidates - 1)
+    np.testing.assert_allclose(state.ridges, ridge, rtol=1e-9, err_msg="functions share a ridge, so `starting` must use it too")
+    if criterion.allows_removal:
+        before = criterion.state_score(state)
+        for position, gain in enumerate(criterion.removal_gains(state, np.arange(len(state)), moments.n_samples)):
+            assert score_after(criterion, state, lambda other, p=position: other.remove(p)) - before >= gain - 1e-6 * (
+                1.0 + abs(before)
+            )
+
+
+def awkward_problem():
+    """More candidates than rows, copies, a constant, and wide kernels that are nearly dependent."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, 40)
+    kernels = np.exp(-0.05 * (x[:, None] - x) ** 2)
+    phi = np.column_stack([kernels, kernels[:, :5], np.exp(-2.0 * (x[:, None] - x[:10]) ** 2), np.zeros(40)])
+    return phi, np.sin(x) + 0.1 * rng.normal(size=40)
+
+
+@pytest.mark.parametrize("name", EVERY_SEARCH)
+def test_a_fit_keeps_what_the_search_promised(criterion, name):
+    """From end to end, on data that divide by rounding if nobody looks."""
+    search = EVERY_SEARCH[name]
+    if not goes_with(search, criterion):
+        return
+    phi, t = awkward_problem()
+    design = InMemoryDesign(PassthroughCandidates(phi.shape[1]), Rows(phi, t[:, None]), fit_intercept=False)
+    (problem,) = design.problems(Gaussian())
+    method = Selection(criterion, search)
+    fit = method.run(problem, Budget(max_steps=300))
+    posterior = method.posterior(fit, problem)
+    predicted = posterior.predict(phi[:, posterior.active])
+    assert np.isfinite(predicted).all()
+    assert np.mean((t - predicted) ** 2) < np.mean(t**2)
+    promised = posterior.trace["criterion"][posterior.trace["n_active"] == len(posterior.active)]
+    assert np.isfinite(posterior.criterion)
+    assert criterion.sense * posterior.criterion >= (criterion.sense * promised).min() - 1e-3 * (1.0 + abs(posterior.criterion))
 
 
 def test_starting_functions_are_some_of_those_given(criterion, moments):

@@ -11,8 +11,8 @@ from skarce.searches import Backward, BestAction, Floating, Forward, GreedyBatch
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from tests.contracts.test_criteria import moments_of
 from tests.oracles import random_problem
+from tests.problems import moments_of
 
 EVERY_SEARCH = {
     "best action": BestAction(),

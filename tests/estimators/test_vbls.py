@@ -272,7 +272,7 @@ def test_kernels_at_the_training_inputs():
         ({"significance": 0.01, "prior": "shared"}, "removes candidates from a model"),
         ({"significance": 0.01, "solver": "em"}, "removes candidates from a model"),
         ({"restarts": "never"}, "restarts must be one of"),
-        ({"prior": [np.nan] * 12}, "that of candidate 0 is nan"),
+        ({"prior": [np.nan] * 12}, "the label of candidate 0 is nan"),
         ({"start": "middle"}, "start must be one of"),
         ({"factorized": "no"}, "factorized must be one of"),
         ({"forgetting": 7}, "forgetting must be above 0 and at most 1"),

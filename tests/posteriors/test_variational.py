@@ -80,7 +80,7 @@ def test_95_percent_intervals_cover_if_there_are_many_rows(prior):
 
 def test_what_has_no_factorized_posterior_or_several_outputs_says_so():
     X, y, _ = correlated()
-    with pytest.raises(ValueError, match="use coef_interval"):
+    with pytest.raises(ValueError, match="Use coef_interval"):
         VBLSRegressor(prior="shared").fit(X, y).coef_marginals()
     two = VBLSRegressor().fit(X, np.column_stack([y, -y]))
     with pytest.raises(ValueError, match="several outputs"):

@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from skarce._typing import Floats, Indices
 from skarce.criteria.published_gcv import PublishedGCV
+from skarce.criteria.without_ridges import LEAST_FREEDOM, independent_candidates, independent_start
 from skarce.moments import Moments
 from skarce.states.members import Members
 from skarce.states.state import State
 
 STOPS = ("gcv", "bic", "variance")
 ALL_EXPLAINED = 1.0 - 1e-15
-# Without a ridge, a candidate is skipped if less than this share of it is left: about 1e-10 of it is rounding.
-SCARCELY_LEFT = 1e-9
 TIE = 1e-9  # if two error reductions differ by less than this share, the candidate with more left over is better
-LEAST_FREEDOM = 1.0  # degrees of freedom that an addition must leave; without any, the model interpolates and V = 0/0
 
 
 @dataclass(frozen=True)
@@ -80,12 +77,7 @@ class ExplainedVariance(PublishedGCV):
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Return as many of these functions as are independent and leave a degree of freedom, without ridges."""
-        squared_norms = moments.gram.diagonal[members]
-        gram = moments.gram.block(members, members) / np.sqrt(np.multiply.outer(squared_norms, squared_norms))
-        _, order, rank, _ = lapack.dpstrf(gram, tol=SCARCELY_LEFT, lower=1)
-        room = max(int(moments.n_samples - LEAST_FREEDOM), 0)
-        kept = members[np.sort(order[: min(rank, room)] - 1)]
-        return kept, np.zeros(len(kept))
+        return independent_start(moments, members)
 
     def ranking(self, state: State) -> Floats:
         """Return kappa v^2 / (2v - 1), which is above 1 exactly if adding reduces GCV."""
@@ -93,7 +85,7 @@ class ExplainedVariance(PublishedGCV):
         if freedom - 1.0 < LEAST_FREEDOM:
             return np.zeros(state.moments.n_candidates)
         leftover, diagonal = state.leftover, state.moments.gram.diagonal
-        usable = leftover > SCARCELY_LEFT * diagonal
+        usable = independent_candidates(state)
         ratio = state.alignment * state.alignment
         ratio *= freedom**2 / ((2.0 * freedom - 1.0) * state.energy)
         ratio /= np.where(usable, leftover, np.inf)

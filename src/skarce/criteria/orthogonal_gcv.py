@@ -9,10 +9,11 @@ import numpy as np
 
 from skarce._linalg import solve_lower
 from skarce._typing import Floats, Indices
-from skarce.criteria.explained_variance import SCARCELY_LEFT
 from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.criteria.shared_gcv import check_ridge, first_ranking, first_ridge, gain_of, quotient
+from skarce.criteria.without_ridges import independent_candidates, independent_start
+from skarce.moments import Moments
 from skarce.states.members import Members
 from skarce.states.state import State, left_of, resolved_energy
 
@@ -72,11 +73,15 @@ class OrthogonalGCV(PublishedGCV):
     def __post_init__(self) -> None:
         check_ridge(self.ridge)
 
+    def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
+        """Return as many of these functions as are independent. No ridge enters the state."""
+        return independent_start(moments, members)
+
     def ranking(self, state: State) -> Floats:
         """Return V without a candidate over V with it, at the ridge of the set. It is above 1 exactly if adding helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
-        usable = np.flatnonzero(state.leftover > SCARCELY_LEFT * state.moments.gram.diagonal)
+        usable = np.flatnonzero(independent_candidates(state))
         ranking = np.zeros(state.moments.n_candidates)
         fit = _fit(state, len(state))
         ranking[usable] = _improvement(state, usable, fit, self._ridge_of(fit))

@@ -22,9 +22,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     r"""Relevance vector machine for counts.
 
     The log rate is a weighted sum of a few functions. The target is a count. If rows were observed for different times, or over
-    different areas, the target is the rate (count over exposure) and ``sample_weight`` is the exposure, as in scikit-learn's `PoissonRegressor`. Every weight has a prior precision of
-    its own, and the precisions maximize the evidence by the Laplace approximation, which drives most of them to infinity. Nothing
-    is left to tune but the kernel.
+    different areas, the target is the rate (count over exposure) and ``sample_weight`` is the exposure, as in scikit-learn's
+    `PoissonRegressor`. Every weight has its own prior precision. The precisions maximize the evidence by the Laplace
+    approximation, which drives most of them to infinity. Only the kernel is left to tune.
 
     Parameters
     ----------
