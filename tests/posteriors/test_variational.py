@@ -83,7 +83,7 @@ def test_what_has_no_factorized_posterior_or_several_outputs_says_so():
     with pytest.raises(ValueError, match="Use coef_interval"):
         VBLSRegressor(prior="shared").fit(X, y).coef_marginals()
     two = VBLSRegressor().fit(X, np.column_stack([y, -y]))
-    with pytest.raises(ValueError, match="several outputs"):
+    with pytest.raises(ValueError, match="several targets or classes"):
         two.coef_tests()
     np.testing.assert_allclose(two.posterior_[0].coefficient_std, two.posterior_[1].coefficient_std)
     with pytest.raises(ValueError, match="level must be between"):
