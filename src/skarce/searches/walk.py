@@ -120,7 +120,8 @@ class Walk:
     def add_best(self, *, remember: bool = True) -> bool:
         """Add the best usable candidate. Return False if there is none."""
         self._check_limits()
-        ranking = self.criterion.ranking(self.state)
+        # A constant candidate explains nothing, whatever a criterion says about it.
+        ranking = np.where(self.moments.gram.diagonal > 0.0, self.criterion.ranking(self.state), 0.0)
         candidate = first_of_the_best(ranking) if len(ranking) else -1
         if candidate < 0 or not ranking[candidate] > 0.0:
             return False
