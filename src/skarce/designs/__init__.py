@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.in_memory import InMemoryDesign
 from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
+from skarce.moments.passes import Block
 
 # The first design that takes X is used. A new kind of data is one line here.
 DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, InMemoryDesign)
 
 
 def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
-    """Check the data, fit the basis, and return the design that suits X."""
-    return next(kind for kind in DESIGNS if kind.takes(X)).of(X, y, sample_weight, recipe)
+    """Check the data, fit the basis, and return the design that suits X.
+
+    X, y and sample_weight are what the user passed to `fit`. The first of `DESIGNS` that takes X makes the design.
+    """
+    kind = next(kind for kind in DESIGNS if kind.takes(X))
+    if kind.brings_targets and not (y is None and sample_weight is None):
+        raise ValueError(f"with {type(X).__name__}, y and sample_weight come from the blocks: do not pass them to fit.")
+    return kind.of(X, y, sample_weight, recipe)
 
 
 __all__ = [
     "DESIGNS",
+    "Block",
+    "BlockDesign",
     "Design",
     "InMemoryDesign",
     "Problem",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from skarce.moments.passes import Center
 
 
 class Rows(NamedTuple):
-    """Checked training rows.
+    """Checked training rows. `Recipe.check` makes them from X, y and sample_weight.
 
     Attributes
     ----------
     X : array of shape (n_rows, n_features)
         Inputs, or whatever the transformer takes if it is not from this package.
     targets : array of shape (n_rows, n_outputs)
-        Targets as numbers.
+        Targets as numbers. One target is one column.
     weights : array of shape (n_rows,) or None
         Sample weights. None gives all rows weight 1.
     labels : array of shape (n_rows,) or None
@@ -55,12 +55,16 @@ class Rows(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How to make the design for an estimator.
+    """What an estimator hands to `Design.of`: its checks, its basis and its options.
+
+    A design first turns its data, or a sample of it, into arrays, and then calls ``rows = recipe.check(X, y, sample_weight)`` and
+    ``candidates = recipe.candidates(rows)``.
 
     Attributes
     ----------
     check : callable
-        (X, y, sample_weight) -> Rows: the checks of the estimator.
+        (X, y, sample_weight) -> Rows: the checks of the estimator. They raise an error for wrong shapes, missing values and
+        impossible targets, and turn labels into numbers.
     basis : transformer or None
         The transformer, not yet fitted. None stands for the inputs themselves.
     fit_intercept : bool
@@ -78,7 +82,10 @@ class Recipe(NamedTuple):
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
 
     def candidates(self, rows: Rows) -> Any:
-        """Fit the basis. Kernels learn their widths from the targets; other transformers get the labels if there are any."""
+        """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).
+
+        Kernels learn their widths from the targets. Other transformers get the labels if there are any.
+        """
         if isinstance(self.basis, KernelBasis):
             rows = rows.for_widths or rows
         y = rows.y if rows.labels is None or isinstance(self.basis, KernelBasis) else rows.labels
@@ -92,32 +99,46 @@ class Recipe(NamedTuple):
 class Design(ABC):
     """Candidates at the rows of a data set, wherever these rows are.
 
+    Every design writes `moments`. A design that estimators make from what the user passes to `fit` also writes `takes` and `of`,
+    and is listed in `DESIGNS`. If rows can be read block by block, inherit from `BlockDesign`, which has `moments` already.
+
+    A design sets `candidates`, `rows` and `fit_intercept` when it is made. It sets `n_samples` then or in `moments`. Its `moments`
+    also sets `_center`, which `target_means` and `means` answer from.
+
     Attributes
     ----------
     candidates : object
-        The fitted basis, with `on(X)`, `select(indices)` and `n_candidates`.
+        The fitted basis. `candidates.on(X)` gives the `skarce.basis.Evaluation` of all candidates at the rows X, an array of shape
+        (n_rows, n_features), and computes nothing yet. `candidates.select(indices)` gives a transformer for some of the candidates.
+        `candidates.n_candidates` is their number.
     rows : Rows
-        All training rows, or a sample of them.
+        All training rows, or a sample of them if they are not kept.
     fit_intercept : bool
         Whether a constant under a flat prior is integrated out.
     n_samples : float
-        The sum of the sample weights.
+        The sum of the sample weights of all rows.
+    brings_targets : bool, default=False
+        Class attribute: whether X has targets and weights inside. `as_design` then refuses y and sample_weight next to it.
     """
 
     candidates: Any
     rows: Rows
     fit_intercept: bool
     n_samples: float
-    _center: Center
+    brings_targets: ClassVar[bool] = False
+    _center: Center | None = None
 
     @classmethod
     def takes(cls, X: Any) -> bool:
-        """Tell whether this kind of design is made for X. Default: no."""
+        """Tell whether this kind of design is made for X, which is the first argument of `fit`. Default: no."""
         return False
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
-        """Check the data, fit the basis, and return the design. Default: raise, because it is made in another way."""
+        """Check the data, fit the basis, and return the design. Default: raise, because it is made in another way.
+
+        X, y and sample_weight are what the user passed to `fit`. The recipe has the checks and the basis of the estimator.
+        """
         raise TypeError(f"{cls.__name__} cannot be made from X and y.")
 
     @abstractmethod
@@ -125,7 +146,7 @@ class Design(ABC):
         """Return one `Moments` for each output, all on one Gram matrix.
 
         `kind` is ``"whole"``, ``"columns"``, or ``"auto"`` for the cheaper of the two within the memory budget. `access` says how
-        the method will ask for columns.
+        the method will ask for columns. This also sets `n_samples`, if that was not known before, and `_center`.
         """
 
     @property
@@ -136,11 +157,16 @@ class Design(ABC):
     @property
     def target_means(self) -> Floats:
         """Weighted means of the targets, or zero without an intercept. Available after a call of `moments`."""
-        return self._center.targets
+        return self._known_center().targets
 
     def means(self, indices: Indices) -> Floats:
         """Return weighted means of these candidates, or zero without an intercept. Available after a call of `moments`."""
-        return self._center.candidates[indices]
+        return self._known_center().candidates[indices]
+
+    def _known_center(self) -> Center:
+        if self._center is None:
+            raise RuntimeError(f"the means are not known yet: call moments() of this {type(self).__name__} first.")
+        return self._center
 
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_array, check_random_state
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind
-from skarce.designs.design import Design, Recipe, Rows
-from skarce.moments import Moments
-from skarce.moments.passes import Block, streamed_moments, whole_moments
+from skarce.designs.blocks import BlockDesign
+from skarce.designs.design import Recipe, Rows
+from skarce.moments.passes import Block
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
 
@@ -160,8 +159,8 @@ class RowBlocks:
         return kept[0], n_seen <= n_rows, n_seen
 
 
-class RowBlocksDesign(Design):
-    """Candidates at rows that are read block by block.
+class RowBlocksDesign(BlockDesign):
+    """Candidates at the rows of `RowBlocks`.
 
     Parameters
     ----------
@@ -178,8 +177,8 @@ class RowBlocksDesign(Design):
     """
 
     def __init__(self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True) -> None:
-        self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
-        self._blocks, self._n_rows = blocks, n_rows
+        super().__init__(candidates, sample, n_rows, fit_intercept=fit_intercept)
+        self._blocks = blocks
 
     @classmethod
     def takes(cls, X: Any) -> bool:
@@ -188,8 +187,6 @@ class RowBlocksDesign(Design):
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
-        if y is not None or sample_weight is not None:
-            raise ValueError("with RowBlocks, y and sample_weight come from the blocks: do not pass them to fit.")
         sample, is_all, n_rows = X.sample(recipe.seed)
         if not is_all and recipe.takes_every_row():
             raise ValueError(
@@ -198,16 +195,6 @@ class RowBlocksDesign(Design):
             )
         rows = recipe.check(sample.X, sample.y, sample.weights)
         return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept)
-
-    def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
-        """Return one `Moments` for each output. ``"auto"`` is whole if Phi'Phi fits into the memory budget."""
-        m = self.candidates.n_candidates
-        # Every pass reads all rows again, so the whole product is worth its cost if it fits.
-        kind = choose_kind(kind, Costs(self._n_rows, m, element=m, access=access))
-        collect = whole_moments if kind == "whole" else streamed_moments
-        moments, self._center = collect(self._read, fit_intercept=self.fit_intercept)
-        self.n_samples = moments[0].n_samples + self.fit_intercept
-        return moments
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:

@@ -56,7 +56,7 @@ class Bernoulli(Likelihood):
     def check_targets(self, targets: Floats) -> None:
         others = targets[(targets != 0.0) & (targets != 1.0)]
         if len(others):
-            raise ValueError(f"labels must be coded as 0 and 1, got {others[0]!r}.")
+            raise ValueError(f"labels must be coded as 0 and 1, got {others[0]:.6g}.")
 
 
 def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:

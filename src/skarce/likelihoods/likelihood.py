@@ -14,6 +14,18 @@ import numpy as np
 
 from skarce._typing import Floats
 
+LARGEST_EXPONENT = 300.0  # e^300 squared, and sums of many such squares, are still numbers
+
+
+def bounded_exp(exponent: Floats) -> Floats:
+    """Return e^x, or e^300 if x is above 300. It never overflows, and neither do squares and sums of it.
+
+    A search may try a latent function that is far off, such as f = -800 or f = 800. Densities and slopes must then still be finite,
+    without a warning. Write ``bounded_exp(f)`` in place of ``np.exp(f)``, and nothing else is needed. For logistic functions,
+    `scipy.special.expit` and `numpy.logaddexp` do the same.
+    """
+    return np.exp(np.minimum(exponent, LARGEST_EXPONENT))
+
 
 class Slopes(NamedTuple):
     """Derivatives of the log likelihood by f at each row: the first, minus the second, and minus the third."""
@@ -24,11 +36,28 @@ class Slopes(NamedTuple):
 
 
 class Likelihood(ABC):
-    """The density p(t | f) of one target given the latent function there."""
+    """The density p(t | f) of one target given the latent function there.
 
-    has_moments: ClassVar[bool] = False  # whether sums over the rows say all that there is to know about the weights
-    is_log_concave: ClassVar[bool] = True  # whether the curvature is never negative, so that the weights have one mode
-    latent_scale: ClassVar[float] = 10.0  # tau: the prior standard deviation of the constant, and the scale of learned weights
+    A likelihood answers for arrays of targets and latent values of the same length, row by row. It must write `log_density`,
+    `slopes`, `largest_curvature`, `mean` and `variance`. All other methods have defaults. A likelihood with parameters is best
+    written as a frozen dataclass.
+
+    Answers must be finite, without a warning, however far off the latent function is. `bounded_exp` takes the place of
+    `numpy.exp` for that.
+
+    Attributes
+    ----------
+    has_moments : bool, default=False
+        Whether sums over the rows say all that there is to know about the weights. This holds for normal noise only.
+    is_log_concave : bool, default=True
+        Whether the curvature is never negative, so that the weights have one mode.
+    latent_scale : float, default=10.0
+        tau: the prior standard deviation of the constant, and the scale of learned weights.
+    """
+
+    has_moments: ClassVar[bool] = False
+    is_log_concave: ClassVar[bool] = True
+    latent_scale: ClassVar[float] = 10.0
 
     @abstractmethod
     def log_density(self, targets: Floats, latent: Floats) -> Floats:
@@ -62,11 +91,15 @@ class Likelihood(ABC):
         return np.zeros(len(targets))
 
     def level(self, targets: Floats, weights: Floats) -> float:
-        """Where the prior of the constant is centered. Default: zero."""
+        """Where the prior of the constant is centered: a finite number for all targets that pass `check_targets`. Default: zero."""
         return 0.0
 
     def check_targets(self, targets: Floats) -> None:
-        """Raise a ValueError for targets that cannot be. Default: every number can be."""
+        """Raise a ValueError for impossible targets. Default: every number is possible.
+
+        `Observations.of` asks this for all rows, and again for the rows of positive weight alone. So every method gets possible
+        targets only, and `level` may rely on them.
+        """
         return
 
 
@@ -92,8 +125,11 @@ class Observations:
     def of(
         cls, likelihood: Likelihood, targets: Floats, weights: Floats | None = None, *, has_constant: bool = True
     ) -> Observations:
-        """Count every row once if there are no weights. Without a constant the latent function is counted from zero."""
+        """Check the targets. Every row counts once if there are no weights. Without a constant, f is counted from zero."""
         counts = np.ones(len(targets)) if weights is None else weights
+        likelihood.check_targets(targets)
+        if weights is not None:
+            likelihood.check_targets(targets[weights > 0.0])
         return cls(likelihood, targets, counts, likelihood.level(targets, counts) if has_constant else 0.0)
 
     def __len__(self) -> int:

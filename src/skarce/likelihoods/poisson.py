@@ -19,9 +19,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from skarce._typing import Floats
-from skarce.likelihoods.likelihood import Likelihood, Slopes
-
-LARGEST_LOG_RATE = 300.0  # rates above e^300 count as e^300: their squares, and sums of these, are still numbers
+from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Poisson(Likelihood):
         counted = targets > 0.0
         safe = np.where(counted, targets, 1.0)
         excess = latent - np.log(safe)
-        return np.where(counted, safe * (np.expm1(np.minimum(excess, LARGEST_LOG_RATE)) - excess), _rate(latent))
+        return np.where(counted, safe * (np.expm1(np.minimum(excess, LARGEST_EXPONENT)) - excess), bounded_exp(latent))
 
     def offset(self, targets: Floats) -> Floats:
         """t log t - t - log t!, the log density at the best f."""
@@ -48,7 +46,7 @@ class Poisson(Likelihood):
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """t - e^f, e^f and e^f."""
-        rate = _rate(latent)
+        rate = bounded_exp(latent)
         return Slopes(targets - rate, rate, rate)
 
     def largest_curvature(self, targets: Floats) -> Floats:
@@ -83,7 +81,3 @@ class Poisson(Likelihood):
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
             )
-
-
-def _rate(latent: Floats) -> Floats:
-    return np.exp(np.minimum(latent, LARGEST_LOG_RATE))

@@ -19,29 +19,43 @@ BLOCK_BYTES = 2**23  # Phi is evaluated in parts of about this size
 
 
 class Block(NamedTuple):
-    """Some rows.
+    """Some rows, at least one: what a pass over the data reads at a time.
+
+    With the inputs X of these rows, shape (n_rows, n_features), a block is ``Block(candidates.on(X), targets, weights)``.
 
     Attributes
     ----------
-    evaluation : the candidates at these rows
+    evaluation : Evaluation
+        The candidates at these rows: `candidates.on(X)` of a fitted basis. Nothing is computed until a pass asks for it.
     targets : array of shape (n_rows, n_outputs)
-    weights : sample weights, array of shape (n_rows,); None gives all rows weight 1
+        Targets as numbers. One target is one column.
+    weights : array of shape (n_rows,) or None, default=None
+        Sample weights. None gives all rows weight 1.
     """
 
     evaluation: Evaluation
     targets: Floats
-    weights: Floats | None
+    weights: Floats | None = None
 
     @property
     def row_weights(self) -> Floats:
+        """The sample weights as an array."""
         return np.ones(self.evaluation.n_rows) if self.weights is None else self.weights
 
 
-ReadBlocks = Callable[[], Iterable[Block]]
+ReadBlocks = Callable[[], Iterable[Block]]  # called at the start of every pass; each call gives the same rows in the same order
 
 
 class Center(NamedTuple):
-    """What is subtracted from candidates and targets: their weighted means, or zero if there is no intercept."""
+    """What is subtracted from candidates and targets: their weighted means, or zero if there is no intercept.
+
+    Attributes
+    ----------
+    candidates : array of shape (n_candidates,)
+        Means of the candidates.
+    targets : array of shape (n_outputs,)
+        Means of the targets.
+    """
 
     candidates: Floats
     targets: Floats
