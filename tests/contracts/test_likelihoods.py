@@ -255,7 +255,7 @@ def test_without_a_bound_the_level_counts_too(case):
     at_best, at_level = (
         likelihood.slopes(targets, f).curvature for f in (best_latent(case), np.full(len(targets), observations.level))
     )
-    np.testing.assert_allclose(observations.largest_curvature(), weights * np.maximum(at_best, at_level), rtol=1e-10)
+    np.testing.assert_allclose(observations.largest_curvature, weights * np.maximum(at_best, at_level), rtol=1e-10)
 
 
 @every_case
@@ -360,7 +360,7 @@ def test_weights_are_repeated_rows(case):
     assert weighted.log_likelihood(latent) == pytest.approx(repeated.log_likelihood(np.repeat(latent, counts)))
     for one, other in zip(weighted.slopes(latent), repeated.slopes(np.repeat(latent, counts)), strict=True):
         assert one.sum() == pytest.approx(other.sum(), abs=1e-12)
-    assert weighted.largest_curvature().sum() == pytest.approx(repeated.largest_curvature().sum())
+    assert weighted.largest_curvature.sum() == pytest.approx(repeated.largest_curvature.sum())
 
 
 @every_case

@@ -32,8 +32,15 @@ class Bernoulli(Likelihood):
     """Zeros and ones. The latent function is the log odds of a one."""
 
     def log_density(self, targets: Floats, latent: Floats) -> Floats:
-        """t f - log(1 + e^f), by one exponential that cannot overflow."""
-        return -(np.maximum(latent, 0.0) - targets * latent + np.log1p(np.exp(-np.abs(latent))))
+        return -self.loss(targets, latent)
+
+    def loss(self, targets: Floats, latent: Floats) -> Floats:
+        """log(1 + e^f) - t f, by one exponential that cannot overflow."""
+        losses = np.exp(-np.abs(latent))
+        np.log1p(losses, out=losses)
+        losses += np.maximum(latent, 0.0)
+        losses -= targets * latent
+        return losses
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """t - g, g (1 - g) and g (1 - g)(1 - 2 g)."""

@@ -137,13 +137,23 @@ class Observations:
 
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
-        return self._offset - float(self.weights @ self.likelihood.loss(self.targets, latent + self.level))
+        losses = self.likelihood.loss(self.targets, self._from_level(latent))
+        return self._offset - float(losses.sum() if self._count_once else self.weights @ losses)
 
     def slopes(self, latent: Floats) -> Slopes:
         """Derivatives of the log likelihood by f at each row, weights counted."""
-        first, curvature, third = self.likelihood.slopes(self.targets, latent + self.level)
+        slopes = self.likelihood.slopes(self.targets, self._from_level(latent))
+        if self._count_once:
+            return slopes
+        first, curvature, third = slopes
         return Slopes(self.weights * first, self.weights * curvature, self.weights * third)
 
+    @cached_property
+    def log_likelihood_at_level(self) -> float:
+        """The log likelihood of f = 0 everywhere."""
+        return self.log_likelihood(np.zeros(len(self)))
+
+    @cached_property
     def largest_curvature(self) -> Floats:
         """A bound of the curvature at each row, weights counted.
 
@@ -151,6 +161,13 @@ class Observations:
         """
         at_level = self.slopes(np.zeros(len(self))).curvature
         return np.maximum(self.weights * self.likelihood.largest_curvature(self.targets), at_level)
+
+    def _from_level(self, latent: Floats) -> Floats:
+        return latent + self.level if self.level else latent
+
+    @cached_property
+    def _count_once(self) -> bool:
+        return bool((self.weights == 1.0).all())
 
     @cached_property
     def _offset(self) -> float:

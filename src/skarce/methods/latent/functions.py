@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._parallel import for_each, shares
+from skarce._parallel import WORTH_THREADS, for_each, shares
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 
@@ -29,7 +29,7 @@ class Functions(NamedTuple):
     def of(cls, observations: Observations, columns: Floats) -> Functions:
         """Measure columns."""
         squares = columns**2
-        return cls(columns, observations.weights @ squares, observations.largest_curvature() @ squares)
+        return cls(columns, observations.weights @ squares, observations.largest_curvature @ squares)
 
     def kept(self, places: Indices) -> Functions:
         """Return the functions at these places."""
@@ -44,6 +44,10 @@ def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
     """Return Phi'B Phi for row weights that are not negative, on all cores if rows and columns are many."""
     n, m = columns.shape
     root = np.sqrt(row_weights)[:, None]
+    operations = float(n) * m * (m + 10.0)
+    if operations < WORTH_THREADS:
+        scaled = columns * root
+        return scaled.T @ scaled
     parts = shares(n)
     grams = np.zeros((len(parts), m, m))
 
@@ -51,5 +55,5 @@ def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
         scaled = columns[parts[part]] * root[parts[part]]
         grams[part] = scaled.T @ scaled
 
-    for_each(work, range(len(parts)), operations=float(n) * m * (m + 10.0))
+    for_each(work, range(len(parts)), operations=operations)
     return grams.sum(axis=0)

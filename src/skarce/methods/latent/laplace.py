@@ -174,19 +174,21 @@ class Laplace:
 
     def _find_mode(self, start: Floats) -> None:
         """Go to the mode from `start`; from zero if that is better, or if the mode is not reached from `start`."""
-        zero = np.zeros(len(start))
-        is_worse = self._log_posterior(start, self.columns @ start) < self._log_posterior(zero, np.zeros(len(self.observations)))
+        self._begin_at(start)
         try:
-            if not is_worse and self._found_mode(start):
+            if self._objective >= self.observations.log_likelihood_at_level and self._found_mode():
                 return
         except NotPositiveDefiniteError:
             pass  # curvatures so different that the functions look dependent
-        self._found_mode(zero)
+        self._begin_at(np.zeros(len(start)))
+        self._found_mode()
 
-    def _found_mode(self, start: Floats) -> bool:
-        """Go to the mode by Newton's method with step halving, which leaves H there; False if it is not reached."""
-        self.weights, self.latent = start, self.columns @ start
+    def _begin_at(self, weights: Floats) -> None:
+        self.weights, self.latent = weights, self.columns @ weights
         self._objective = self._log_posterior(self.weights, self.latent)
+
+    def _found_mode(self) -> bool:
+        """Go to the mode by Newton's method with step halving, which leaves H there; False if it is not reached."""
         before = np.inf
         for _ in range(NEWTON_STEPS):
             self.residual, self.curvature, self.third = self.observations.slopes(self.latent)
