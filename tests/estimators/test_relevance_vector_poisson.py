@@ -11,7 +11,7 @@ from scipy.stats import nbinom
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -375,3 +375,10 @@ def test_the_width_can_be_searched():
 def test_what_is_asked_before_fitting_is_said():
     with pytest.raises(ValueError, match="not fitted"):
         RelevanceVectorPoissonRegressor().predict([[1.0]])
+
+
+def test_a_score_without_events_is_not_defined():
+    X = np.arange(20.0)[:, None]
+    model = RelevanceVectorPoissonRegressor("passthrough").fit(X, np.arange(20.0))
+    with pytest.warns(UndefinedMetricWarning, match="without any event"):
+        assert np.isnan(model.score(X, np.zeros(20)))

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import click
+import numpy as np
 
 from skarce.cli.rendering import messages
 from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
+from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table
 from skarce.datasets.training import TrainingData, training_data
 
@@ -25,6 +27,8 @@ task_option = click.option(
 def load_training(table: Table, target: str, asked: Task | None) -> tuple[TrainingData, Task]:
     """The inputs and targets of a table, and the task that was asked for or else recognized from the target."""
     training = training_data(table, target, None if asked is None else asked.target)
+    if asked is None and training.target_kind is TargetKind.CLASSES and np.issubdtype(training.y.dtype, np.integer):
+        training.notes.append(f"the numbers in {target!r} were recognized as classes; for counts, use --task counts.")
     return training, task_for(training.target_kind)
 
 

@@ -42,6 +42,8 @@ def check_classes(y: Any, n_folds: int, target: str) -> None:
         return
     name = f"class {labels[counts.argmin()]!s} of {target!r}"
     remedy = "add rows" if len(labels) == 2 else "drop the class, or merge it with another"
+    if np.issubdtype(labels.dtype, np.number) and len(labels) > 2:
+        remedy += f"; if {target!r} holds counts or other numbers, use --task"
     if smallest == 1:
         raise TooFewRowsError(f"{name} has one row, which cannot be used both to train and to test; {remedy}.")
     remedy = f"use --cv {smallest}, {'or ' if len(labels) == 2 else ''}{remedy}"

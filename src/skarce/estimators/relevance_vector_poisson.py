@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
@@ -151,6 +153,25 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs.
+        y : array-like of shape (n_samples,)
+            Counts, or rates (counts divided by exposures). Not negative, and not all zero.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Exposures of rates. For counts, the number of times that each row counts.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        return super().fit(X, y, sample_weight)
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the count per unit of exposure, and how far a new count with unit exposure may be from it.
 
@@ -185,7 +206,11 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         Returns
         -------
         score : float
+            NaN, with a warning, if there is no event in y: then there is no deviance to explain.
         """
+        if not np.any(y):
+            warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
+            return float("nan")
         predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
