@@ -1,6 +1,6 @@
 """Time two versions of the library on the same rows, in processes that alternate.
 
-python -m benchmarks.versions --other ../before/.venv/bin/python [--rounds 5] [--out results/benchmarks]
+python -m benchmarks.versions --other ../before/.venv/bin/python [--rounds 5] [--rows ols,L1] [--out versions.txt]
 
 Each process fits every row until a second has passed, or three times, and reports the best. The table has the median over
 the rounds and the ratio of this version to the other. Only the public interface is used. Leave the machine alone meanwhile.
@@ -132,20 +132,25 @@ def best_seconds(work: Callable[[Any], Any], data: Any) -> float:
     return min(times)
 
 
-def measured() -> dict[str, float]:
+def chosen(beginnings: str) -> list[str]:
+    """The rows whose names begin with one of these comma-separated texts."""
+    return [name for name in ROWS if name.startswith(tuple(beginnings.split(",")))]
+
+
+def measured(rows: str) -> dict[str, float]:
     """The best time of every row with the version that is imported here."""
-    return {name: best_seconds(work, make()) for name, (make, work) in ROWS.items()}
+    return {name: best_seconds(ROWS[name][1], ROWS[name][0]()) for name in chosen(rows)}
 
 
-def in_process(python: str) -> dict[str, float]:
+def in_process(python: str, rows: str) -> dict[str, float]:
     """The same in a new process of another interpreter, which runs this very file."""
-    done = subprocess.run([python, __file__, "--measure"], capture_output=True, text=True, check=True)
+    done = subprocess.run([python, __file__, "--measure", "--rows", rows], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def table(rounds: list[tuple[dict[str, float], dict[str, float]]]) -> str:
     lines = [f"{'row':<42} {'this, ms':>10} {'other, ms':>10} {'ratio':>7}"]
-    for name in ROWS:
+    for name in rounds[0][0]:
         here, there = (median(each[side][name] for each in rounds) for side in (0, 1))
         lines.append(f"{name:<42} {1e3 * here:10.2f} {1e3 * there:10.2f} {here / there:7.2f}")
     return "\n".join(lines) + "\n"
@@ -155,22 +160,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--other", help="the interpreter of an environment that holds the other version")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, help="a folder for versions.txt")
+    parser.add_argument("--rows", default="", help="beginnings of names, comma-separated; by default all rows")
+    parser.add_argument("--out", type=Path, help="a file for the table")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
-        print(json.dumps(measured()))
+        print(json.dumps(measured(arguments.rows)))
         return
     if not arguments.other:
         parser.error("--other must name the interpreter of the other version.")
     rounds = []
     for number in range(arguments.rounds):
-        rounds.append((in_process(sys.executable), in_process(arguments.other)))
+        rounds.append((in_process(sys.executable, arguments.rows), in_process(arguments.other, arguments.rows)))
         print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
     text = table(rounds)
     print(text, end="")
     if arguments.out is not None:
-        (arguments.out / "versions.txt").write_text(text)
+        arguments.out.write_text(text)
 
 
 if __name__ == "__main__":
