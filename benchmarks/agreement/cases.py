@@ -252,7 +252,7 @@ VARIATIONAL: dict[str, Case] = {
     "vbls, three targets": lambda: fit(skarce.VBLSRegressor(landmarks()), three_targets(), sample_weight=counts(three_targets())),
     "vbls, batches": lambda: fit_batches(skarce.VBLSRegressor(), linear()),
     "vbls, batches, forgetting": lambda: fit_batches(skarce.VBLSRegressor(landmarks(), forgetting=0.9), three_targets(), 8),
-    "vbls, batches, always afresh": lambda: fit_batches(skarce.VBLSRegressor(restarts="always"), linear()),
+    "vbls, batches, always from scratch": lambda: fit_batches(skarce.VBLSRegressor(restarts="always"), linear()),
     "vbls, fit and batches": lambda: fit_batches(skarce.VBLSRegressor().fit(linear().X, linear().y), linear(), 3),
     "vbls, row blocks, no intercept": lambda: fit_blocks(skarce.VBLSRegressor(fit_intercept=False), linear()),
 }

@@ -11,7 +11,7 @@ SCAN = np.geomspace(1e-10, 1e2, 121)
 PENALTIES = pytest.mark.parametrize("penalize", ["weights", "orthogonal"])
 
 
-def centred(phi, intercept):
+def centered(phi, intercept):
     return phi - phi.mean(axis=0) if intercept else phi
 
 
@@ -19,7 +19,7 @@ def penalty_of(phi, ridge, penalize, *, intercept=False):
     """The penalty matrix of these columns, in the order of their entry."""
     if penalize == "weights":
         return ridge * np.eye(phi.shape[1])
-    _, U = gram_schmidt(centred(phi, intercept))
+    _, U = gram_schmidt(centered(phi, intercept))
     return ridge * U.T @ U
 
 
@@ -30,9 +30,9 @@ def value(phi, t, ridge, penalize, *, intercept=False):
 
 def best_ridge(phi, t, penalize, *, intercept=False):
     """By a dense scan and a bounded search around its best point; also the value there."""
-    longest = np.linalg.eigvalsh(centred(phi, intercept).T @ centred(phi, intercept))[-1]
+    longest = np.linalg.eigvalsh(centered(phi, intercept).T @ centered(phi, intercept))[-1]
     if penalize == "orthogonal":
-        longest = (gram_schmidt(centred(phi, intercept))[0] ** 2).sum(axis=0).max()
+        longest = (gram_schmidt(centered(phi, intercept))[0] ** 2).sum(axis=0).max()
     logs = np.log(SCAN * longest)
 
     def at(log):

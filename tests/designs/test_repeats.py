@@ -19,6 +19,6 @@ def test_how_often_an_observation_is_counted(rng):
     assert times_counted(Rows(X, same_targets, None)) == 1.0
     assert times_counted(Rows(same_inputs, same_targets, None)) == 6.0
     assert times_counted(Rows(X[[0, 0, 1]], same_targets[:3], np.array([1.0, 1.0, 0.0]))) == 2.0
-    words = pd.DataFrame({"colour": ["red", "red", "blue", "red"], "size": [1, 1, 1, 2]})
+    words = pd.DataFrame({"color": ["red", "red", "blue", "red"], "size": [1, 1, 1, 2]})
     for inputs in (words, sparse.csr_array(np.array([[0.0, 1], [0, 1], [3, 0], [3, 1]]))):
         assert times_counted(Rows(inputs, np.ones((4, 1)), None)) == pytest.approx(4 / 3)

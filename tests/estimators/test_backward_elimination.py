@@ -24,10 +24,10 @@ def make(**parameters):
 
 def noise_under(ridge, phi, y, intercept=True):
     """The squared error of the ridge solution over n less the trace of its hat matrix, dense; not below that of all functions."""
-    centre = np.eye(len(y)) - (1.0 / len(y) if intercept else 0.0)
-    phi = centre @ phi
+    center = np.eye(len(y)) - (1.0 / len(y) if intercept else 0.0)
+    phi = center @ phi
     hat = phi @ np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T)
-    noise = np.sum((centre @ y - hat @ y) ** 2) / (len(y) - intercept - np.trace(hat))
+    noise = np.sum((center @ y - hat @ y) ** 2) / (len(y) - intercept - np.trace(hat))
     return max(noise, ridge * (np.ptp(y) / 2) ** 2)
 
 
@@ -53,8 +53,8 @@ def test_model_is_that_of_its_functions_under_the_ridge_of_the_full_one(sinc, di
     ridge = full.weight_precision_[0] * full.noise_variance_
     np.testing.assert_allclose(model.weight_precision_ * model.noise_variance_, ridge, rtol=1e-8)
     phi = rbf(X, X[model.active_], GAMMA)
-    centred, target = (phi - phi.mean(axis=0), y - y.mean()) if intercept else (phi, y)
-    w = np.linalg.solve(centred.T @ centred + ridge * np.eye(len(model.active_)), centred.T @ target)
+    centered, target = (phi - phi.mean(axis=0), y - y.mean()) if intercept else (phi, y)
+    w = np.linalg.solve(centered.T @ centered + ridge * np.eye(len(model.active_)), centered.T @ target)
     np.testing.assert_allclose(model.coef_, w, rtol=1e-6)
     np.testing.assert_allclose(model.predict(X), phi @ w + (y.mean() - phi.mean(axis=0) @ w if intercept else 0.0), rtol=1e-7)
     expected = log_evidence(phi, y, model.weight_precision_, model.noise_variance_, intercept=intercept)

@@ -201,9 +201,9 @@ def test_every_model_of_an_elimination_is_the_dense_solution_of_its_functions(si
         assert set(one.active_) == left
         phi = rbf(X, X[one.active_], 0.3)
         assert one.noise_variance_ == pytest.approx(penalized_error(phi, y, ridge, intercept=True) / 69, rel=1e-7)
-        centred = phi - phi.mean(axis=0)
-        w = np.linalg.solve(centred.T @ centred + ridge * np.eye(len(left)), centred.T @ (y - y.mean()))
-        np.testing.assert_allclose(one.predict(X), centred @ w + y.mean(), atol=1e-8)
+        centered = phi - phi.mean(axis=0)
+        w = np.linalg.solve(centered.T @ centered + ridge * np.eye(len(left)), centered.T @ (y - y.mean()))
+        np.testing.assert_allclose(one.predict(X), centered @ w + y.mean(), atol=1e-8)
 
 
 def test_models_of_models(sinc):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_friedman2
 
 from skarce import KernelBasis, Outcome, RegularizedForwardRegressor
-from tests.criteria.dense_one_ridge import PENALTIES, best_ridge, centred, penalty_of, value
+from tests.criteria.dense_one_ridge import PENALTIES, best_ridge, centered, penalty_of, value
 from tests.oracles import gcv, gram_schmidt, random_problem, rbf
 
 INTERCEPTS = pytest.mark.parametrize("fit_intercept", [True, False])
@@ -62,7 +62,7 @@ def test_model_is_the_dense_solution(moments, ridge, penalize, fit_intercept):
     assert size == model.trace_["criterion"].argmin() + 1
     ridge = ridge if ridge == 3.0 else float(model.posterior_.ridges[0])
     K = penalty_of(phi[:, path], ridge, penalize, intercept=fit_intercept)
-    A, C = phi[:, path], centred(phi[:, path], fit_intercept)
+    A, C = phi[:, path], centered(phi[:, path], fit_intercept)
     weights = np.linalg.solve(C.T @ C + K, C.T @ t)
     order = np.argsort(path)
     np.testing.assert_allclose(model.coef_, weights[order], rtol=1e-7)

@@ -95,7 +95,7 @@ def test_scikit_learn_checks(estimator, check):
 @parametrize_with_checks([RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
 def test_scikit_learn_checks_with_learned_widths(estimator, check):
     if "sample_weight_equivalence" in str(check):
-        pytest.skip("widths are learned to the tolerance of their optimiser, and the check asks for seven digits")
+        pytest.skip("widths are learned to the tolerance of their optimizer, and the check asks for seven digits")
     check(estimator)
 
 

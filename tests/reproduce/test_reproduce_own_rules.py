@@ -45,9 +45,9 @@ def fold():
 
 def test_the_error_is_the_papers_own(tmp_path):
     in_units = {r.key: r.error for r in finished(tmp_path, replace(TINY, measure=MSE), name="mse.jsonl").records()}
-    for normalised in finished(tmp_path).records():
-        split = next(e for e in TINY.experiments if e.name == normalised.experiment).split(normalised.repeat, 0)
-        np.testing.assert_allclose(in_units[normalised.key], normalised.error * np.var(split.y_test))
+    for normalized in finished(tmp_path).records():
+        split = next(e for e in TINY.experiments if e.name == normalized.experiment).split(normalized.repeat, 0)
+        np.testing.assert_allclose(in_units[normalized.key], normalized.error * np.var(split.y_test))
 
 
 def test_inputs_span_the_range_of_the_paper():

@@ -40,7 +40,7 @@ def test_the_tube_follows_the_noise_and_the_rows(rng):
     assert clone(model).get_params() == {"C": 10.0, "gamma": 3.0}
 
 
-def test_skr_is_the_minimiser_at_the_penalty_and_width_of_least_gcv(rng):
+def test_skr_is_the_minimizer_at_the_penalty_and_width_of_least_gcv(rng):
     X, y, *_ = simulated(rng)
     paper = find_paper("skr", quick=True)
     search = next(contender for contender in paper.contenders if contender.name == "skr").make(None).fit(X, y)

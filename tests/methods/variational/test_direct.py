@@ -26,8 +26,8 @@ def test_the_direct_form_ends_where_all_equations_of_the_fixed_point_hold(kind):
     assert s == pytest.approx(((t - some @ model.weights) ** 2).sum() / (200 - gamma.sum()), rel=1e-8)
     for g in np.unique(label[kept]):
         members = label[kept] == g
-        standardised = model.weights[members] ** 2 * h[members]
-        assert alpha[members][0] / h[members][0] == pytest.approx(gamma[members].sum() / standardised.sum(), rel=1e-7)
+        standardized = model.weights[members] ** 2 * h[members]
+        assert alpha[members][0] / h[members][0] == pytest.approx(gamma[members].sum() / standardized.sum(), rel=1e-7)
 
 
 @pytest.mark.parametrize("factor", [0.9, 0.98, 1.02, 1.1])
