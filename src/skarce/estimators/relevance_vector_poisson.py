@@ -11,10 +11,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from skarce._typing import Floats
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
+from skarce.likelihoods.poisson import variance_stabilized
 from skarce.methods.latent import SparseLatent
 
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
@@ -236,10 +236,5 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         likelihood = self._likelihood()
         likelihood.check_targets(targets)
         likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
-        return Rows(X, targets[:, None], weights, for_widths=_rows_for_widths(X, targets, weights))
-
-
-def _rows_for_widths(X: Any, rates: Floats, exposures: Floats | None) -> Rows:
-    """Square roots of rates have a noise that hardly depends on the rate; exposures are counted relative to their mean."""
-    relative = None if exposures is None else exposures / exposures[exposures > 0.0].mean()
-    return Rows(X, np.sqrt(rates)[:, None], relative)
+        stabilized, relative = variance_stabilized(targets, weights)
+        return Rows(X, targets[:, None], weights, for_widths=Rows(X, stabilized[:, None], relative))

@@ -81,3 +81,8 @@ class Poisson(Likelihood):
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
             )
+
+
+def variance_stabilized(rates: Floats, exposures: Floats | None) -> tuple[Floats, Floats | None]:
+    """Return square roots of rates, whose noise hardly depends on the rate, and exposures relative to their mean."""
+    return np.sqrt(rates), None if exposures is None else exposures / exposures[exposures > 0.0].mean()
