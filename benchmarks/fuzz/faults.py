@@ -1,0 +1,111 @@
+"""What a fault is, and which exceptions and warnings are one."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+LONGEST_MESSAGE = 600  # characters of a message that a person still reads
+CASE_FILE = "<case>"  # the file name of the code of a case
+LEAKED_WARNINGS = (RuntimeWarning, DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, BytesWarning)
+OWN, TRUSTED = "/skarce/", "/sklearn/"  # folders of code that checks its inputs and explains what is wrong
+# Folders of transformers, kernels and scores. What happens inside of them is not a fault of ours.
+FOREIGN = tuple(f"/sklearn/{name}" for name in ("preprocessing/", "decomposition/", "kernel_approximation", "impute/", "metrics/"))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that must not happen. Faults of the same kind at the same place are one fault.
+
+    Parameters
+    ----------
+    kind : str
+        What went wrong, such as "ZeroDivisionError" or "NaN in coef_".
+    place : str
+        The innermost function of skarce, or the estimator if there is none.
+    detail : str
+        The message, or the values seen. It does not tell faults apart.
+    """
+
+    kind: str
+    place: str
+    detail: str = ""
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What makes two faults the same."""
+        return self.kind, self.place
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.place}" + (f": {self.detail}" if self.detail else "")
+
+
+def fault_of_exception(error: BaseException) -> Fault | None:
+    """The fault that an exception is, or None if it is a clear message for the user."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if _is_foreign(frames):
+        return None
+    kind, message = type(error).__name__, " ".join(str(error).split())
+    place, detail = place_of(frames), message[:300]
+    if not isinstance(error, (ValueError, TypeError, AttributeError)) or isinstance(error, (np.linalg.LinAlgError, UnicodeError)):
+        return Fault(kind, place, detail)
+    if frames and frames[-1].filename == CASE_FILE:  # the case itself asked for what does not exist
+        return None
+    if isinstance(error, AttributeError) and not _is_deliberate(error.__traceback__):
+        return Fault(kind, place, detail)
+    if not message:
+        return Fault(f"{kind} without a message", place)
+    if len(message) > LONGEST_MESSAGE and TRUSTED not in frames[-1].filename:
+        return Fault(f"{kind} with a long message", place, f"{len(message)} characters: {detail[:120]} ...")
+    if not _is_deliberate(error.__traceback__):
+        return Fault(f"unchecked {kind}", place, detail)
+    return None
+
+
+def fault_of_warning(category: type[Warning], message: str, frames: Any) -> Fault | None:
+    """The fault that a warning is, or None if it is meant for the user."""
+    if not issubclass(category, LEAKED_WARNINGS) or _is_foreign(frames):
+        return None
+    return Fault(category.__name__, place_of(frames), " ".join(message.split())[:200])
+
+
+def place_of_stack(stack: list[tuple[str, str]]) -> str:
+    """The function of skarce that a case without an end is in, from (file, function), the innermost first.
+
+    The innermost function changes from moment to moment, so this is the outermost one below the estimators.
+    """
+    below = [f"{name}, {function}" for name, function in stack if not name.startswith(("estimators/", "_"))]
+    return below[-1] if below else "unknown"
+
+
+def place_of(frames: Any) -> str:
+    """The innermost function of skarce among the frames of a traceback or a stack."""
+    for frame in reversed(list(frames)):
+        if OWN in frame.filename and TRUSTED not in frame.filename:
+            return f"{frame.filename.rpartition(OWN)[2]}, {frame.name}"
+    return f"{Path(frames[-1].filename).name}, {frames[-1].name}" if frames else "unknown"
+
+
+def _is_foreign(frames: Any) -> bool:
+    """Whether this happened inside a transformer, or in a function of the case itself that skarce called."""
+    is_own = [OWN in frame.filename and TRUSTED not in frame.filename for frame in frames]
+    called = frames[len(is_own) - is_own[::-1].index(True) :] if any(is_own) else frames
+    return any(f.name == "<lambda>" or any(folder in f.filename for folder in FOREIGN) for f in called)
+
+
+def _is_deliberate(trace: TracebackType | None) -> bool:
+    """Whether the last frame raises by a statement of its own, in skarce, or is in scikit-learn, whose messages are known."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    name = trace.tb_frame.f_code.co_filename
+    if TRUSTED in name:
+        return True
+    return OWN in name and linecache.getline(name, trace.tb_lineno).strip().startswith("raise")

@@ -1,0 +1,194 @@
+"""Processes that run cases. One that takes too long is asked where it is, ended, and replaced."""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import re
+import resource
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fuzz.faults import OWN, Fault, place_of_stack
+
+MOST_MEMORY = 8 * 2**30  # bytes of address space of a worker: a huge array is a MemoryError, not the end of the machine
+POLL = 0.1  # seconds between two looks at the workers
+DUMP_TIME = 0.5  # seconds for a worker to write its stack
+NO_END = "no end"
+Job = Callable[[Any], list[Fault]]
+
+
+def run_case(case: Any) -> list[Fault]:
+    """The usual job of a worker."""
+    return case.run()
+
+
+class Worker:
+    """One process that runs a job on one case after the other.
+
+    Parameters
+    ----------
+    job : callable
+        Takes a case and returns faults. It is found by its name in the new process.
+    """
+
+    def __init__(self, job: Job) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._stacks = tempfile.NamedTemporaryFile(suffix=".stack")
+        self._process = context.Process(target=_serve, args=(theirs, job, self._stacks.name, os.getpid()), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._connection.recv()  # it is ready
+        self.case: Any = None
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
+
+    def start(self, case: Any) -> None:
+        self.case, self._since = case, (time.monotonic(), self._cpu_seconds())
+        self._connection.send(case)
+
+    def is_late(self, limit: float) -> bool:
+        """Whether the case has used more than its time, by the clock and by the CPU: other processes may have the core."""
+        wall, cpu = self._since
+        if time.monotonic() - wall < limit:
+            return False
+        used = self._cpu_seconds()
+        return used is None or cpu is None or used - cpu > limit or time.monotonic() - wall > 10.0 * limit
+
+    def receive(self) -> list[Fault]:
+        """The faults of the case. A process that died is a fault too."""
+        self.case = None
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError):
+            self._process.join(1.0)
+            return [Fault("process died", f"exit code {self._process.exitcode}")]
+
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def where(self) -> Fault:
+        """The fault of a case that does not end: the innermost function of skarce that it is in."""
+        if self._process.pid is not None:
+            os.kill(self._process.pid, signal.SIGUSR1)
+        time.sleep(DUMP_TIME)
+        found = re.findall(rf'File ".*{OWN}(\S+)", line (\d+) in (\S+)', Path(self._stacks.name).read_text())
+        place = place_of_stack([(name, function) for name, _, function in found])
+        trail = " < ".join(f"{name}:{line}" for name, line, _ in found[:4])
+        return Fault(NO_END, place, trail)
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self._connection.close()
+        self._process.kill()
+        self._process.join()
+        self._stacks.close()
+
+    def _cpu_seconds(self) -> float | None:
+        """CPU seconds that the process has used, where the system tells."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Pool:
+    """Workers that run cases. Use it in a `with` statement, which ends all of them.
+
+    Parameters
+    ----------
+    job : callable
+        What to do with a case.
+    n_workers : int
+        Number of processes.
+    limit : float
+        Seconds for one case.
+    """
+
+    def __init__(self, job: Job, n_workers: int, limit: float) -> None:
+        self._job, self._n_workers, self.limit = job, n_workers, limit
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+
+    def run(self, cases: Iterable[Any]) -> Iterator[tuple[Any, list[Fault]]]:
+        """Give every case with its faults, in the order in which they end."""
+        cases = iter(cases)
+        self._fill()
+        busy = [worker for worker in self._workers if self._feed(worker, cases)]
+        while busy:
+            ready = wait([worker.connection for worker in busy], timeout=POLL)
+            for worker in [worker for worker in busy if worker.connection in ready or worker.is_late(self.limit)]:
+                busy.remove(worker)
+                case = worker.case
+                if worker.connection in ready:
+                    faults = worker.receive()
+                else:
+                    faults = [worker.where()]
+                    worker.end()
+                if not worker.is_alive():
+                    worker = self._replaced(worker)
+                if self._feed(worker, cases):
+                    busy.append(worker)
+                yield case, faults
+
+    def run_one(self, case: Any) -> list[Fault]:
+        """The faults of one case."""
+        ((_, faults),) = self.run([case])
+        return faults
+
+    def _fill(self) -> None:
+        while len(self._workers) < self._n_workers:
+            self._workers.append(Worker(self._job))
+
+    def _feed(self, worker: Worker, cases: Iterator[Any]) -> bool:
+        case = next(cases, None)
+        if case is not None:
+            worker.start(case)
+        return case is not None
+
+    def _replaced(self, worker: Worker) -> Worker:
+        self._workers.remove(worker)
+        worker.end()
+        self._workers.append(Worker(self._job))
+        return self._workers[-1]
+
+
+def _serve(connection: Connection, job: Job, stacks: str, parent: int) -> None:
+    """Run cases until the other end is closed. Ctrl-C is for the parent, which then ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.RLIM_INFINITY))
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with open(stacks, "w") as file:
+        faulthandler.register(signal.SIGUSR1, file=file, all_threads=False)
+        connection.send("ready")
+        while True:
+            try:
+                case = connection.recv()
+            except EOFError:
+                return
+            connection.send(job(case))
+
+
+def _end_with(parent: int) -> None:
+    """End this process as soon as its parent is gone, even if it was killed."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
