@@ -46,8 +46,9 @@ class Call:
 
 
 def all_calls(fit_arguments: str) -> dict[str, Call]:
-    """Every call, by its name. `fit_arguments` are those of the fit, such as ``X, y, sample_weight=w``."""
-    return {**_answers(), **_states(fit_arguments), **_streams(fit_arguments), **_bad_calls(), **_invariances(fit_arguments)}
+    """Every call, by its name; those that change the model come last. `fit_arguments` are such as ``X, y, sample_weight=w``."""
+    keeping = {**_answers(), **_copies(fit_arguments), **_bad_calls(), **_invariances(fit_arguments)}
+    return {**keeping, **_refits(fit_arguments), **_streams(fit_arguments)}
 
 
 def _answers() -> dict[str, Call]:
@@ -71,14 +72,18 @@ def _answers() -> dict[str, Call]:
     return calls
 
 
-def _states(fit_arguments: str) -> dict[str, Call]:
+def _copies(fit_arguments: str) -> dict[str, Call]:
     again = f"other = clone(model).fit({fit_arguments})\nmean, expected = other.predict(X), model.predict(X)"
     pickled = "other = pickle.loads(pickle.dumps(model))\nmean, expected = other.predict(X), model.predict(X)"
-    calls = {
+    return {
         "fit again": Call(again, _same("fitting again", SAME), kind="state"),
         "pickle": Call(pickled, _same("pickle", 0.0), kind="state"),
-        "refit": Call(f"model.fit({fit_arguments})", lambda names: oracles.check_fit(names["model"], 0.0), kind="state"),
     }
+
+
+def _refits(fit_arguments: str) -> dict[str, Call]:
+    refit = Call(f"model.fit({fit_arguments})", lambda names: oracles.check_fit(names["model"], 0.0), kind="state")
+    calls = {"refit": refit}
     for after in (1, 30, 100, 300, 1000, 3000, 10_000):
         new = "X, y" if after % 10 else "np.asarray(X)[::2], np.asarray(y)[::2]"
         source = f"full = clone(model).fit({new})\ninterrupted(lambda: model.fit({new}), after={after})"

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+import skarce
+
 LONGEST_MESSAGE = 600  # characters of a message that a person still reads
 CASE_FILE = "<case>"  # the file name of the code of a case
 LEAKED_WARNINGS = (RuntimeWarning, DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, BytesWarning)
-OWN, TRUSTED = "/skarce/", "/sklearn/"  # folders of code that checks its inputs and explains what is wrong
+OWN, TRUSTED = f"{Path(skarce.__file__).parent}/", "/sklearn/"  # code that checks its inputs and explains what is wrong
 # Folders of transformers, kernels and scores. What happens inside of them is not a fault of ours.
 FOREIGN = tuple(f"/sklearn/{name}" for name in ("preprocessing/", "decomposition/", "kernel_approximation", "impute/", "metrics/"))
 
@@ -87,16 +89,16 @@ def place_of_stack(stack: list[tuple[str, str]]) -> str:
 def place_of(frames: Any) -> str:
     """The innermost function of skarce among the frames of a traceback or a stack."""
     for frame in reversed(list(frames)):
-        if OWN in frame.filename and TRUSTED not in frame.filename:
-            return f"{frame.filename.rpartition(OWN)[2]}, {frame.name}"
+        if frame.filename.startswith(OWN):
+            return f"{frame.filename.removeprefix(OWN)}, {frame.name}"
     return f"{Path(frames[-1].filename).name}, {frames[-1].name}" if frames else "unknown"
 
 
 def _is_foreign(frames: Any) -> bool:
-    """Whether this happened inside a transformer, or in a function of the case itself that skarce called."""
-    is_own = [OWN in frame.filename and TRUSTED not in frame.filename for frame in frames]
+    """Whether this happened outside of skarce, inside a transformer, or in a function of the case that skarce called."""
+    is_own = [frame.filename.startswith(OWN) for frame in frames]
     called = frames[len(is_own) - is_own[::-1].index(True) :] if any(is_own) else frames
-    return any(f.name == "<lambda>" or any(folder in f.filename for folder in FOREIGN) for f in called)
+    return not any(is_own) or any(f.name == "<lambda>" or any(folder in f.filename for folder in FOREIGN) for f in called)
 
 
 def _is_deliberate(trace: TracebackType | None) -> bool:
@@ -108,4 +110,4 @@ def _is_deliberate(trace: TracebackType | None) -> bool:
     name = trace.tb_frame.f_code.co_filename
     if TRUSTED in name:
         return True
-    return OWN in name and linecache.getline(name, trace.tb_lineno).strip().startswith("raise")
+    return name.startswith(OWN) and linecache.getline(name, trace.tb_lineno).strip().startswith("raise")

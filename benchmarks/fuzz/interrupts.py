@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from benchmarks.fuzz.faults import OWN, TRUSTED
+from benchmarks.fuzz.faults import OWN
 
 
 def interrupted(work: Callable[[], Any], after: int) -> None:
@@ -16,8 +16,7 @@ def interrupted(work: Callable[[], Any], after: int) -> None:
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
-        name = frame.f_code.co_filename
-        if OWN not in name or TRUSTED in name:
+        if not frame.f_code.co_filename.startswith(OWN):
             return None
         if event == "line":
             left -= 1

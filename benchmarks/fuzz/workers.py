@@ -82,7 +82,7 @@ class Worker:
         if self._process.pid is not None:
             os.kill(self._process.pid, signal.SIGUSR1)
         time.sleep(DUMP_TIME)
-        found = re.findall(rf'File ".*{OWN}(\S+)", line (\d+) in (\S+)', Path(self._stacks.name).read_text())
+        found = re.findall(rf'File "{re.escape(OWN)}(\S+)", line (\d+) in (\S+)', Path(self._stacks.name).read_text())
         place = place_of_stack([(name, function) for name, _, function in found])
         trail = " < ".join(f"{name}:{line}" for name, line, _ in found[:4])
         return Fault(NO_END, place, trail)
