@@ -22,7 +22,14 @@ QUERIES = {
     "tiny": "np.full((2, np.shape(X)[1]), 1e-310)",
     "single precision": "np.ones((2, np.shape(X)[1]), dtype=np.float32)",
 }
-BAD_QUERIES = ("np.full((2, np.shape(X)[1]), np.nan)", "np.full((2, np.shape(X)[1]), np.inf)", "np.ones((2, np.shape(X)[1] + 1))", "X[:0]", "None", "'X'")
+BAD_QUERIES = (
+    "np.full((2, np.shape(X)[1]), np.nan)",
+    "np.full((2, np.shape(X)[1]), np.inf)",
+    "np.ones((2, np.shape(X)[1] + 1))",
+    "X[:0]",
+    "None",
+    "'X'",
+)
 BAD_FITS = (
     "np.ones((4, np.shape(X)[1] + 1)), [np.nan, 1.0, 2.0, 3.0]",
     "np.ones((3, 1)), [1.0, 2.0]",
@@ -58,10 +65,16 @@ def _answers() -> dict[str, Call]:
         calls[f"std, {name}"] = Call(f"mean, std = model.predict({query}, return_std=True)", _mean_and_std)
         source = f"mean, std = model.predict({query}, return_std=True, std='augmented')"
         calls[f"augmented, {name}"] = Call(source, _mean_and_std)
-        calls[f"probabilities, {name}"] = Call(f"p = model.predict_proba({query})", lambda names: oracles.check_probabilities(names["p"]))
+        calls[f"probabilities, {name}"] = Call(
+            f"p = model.predict_proba({query})", lambda names: oracles.check_probabilities(names["p"])
+        )
         calls[f"latent, {name}"] = Call(f"mean, std = model.latent({query})", _mean_and_std)
-        calls[f"decision, {name}"] = Call(f"odds = model.decision_function({query})", lambda names: oracles.check_finite(names["odds"], "log odds"))
-        calls[f"transform, {name}"] = Call(f"phi = model.transform({query})", lambda names: oracles.check_finite(names["phi"], "transform"))
+        calls[f"decision, {name}"] = Call(
+            f"odds = model.decision_function({query})", lambda names: oracles.check_finite(names["odds"], "log odds")
+        )
+        calls[f"transform, {name}"] = Call(
+            f"phi = model.transform({query})", lambda names: oracles.check_finite(names["phi"], "transform")
+        )
     calls["score"] = Call("score = model.score(X, y)")
     for source in ("model.coef_tests()", "model.coef_interval()", "model.get_support()", "model.coef_marginals()"):
         calls[source] = Call(f"told = {source}")
@@ -98,8 +111,14 @@ def _streams(fit_arguments: str) -> dict[str, Call]:
     blocks = f"model.fit(RowBlocks.from_arrays(np.asarray(X), np.asarray(y){weights}, block_rows=7))"
     return {
         "partial_fit": Call(f"{halves}\n{second}\nmean = model.predict(X)", _fit_and_mean, kind="stream"),
-        "partial_fit, bad batch": Call(f"{halves}\nmodel.partial_fit(np.asarray(X), np.full(len(X), np.nan))", None, True, "stream"),
-        "partial_fit, huge batch": Call(f"{halves}\nmodel.partial_fit(np.asarray(X) * 1e200, np.asarray(y))\nmean = model.predict(X)", _fit_and_mean, kind="stream"),
+        "partial_fit, bad batch": Call(
+            f"{halves}\nmodel.partial_fit(np.asarray(X), np.full(len(X), np.nan))", None, True, "stream"
+        ),
+        "partial_fit, huge batch": Call(
+            f"{halves}\nmodel.partial_fit(np.asarray(X) * 1e200, np.asarray(y))\nmean = model.predict(X)",
+            _fit_and_mean,
+            kind="stream",
+        ),
         "row blocks": Call(f"{blocks}\nmean = model.predict(X)", _fit_and_mean, kind="stream"),
     }
 
@@ -114,11 +133,15 @@ def _invariances(fit_arguments: str) -> dict[str, Call]:
     weights = re.sub(r"^X, y", "", fit_arguments)
     calls = {}
     for factor in SCALED_BY:
-        scaled = f"other = clone(model).fit(X, np.asarray(y) * {factor}{weights})\nmean, expected = other.predict(X) / {factor}, model.predict(X)"
+        other = f"other = clone(model).fit(X, np.asarray(y) * {factor}{weights})"
+        scaled = f"{other}\nmean, expected = other.predict(X) / {factor}, model.predict(X)"
         calls[f"target times {factor}"] = Call(scaled, _same("the unit of the target", SAME), kind="invariance")
-        scaled = f"Z = np.asarray(X) * {factor}\nother = clone(model).fit(Z, y{weights})\nmean, expected = other.predict(Z), model.predict(X)"
+        other = f"Z = np.asarray(X) * {factor}\nother = clone(model).fit(Z, y{weights})"
+        scaled = f"{other}\nmean, expected = other.predict(Z), model.predict(X)"
         calls[f"inputs times {factor}"] = Call(scaled, _same("the unit of the inputs", SAME), kind="invariance")
-    reversed_rows = "other = clone(model).fit(np.asarray(X)[::-1], np.asarray(y)[::-1])\nmean, expected = other.predict(X), model.predict(X)"
+    reversed_rows = (
+        "other = clone(model).fit(np.asarray(X)[::-1], np.asarray(y)[::-1])\nmean, expected = other.predict(X), model.predict(X)"
+    )
     calls["rows reversed"] = Call(reversed_rows, _same("the order of rows", ALMOST_SAME), kind="invariance")
     twice = (
         "double = clone(model).fit(np.concatenate([X, X]), np.concatenate([y, y]))\n"

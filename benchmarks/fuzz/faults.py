@@ -6,7 +6,6 @@ import linecache
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -59,13 +58,13 @@ def fault_of_exception(error: BaseException) -> Fault | None:
         return Fault(kind, place, detail)
     if frames and frames[-1].filename == CASE_FILE:  # the case itself asked for what does not exist
         return None
-    if isinstance(error, AttributeError) and not _is_deliberate(error.__traceback__):
+    if isinstance(error, AttributeError) and not _is_deliberate(frames):
         return Fault(kind, place, detail)
     if not message:
         return Fault(f"{kind} without a message", place)
     if len(message) > LONGEST_MESSAGE and TRUSTED not in frames[-1].filename:
         return Fault(f"{kind} with a long message", place, f"{len(message)} characters: {detail[:120]} ...")
-    if not _is_deliberate(error.__traceback__):
+    if not _is_deliberate(frames):
         return Fault(f"unchecked {kind}", place, detail)
     return None
 
@@ -86,6 +85,11 @@ def place_of_stack(stack: list[tuple[str, str]]) -> str:
     return below[-1] if below else "unknown"
 
 
+def place_of_exception(error: BaseException) -> str:
+    """The innermost function of skarce in the traceback of an exception."""
+    return place_of(traceback.extract_tb(error.__traceback__))
+
+
 def place_of(frames: Any) -> str:
     """The innermost function of skarce among the frames of a traceback or a stack."""
     for frame in reversed(list(frames)):
@@ -94,20 +98,22 @@ def place_of(frames: Any) -> str:
     return f"{Path(frames[-1].filename).name}, {frames[-1].name}" if frames else "unknown"
 
 
+def _called_by_us(frames: Any) -> Any:
+    """The frames below the innermost function of skarce."""
+    is_own = [frame.filename.startswith(OWN) for frame in frames]
+    return frames[len(is_own) - is_own[::-1].index(True) :] if any(is_own) else frames
+
+
 def _is_foreign(frames: Any) -> bool:
     """Whether this happened outside of skarce, inside a transformer, or in a function of the case that skarce called."""
-    is_own = [frame.filename.startswith(OWN) for frame in frames]
-    called = frames[len(is_own) - is_own[::-1].index(True) :] if any(is_own) else frames
-    return not any(is_own) or any(f.name == "<lambda>" or any(folder in f.filename for folder in FOREIGN) for f in called)
-
-
-def _is_deliberate(trace: TracebackType | None) -> bool:
-    """Whether the last frame raises by a statement of its own, in skarce, or is in scikit-learn, whose messages are known."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    name = trace.tb_frame.f_code.co_filename
-    if TRUSTED in name:
+    if not any(frame.filename.startswith(OWN) for frame in frames):
         return True
-    return name.startswith(OWN) and linecache.getline(name, trace.tb_lineno).strip().startswith("raise")
+    return any(f.name == "<lambda>" or any(folder in f.filename for folder in FOREIGN) for f in _called_by_us(frames))
+
+
+def _is_deliberate(frames: Any) -> bool:
+    """Whether skarce raises by a statement of its own, or has called scikit-learn, whose messages are known."""
+    called = _called_by_us(frames)
+    if called:
+        return any(TRUSTED in frame.filename for frame in called)
+    return linecache.getline(frames[-1].filename, frames[-1].lineno).strip().startswith("raise")

@@ -14,7 +14,7 @@ from benchmarks.fuzz.fingerprint import changed, fingerprints
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.parameters import BASES, ESTIMATORS, TRANSFORMERS, draw_parameters
 from benchmarks.fuzz.problems import LAYOUTS, X_SCALES, Y_SCALES, Problem, draw_problem, pick
-from benchmarks.fuzz.watch import Seen, run_lines
+from benchmarks.fuzz.watch import run_lines
 
 CALLS_PER_CASE = 6
 TASKS = {"RelevanceVectorClassifier": "classes", "VBLSClassifier": "classes", "RelevanceVectorPoissonRegressor": "counts"}
@@ -32,6 +32,10 @@ class FitCase:
     problem: Problem
     calls: tuple[str, ...] = ()
     part: ClassVar[str] = "estimators"
+
+    @property
+    def title(self) -> str:
+        return self.estimator
 
     @property
     def fit_arguments(self) -> str:
@@ -193,7 +197,7 @@ def _is_invariant(name: str, case: FitCase, text: str) -> bool:
     """Whether units, order and counts of rows must not matter: an ordinary problem, without numbers that have units."""
     given = dict(case.params)
     basis = given.pop("basis", "'rbf'")
-    ordinary = not set(case.problem.twists) - {*X_SCALES, *Y_SCALES} and case.problem.n_rows >= SMALLEST_SIGNAL
+    ordinary = not case.problem.twists and case.problem.n_rows >= SMALLEST_SIGNAL
     if not ordinary or case.problem.n_columns > 5 or set(given) & {*WITH_UNITS, "max_time", "max_iter", "max_active", "tol"}:
         return False
     if name.startswith("target"):

@@ -8,7 +8,9 @@ from typing import Any
 import skarce
 import skarce.criteria
 import skarce.searches
+from benchmarks.fuzz import archive
 
+EDITS = [name for name in vars(archive) if name in ("flipped", "deep") or name.startswith("with")]
 IMPORTS = {
     "np": "import numpy as np",
     "pd": "import pandas as pd",
@@ -20,7 +22,13 @@ IMPORTS = {
     "SimpleImputer": "from sklearn.impute import SimpleImputer",
     "Ridge": "from sklearn.linear_model import Ridge",
     "RowBlocks": "from skarce.designs import RowBlocks",
+    "os": "import os",
+    "gzip": "import gzip",
+    "threading": "import threading",
+    "Path": "from pathlib import Path",
     "interrupted": "from benchmarks.fuzz.interrupts import interrupted",
+    "command": "from benchmarks.fuzz.commands import command",
+    **dict.fromkeys(EDITS, "from benchmarks.fuzz.archive import {}"),
     **dict.fromkeys(("Nystroem", "RBFSampler"), "from sklearn.kernel_approximation import {}"),
     **dict.fromkeys(("rbf_kernel", "laplacian_kernel", "linear_kernel"), "from sklearn.metrics.pairwise import {}"),
     **dict.fromkeys(

@@ -103,7 +103,15 @@ OF_CLASS: dict[str, dict[str, Values]] = {
     },
     "EvidenceSearchRegressor": {
         "search": Values(
-            ("'backward'", "'floating'", "'oscillating'", "'plus-take-away'", "Forward(n_basis=3)", "PlusTakeAway(3, 1)", "Oscillating(2)"),
+            (
+                "'backward'",
+                "'floating'",
+                "'oscillating'",
+                "'plus-take-away'",
+                "Forward(n_basis=3)",
+                "PlusTakeAway(3, 1)",
+                "Oscillating(2)",
+            ),
             ("'random'", "Forward", "BestAction()", "None", "PlusTakeAway(1, 5)", "Forward(patience=0)", "Backward(share=-1.0)"),
         ),
         "reestimate": Values(("'paper'",), ("'never'",)),
@@ -115,7 +123,9 @@ OF_CLASS: dict[str, dict[str, Values]] = {
         "noise_update": Values(("'paper'",), ("'free'", "None")),
     },
     "LaplacePriorRegressor": {
-        "penalty": Values(("0.0", "0.1", "1e3", "[0.1, 1.0]", "np.logspace(-3, 3, 5)"), ("-1.0", "np.nan", "[]", "'aic'", "1e300", "1e-300")),
+        "penalty": Values(
+            ("0.0", "0.1", "1e3", "[0.1, 1.0]", "np.logspace(-3, 3, 5)"), ("-1.0", "np.nan", "[]", "'aic'", "1e300", "1e-300")
+        ),
         "degrees_of_freedom": Values(("'active'",), ("'all'", "3")),
         "finish": Values(("False",), ("'no'",)),
     },
@@ -145,7 +155,9 @@ OF_CLASS: dict[str, dict[str, Values]] = {
         "solver": Values(("'em'",), ("'slow'",)),
     },
     "VBLSRegressor": {
-        "prior": Values(("'shared'", "'none'", "np.zeros(np.shape(X)[1])", "np.arange(len(X)) // 2"), ("'flat'", "[]", "3", "[np.nan]")),
+        "prior": Values(
+            ("'shared'", "'none'", "np.zeros(np.shape(X)[1])", "np.arange(len(X)) // 2"), ("'flat'", "[]", "3", "[np.nan]")
+        ),
         "posterior": Values(("'student-t'",), ("'cauchy'",)),
         "solver": Values(("'em'",), ("'slow'",)),
         "start": Values(("'all'", "'both'"), ("'none'",)),
@@ -156,7 +168,12 @@ OF_CLASS: dict[str, dict[str, Values]] = {
     },
     "CriterionSearch": {
         "estimator": Values(
-            ("FastGCVRegressor()", "EvidenceRegressor()", "RelevanceVectorRegressor()", "make_pipeline(StandardScaler(), FastGCVRegressor())"),
+            (
+                "FastGCVRegressor()",
+                "EvidenceRegressor()",
+                "RelevanceVectorRegressor()",
+                "make_pipeline(StandardScaler(), FastGCVRegressor())",
+            ),
             ("Ridge()", "FastGCVRegressor", "None", "'fgcv'"),
         ),
         "param_grid": Values(
@@ -191,7 +208,7 @@ def values_of(estimator: str, parameter: str) -> Values | None:
 
 def parameters_of(name: str) -> list[str]:
     """The parameters of a public class."""
-    return [parameter for parameter in inspect.signature(getattr(skarce, name)).parameters]
+    return list(inspect.signature(getattr(skarce, name)).parameters)
 
 
 def draw_parameters(rng: Any, name: str) -> tuple[tuple[str, str], ...]:

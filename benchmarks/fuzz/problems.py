@@ -9,7 +9,10 @@ EXPONENTS = (-300, -200, -170, -160, -155, -100, -30, -8, 8, 30, 100, 155, 160, 
 
 # How y comes from X and rng. All have a signal that a model should find.
 BASES = {
-    "numbers": ("y = np.sin(X[:, 0]) + X[:, -1] + 0.1 * rng.normal(size=len(X))", "y = X @ np.ones(X.shape[1]) + 0.01 * rng.normal(size=len(X))"),
+    "numbers": (
+        "y = np.sin(X[:, 0]) + X[:, -1] + 0.1 * rng.normal(size=len(X))",
+        "y = X @ np.ones(X.shape[1]) + 0.01 * rng.normal(size=len(X))",
+    ),
     "classes": (
         "y = (X[:, 0] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)",
         "y = np.where(np.sin(2 * X[:, 0]) > 0, 'yes', 'no')",

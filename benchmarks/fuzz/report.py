@@ -78,4 +78,3 @@ class Findings:
             kinds = sum(group.cases[0].part == part for group in self.groups.values())
             table.add_row(part, str(n_cases), str(self.n_faulty[part]), str(kinds))
         return table
-

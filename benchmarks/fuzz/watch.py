@@ -27,14 +27,14 @@ class Seen:
 
 
 def run_lines(source: str, names: dict[str, Any], *, with_output: bool = True) -> Seen:
-    """Run source code in these names. Exceptions end up in the result; only an exit of the process passes."""
+    """Run source code in these names. All exceptions end up in the result."""
     seen = Seen()
     code = compile(source, CASE_FILE, "exec")
     with _watched_warnings(seen), _captured(seen) if with_output else _nothing():
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             exec(code, names)
-        except (Exception, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
             seen.error = error
         # Of the two clocks, the wall runs on while other processes have the core, and the CPU counts every thread.
         seen.seconds = min(time.perf_counter() - wall, time.process_time() - cpu)

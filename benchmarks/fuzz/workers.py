@@ -42,7 +42,7 @@ class Worker:
     def __init__(self, job: Job) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._stacks = tempfile.NamedTemporaryFile(suffix=".stack")
+        self._stacks = tempfile.NamedTemporaryFile(suffix=".stack")  # noqa: SIM115: it lives as long as the worker
         self._process = context.Process(target=_serve, args=(theirs, job, self._stacks.name, os.getpid()), daemon=True)
         self._process.start()
         theirs.close()
