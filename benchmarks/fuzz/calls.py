@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class Call:
     kind: str = "answer"  # or "stream", "state", "invariance", "bad"
 
 
+@cache
 def all_calls(fit_arguments: str) -> dict[str, Call]:
     """Every call, by its name; those that change the model come last. `fit_arguments` are such as ``X, y, sample_weight=w``."""
     keeping = {**_answers(), **_copies(fit_arguments), **_bad_calls(), **_invariances(fit_arguments)}

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fuzz.faults import LONGEST_MESSAGE, Fault, fault_of_exception, place_of_exception
+from benchmarks.fuzz.faults import LONGEST_MESSAGE, Fault, place_of_exception
 from benchmarks.fuzz.watch import Seen
+from benchmarks.timing import peak_megabytes
 from skarce.__main__ import main
 
 EXIT_CODES = (0, 1, 2, 130)  # done, some fits failed, the user can mend it, interrupted
 MOST_ERROR_LINES = 1
 MOST_MEGABYTES = 500.0  # that a command may need on a small table or model
 RUNS_CODE = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "socket.connect", "shutil.rmtree")
+CLEAR = Path("/proc/self/clear_refs")
 _heard: list[str] = []
 _listening = False
 
@@ -54,14 +55,14 @@ def judged(seen: Seen, code: Any, arguments: tuple[str, ...]) -> Iterator[Fault]
     name = f"skarce {arguments[0] if arguments else ''}".strip()
     yield from seen.faults
     if seen.error is not None:
-        yield fault_of_exception(seen.error) or Fault(
-            f"{type(seen.error).__name__} reaches the user", place_of_exception(seen.error), str(seen.error)[:200]
-        )
+        yield Fault(f"{type(seen.error).__name__} reaches the user", place_of_exception(seen.error), str(seen.error)[:200])
         return
     if code not in EXIT_CODES:
         yield Fault(f"exit code {code}", name)
     if "Traceback (most recent call last)" in seen.output:
         yield Fault("traceback is printed", name, seen.output[-300:])
+    if "\x1b" in seen.output:
+        yield Fault("control characters are printed", name, repr(seen.output[:200]))
     if code == 2:
         yield from _judged_message(seen.output, name)
 
@@ -144,9 +145,13 @@ def _hear(event: str, _: Any) -> None:
 
 @contextmanager
 def little_memory(faults: list[Fault], name: str) -> Iterator[None]:
-    """Add a fault if the peak of the memory of this process grows by much."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Add a fault if the memory of this process grows by much on the way. Only Linux can tell."""
+    if not CLEAR.exists():
+        yield
+        return
+    CLEAR.write_text("5")  # the peak starts again at what is in use now
+    before = peak_megabytes()
     yield
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
+    grown = peak_megabytes() - before
     if grown > MOST_MEGABYTES:
         faults.append(Fault("much memory", name, f"{grown:.0f} MB more"))

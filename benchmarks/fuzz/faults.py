@@ -5,17 +5,17 @@ from __future__ import annotations
 import linecache
 import traceback
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import skarce
-
 LONGEST_MESSAGE = 600  # characters of a message that a person still reads
 CASE_FILE = "<case>"  # the file name of the code of a case
 LEAKED_WARNINGS = (RuntimeWarning, DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, BytesWarning)
-OWN, TRUSTED = f"{Path(skarce.__file__).parent}/", "/sklearn/"  # code that checks its inputs and explains what is wrong
+PACKAGE = find_spec("skarce")  # found, not imported: a worker that does not need it starts at once
+OWN, TRUSTED = f"{Path(str(PACKAGE and PACKAGE.origin)).parent}/", "/sklearn/"  # code that checks inputs and explains what is wrong
 # Folders of transformers, kernels and scores. What happens inside of them is not a fault of ours.
 FOREIGN = tuple(f"/sklearn/{name}" for name in ("preprocessing/", "decomposition/", "kernel_approximation", "impute/", "metrics/"))
 

@@ -13,7 +13,7 @@ from benchmarks.fuzz.commands import judged, judged_prediction, little_memory, n
 from benchmarks.fuzz.faults import Fault
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.problems import pick
-from benchmarks.fuzz.tables import FRAME
+from benchmarks.fuzz.table_twists import FRAME
 from benchmarks.fuzz.watch import run_lines
 from skarce.comparison import METHODS, TASKS
 

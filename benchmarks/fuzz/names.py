@@ -8,8 +8,9 @@ from typing import Any
 import skarce
 import skarce.criteria
 import skarce.searches
-from benchmarks.fuzz import archive
+from benchmarks.fuzz import archive, table_edits
 
+TABLE_EDITS = [name for name in vars(table_edits) if name == "inserted" or name.startswith("with")]
 EDITS = [name for name in vars(archive) if name in ("flipped", "deep") or name.startswith("with")]
 IMPORTS = {
     "np": "import numpy as np",
@@ -28,6 +29,9 @@ IMPORTS = {
     "Path": "from pathlib import Path",
     "interrupted": "from benchmarks.fuzz.interrupts import interrupted",
     "command": "from benchmarks.fuzz.commands import command",
+    "Decimal": "from decimal import Decimal",
+    "date": "from datetime import date",
+    **dict.fromkeys(TABLE_EDITS, "from benchmarks.fuzz.table_edits import {}"),
     **dict.fromkeys(EDITS, "from benchmarks.fuzz.archive import {}"),
     **dict.fromkeys(("Nystroem", "RBFSampler"), "from sklearn.kernel_approximation import {}"),
     **dict.fromkeys(("rbf_kernel", "laplacian_kernel", "linear_kernel"), "from sklearn.metrics.pairwise import {}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,218 +14,21 @@ from benchmarks.fuzz.commands import judged, judged_prediction, judged_table, li
 from benchmarks.fuzz.faults import Fault
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.problems import pick
+from benchmarks.fuzz.table_twists import (
+    CSV,
+    FILE_TWISTS,
+    FORMATS,
+    FRAME,
+    HOMES,
+    ODD_COMMANDS,
+    ODD_FORMATS,
+    OPTIONS,
+    STREAMS,
+    TARGETS,
+    draw_byte_twist,
+    draw_frame_twist,
+)
 from benchmarks.fuzz.watch import run_lines
-from skarce.comparison import METHODS, TASKS, WIDTH_RULES
-
-FRAME = (
-    "rng = np.random.default_rng(0)",
-    "frame = pd.DataFrame({'a': rng.normal(size=24), 'b': rng.integers(9, size=24), 'c': rng.choice(['u', 'v'], 24)})",
-    "frame['y'] = frame['a'] + 0.1 * frame['b']",
-)
-FRAME_TWISTS = (
-    "frame['y'] = np.where(frame['a'] > 0, 'yes', 'no')",
-    "frame['y'] = rng.poisson(np.exp(frame['a']))",
-    "frame['y'] = frame['a'] > 0",
-    "frame['y'] = 1.0",
-    "frame['y'] = frame['y'] * 1e300",
-    "frame['y'] = frame['y'] * 1e-300",
-    "frame['y'] = pd.Timestamp('2020-01-01') + pd.to_timedelta(np.arange(24), unit='D')",
-    "frame['y'] = [[1.0, 2.0]] * 24",
-    "frame['y'] = [{'k': 1}] * 24",
-    "frame['y'] = np.arange(24).astype(str)",
-    "frame['y'] = pd.Categorical(rng.choice(['p', 'q', 'r'], 24))",
-    "frame['y'] = frame['y'].astype('Float64')",
-    "frame['y'] = frame['y'] + 1j",
-    "frame['y'] = pd.to_timedelta(np.arange(24), unit='h')",
-    "frame.loc[3, 'y'] = np.nan",
-    "frame.loc[3, 'a'] = np.inf",
-    "frame.loc[3, 'c'] = None",
-    "frame['a'] = frame['a'] * 1e200",
-    "frame['a'] = frame['a'] * 1e-320",
-    "frame['a'] = 3.0",
-    "frame['a'] = 10**400",
-    "frame['d'] = pd.Timestamp('2020-01-01')",
-    "frame['d'] = np.nan",
-    "frame['d'] = [b'x'] * 24",
-    "frame['d'] = [[1, 2]] * 24",
-    "frame['c'] = [f'name {i}' for i in range(24)]",
-    "frame['c'] = 'ü\\n\\t'",
-    "frame['c'] = ''",
-    "frame['c'] = 'x' * 5000",
-    "frame['c'] = '[bold]' + frame['c'] + '[/]'",
-    "frame = frame[['y']]",
-    "frame = frame[:0]",
-    "frame = frame[:1]",
-    "frame = frame[:2]",
-    "frame = frame[['a', 'y']]",
-    "frame = pd.concat([frame, frame['a'].rename('a')], axis=1)",
-    "frame = pd.concat([frame, pd.DataFrame(rng.normal(size=(24, 300))).add_prefix('x')], axis=1)",
-    "frame = frame.rename(columns={'a': 'x' * 3000})",
-    "frame = frame.rename(columns={'a': ''})",
-    "frame = frame.rename(columns={'a': 'line\\nbreak'})",
-    "frame = frame.rename(columns={'a': 'y_mean'})",
-    "frame = frame.rename(columns={'a': '[red]'})",
-    "frame = frame.rename(columns={'a': 'ä€'})",
-    "frame = frame.rename(columns={'a': 7})",
-)
-CSV, GZIP, PARQUET = (
-    "data = frame.to_csv(index=False).encode()",
-    "data = gzip.compress(frame.to_csv(index=False).encode())",
-    "data = frame.to_parquet()",
-)
-FORMATS = {"table.csv": CSV, "table.csv.gz": GZIP, "table.parquet": PARQUET}
-ODD_FORMATS = {
-    "table.tsv": "data = frame.to_csv(index=False, sep='\\t').encode()",
-    "table.json": "data = frame.to_json(default_handler=str).encode()",
-    "table": CSV,
-    "table with blanks.csv": CSV,
-    "täble.csv": CSV,
-    "[table].csv": CSV,
-    "line\nbreak.csv": CSV,
-    "n" * 240 + ".csv": CSV,
-    "table.CSV": CSV,
-    "table.pq": CSV,
-    "table.parquet": CSV,
-    "table.csv.gz": CSV,
-    "table.csv": PARQUET,
-}
-BYTE_TWISTS = (
-    "data = data.replace(b'\\n', b'\\r\\n')",
-    "data = data.replace(b'\\n', b'\\r')",
-    "data = data.replace(b'\\n', b',\\n')",
-    "data = data.replace(b'\\n', b',9\\n').replace(b',9\\n', b'\\n', 1)",
-    "data = data.replace(b'\\n', b'\\n\\n')",
-    "data = data.replace(b',', b';')",
-    "data = data.replace(b',', b', ')",
-    "data = data.replace(b',', b'\\t')",
-    "data = data.replace(b'0.', b'\"0.', 1)",
-    "data = data.replace(b'-', b'\\xff')",
-    "data = data.replace(b'a', b'\\x00', 1)",
-    "data = data.replace(b'u', b'\\x00')",
-    "data = b'\\xef\\xbb\\xbf' + data",
-    "data = data.decode('utf-8', 'replace').encode('utf-16')",
-    "data = data.decode('utf-8', 'replace').encode('latin-1', 'replace') + b'\\xe4'",
-    "data = data[: len(data) // 2]",
-    "data = data[:-1]",
-    "data = data[:3]",
-    "data = b''",
-    "data = b'\\n\\n\\n'",
-    "data = b'a,b\\n'",
-    "data = b'y\\n1\\n2\\n3\\n'",
-    "data = data[::-1]",
-    "data = data + data",
-    "data = data + b'1,2\\n'",
-    "data = data + b'1,2,3,4,5,6\\n'",
-    "data = data + b'\"'",
-    "data = data.partition(b'\\n')[2]",
-    "data = b'# comment\\n' + data",
-    "data = data.replace(b'.', b',')",
-    "data = data.replace(b'1', b'1_000')",
-    "data = data.replace(b'1', b'NA', 1)",
-    "data = data.replace(b'1', b'1e999', 1)",
-    "data = bytes(rng.integers(256, size=500, dtype=np.uint8))",
-    "data = bytearray(data); data[len(data) // 3] ^= 64; data = bytes(data)",
-    "data = data + b'x' * 200_000",
-)
-FILE_TWISTS = (
-    "Path(table).unlink(); os.mkdir(table)",
-    "Path(table).unlink()",
-    "Path(table).unlink(); os.symlink(table, table)",
-    "Path(table).unlink(); os.symlink('/dev/null', table)",
-    "os.chmod(table, 0)",
-    "Path(table).unlink(); os.mkfifo(table); threading.Thread(target=Path(table).write_bytes, args=(data,), daemon=True).start()",
-)
-OPTIONS = {
-    "compare": (
-        "--methods frvm",
-        "--methods ridge,ols",
-        "--methods frvm,nothing",
-        "--methods ,",
-        "--cv 2",
-        "--cv 30",
-        "--cv 1",
-        "--repeats 2",
-        "--repeats 0",
-        "--seed 7",
-        "--seed -1",
-        "--seed 99999999999",
-        "--json out.json",
-        "--json missing/out.json",
-        "--json /dev/full",
-        "--json .",
-        "--task counts",
-        "--task classification",
-        "--task regression",
-        *(f"--widths {rule}" for rule in WIDTH_RULES),
-    ),
-    "fit": (
-        *(f"--method {name}" for task in TASKS.values() for name, method in METHODS[task].items() if not method.is_rival),
-        "--method svr",
-        "--method nothing",
-        "--gamma 0.5",
-        "--gamma 0",
-        "--gamma nan",
-        "--gamma inf",
-        "--gamma 1e300",
-        "--gamma 1e-300",
-        "--centers 3",
-        "--centers 0",
-        "--centers 999999",
-        "--n-basis 2",
-        "--n-basis 10000",
-        "--max-time 0.1",
-        "--max-time 1e-9",
-        "--max-time nan",
-        "--max-time inf",
-        "--out other.skops",
-        "--out missing/model.skops",
-        "--out /dev/full",
-        "--out .",
-        f"--out {'n' * 250}",
-        "--task counts",
-        "--task classification",
-        "--task regression",
-        "--task nothing",
-        *(f"--widths {rule}" for rule in WIDTH_RULES),
-    ),
-    "predict": (
-        "--std augmented",
-        "--std none",
-        "--out missing/p.csv",
-        "--out p.csv.gz",
-        "--out /dev/full",
-        "--out .",
-        "--out p.parquet",
-        "--out model.skops",
-    ),
-    "explain": ("--all", "--none"),
-    "reproduce": (
-        "nothing",
-        "fgcv --only nothing",
-        "fgcv --budget -1",
-        "fgcv --jobs 0",
-        "fgcv --repeats 0",
-        "--quick",
-        "fgcv --out table.csv --quick",
-        "fgcv --seed x",
-    ),
-}
-ODD_COMMANDS = (
-    "",
-    "help",
-    "--help",
-    "--version",
-    "fit --help",
-    "compare --nothing",
-    "fit",
-    "predict",
-    "explain",
-    "fit nowhere.csv --target y",
-    "explain nowhere.skops",
-)
-TARGETS = ("y", "y", "y", "y", "y", "y", "a", "c", "Y", "nothing", "", "y_mean", "x" * 2000)
-STREAMS = ("stdout='/dev/full'", "encoding='ascii'")
-HOMES = ("compare", "fit", "fit", "predict", "predict", "explain", "reproduce")
 
 
 @dataclass(frozen=True)
@@ -329,10 +132,10 @@ def draw_table(rng: Any) -> TableCase:
         pick(rng, TARGETS),
         name,
         form,
-        _some(rng, 0.55, FRAME_TWISTS),
-        _some(rng, 0.5, BYTE_TWISTS),
+        _some(rng, 0.55, draw_frame_twist),
+        _some(rng, 0.5, draw_byte_twist),
         pick(rng, FILE_TWISTS) if rng.random() < 0.06 else "",
-        _some(rng, 0.6, OPTIONS[command]),
+        _some(rng, 0.6, lambda rng: pick(rng, OPTIONS[command])),
         pick(rng, STREAMS) if rng.random() < 0.06 else "",
     )
     if command == "compare":  # all methods would take too long
@@ -340,6 +143,6 @@ def draw_table(rng: Any) -> TableCase:
     return case if command != "reproduce" else replace(case, options=(pick(rng, OPTIONS["reproduce"]),))
 
 
-def _some(rng: Any, chance: float, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """None, one, or sometimes two of the lines."""
-    return tuple(pick(rng, lines) for _ in range(int(rng.random() < chance) + int(rng.random() < 0.1 * chance)))
+def _some(rng: Any, chance: float, drawn: Callable[[Any], str]) -> tuple[str, ...]:
+    """None, one, or sometimes two lines."""
+    return tuple(drawn(rng) for _ in range(int(rng.random() < chance) + int(rng.random() < 0.1 * chance)))

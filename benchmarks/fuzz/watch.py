@@ -9,7 +9,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,15 +66,19 @@ def _captured(seen: Seen) -> Iterator[None]:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
         try:
-            yield
+            with _stream(1) as out, _stream(2) as err, redirect_stdout(out), redirect_stderr(err):
+                yield
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
             for number, copy in zip((1, 2), kept, strict=True):
                 os.dup2(copy, number)
                 os.close(copy)
             file.seek(0)
             seen.output = file.read().decode("utf-8", "replace")
+
+
+def _stream(number: int) -> Any:
+    """A text stream on a file descriptor, as Python has at its start. That of a test runner would keep its own file."""
+    return open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 @contextmanager

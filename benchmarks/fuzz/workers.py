@@ -42,7 +42,7 @@ class Worker:
     def __init__(self, job: Job) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._stacks = tempfile.NamedTemporaryFile(suffix=".stack")  # noqa: SIM115: it lives as long as the worker
+        self._stacks = tempfile.NamedTemporaryFile(suffix=".stack")  # noqa: SIM115
         self._process = context.Process(target=_serve, args=(theirs, job, self._stacks.name, os.getpid()), daemon=True)
         self._process.start()
         theirs.close()
@@ -131,20 +131,14 @@ class Pool:
     def run(self, cases: Iterable[Any]) -> Iterator[tuple[Any, list[Fault]]]:
         """Give every case with its faults, in the order in which they end."""
         cases = iter(cases)
-        self._fill()
+        self._workers += [Worker(self._job) for _ in range(self._n_workers - len(self._workers))]
         busy = [worker for worker in self._workers if self._feed(worker, cases)]
         while busy:
             ready = wait([worker.connection for worker in busy], timeout=POLL)
             for worker in [worker for worker in busy if worker.connection in ready or worker.is_late(self.limit)]:
                 busy.remove(worker)
-                case = worker.case
-                if worker.connection in ready:
-                    faults = worker.receive()
-                else:
-                    faults = [worker.where()]
-                    worker.end()
-                if not worker.is_alive():
-                    worker = self._replaced(worker)
+                case, faults = worker.case, worker.receive() if worker.connection in ready else [worker.where()]
+                worker = worker if worker.case is None and worker.is_alive() else self._replaced(worker)
                 if self._feed(worker, cases):
                     busy.append(worker)
                 yield case, faults
@@ -153,10 +147,6 @@ class Pool:
         """The faults of one case."""
         ((_, faults),) = self.run([case])
         return faults
-
-    def _fill(self) -> None:
-        while len(self._workers) < self._n_workers:
-            self._workers.append(Worker(self._job))
 
     def _feed(self, worker: Worker, cases: Iterator[Any]) -> bool:
         case = next(cases, None)
