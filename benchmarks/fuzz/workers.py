@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -130,17 +131,18 @@ class Pool:
 
     def run(self, cases: Iterable[Any]) -> Iterator[tuple[Any, list[Fault]]]:
         """Give every case with its faults, in the order in which they end."""
+        for worker in [worker for worker in self._workers if worker.case is not None]:  # an earlier run was given up
+            self._dismiss(worker)
         cases = iter(cases)
-        self._workers += [Worker(self._job) for _ in range(self._n_workers - len(self._workers))]
-        busy = [worker for worker in self._workers if self._feed(worker, cases)]
+        busy = [self._started(case) for case in islice(cases, self._n_workers)]
         while busy:
             ready = wait([worker.connection for worker in busy], timeout=POLL)
             for worker in [worker for worker in busy if worker.connection in ready or worker.is_late(self.limit)]:
                 busy.remove(worker)
                 case, faults = worker.case, worker.receive() if worker.connection in ready else [worker.where()]
-                worker = worker if worker.case is None and worker.is_alive() else self._replaced(worker)
-                if self._feed(worker, cases):
-                    busy.append(worker)
+                if worker.case is not None or not worker.is_alive():
+                    self._dismiss(worker)
+                busy += [self._started(following) for following in islice(cases, 1)]
                 yield case, faults
 
     def run_one(self, case: Any) -> list[Fault]:
@@ -148,17 +150,17 @@ class Pool:
         ((_, faults),) = self.run([case])
         return faults
 
-    def _feed(self, worker: Worker, cases: Iterator[Any]) -> bool:
-        case = next(cases, None)
-        if case is not None:
-            worker.start(case)
-        return case is not None
+    def _started(self, case: Any) -> Worker:
+        """A worker that begins with a case: one that has nothing to do, or a new one."""
+        idle = [worker for worker in self._workers if worker.case is None]
+        if not idle:
+            self._workers += (idle := [Worker(self._job)])
+        idle[0].start(case)
+        return idle[0]
 
-    def _replaced(self, worker: Worker) -> Worker:
+    def _dismiss(self, worker: Worker) -> None:
         self._workers.remove(worker)
         worker.end()
-        self._workers.append(Worker(self._job))
-        return self._workers[-1]
 
 
 def _serve(connection: Connection, job: Job, stacks: str, parent: int) -> None:

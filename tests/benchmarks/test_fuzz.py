@@ -128,6 +128,13 @@ def test_workers_that_hang_or_die_are_replaced_and_none_is_left():
     assert multiprocessing.active_children() == []
 
 
+def test_a_run_that_was_given_up_leaves_nothing_for_the_next_one():
+    with Pool(jobs.die_or_answer, 2, 60.0) as pool:
+        next(pool.run(["fine", "hang"]))
+        assert [fault.kind for fault in pool.run_one("fault")] == ["fault"]
+        assert pool.run_one("fine") == []
+
+
 # The shrinker ---------------------------------------------------------------------------------------------------------------
 
 
