@@ -72,7 +72,7 @@ COMMON = {
     "noise_variance": Values(("0.01", "1.0", "1e-10"), ("0.0", "-1.0", "np.nan", "1e-300", "1e300", "'low'")),
     "degree": Values(("1", "2", "5"), ("0", "-2", "0.5", "2.5", "300", "np.nan", "'two'")),
     "coef0": Values(("0.0", "-1.0", "10.0"), ("np.nan", "np.inf", "1e300", "'zero'")),
-    "kernel_params": Values(("{}",), ("{'gamma': 0.1}", "{'wide': 1}", "3")),
+    "kernel_params": Values(("{}",), ("3", "'wide'")),
     "width_params": Values(
         ("{'n_starts': 2, 'max_iter': 3}", "{'max_rows': 5}", "{'covariance': 'kernel'}", "{'tol': 0.1}"),
         ("{'wide': 1}", "{'n_starts': 0}", "{'max_rows': -1}", "{'max_iter': 0}", "{'covariance': 'none'}", "3", "{'tol': np.nan}"),

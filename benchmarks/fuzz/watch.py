@@ -43,11 +43,11 @@ def run_lines(source: str, names: dict[str, Any], *, with_output: bool = True) -
 
 @contextmanager
 def _watched_warnings(seen: Seen) -> Iterator[None]:
-    """Record faults of warnings with the stack that gave them."""
+    """Record faults of warnings, each once, with the function that gave them."""
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         fault = fault_of_warning(category, str(message), traceback.extract_stack()[:-1])
-        if fault is not None:
+        if fault is not None and fault.signature not in {known.signature for known in seen.faults}:
             seen.faults.append(fault)
 
     with warnings.catch_warnings():
