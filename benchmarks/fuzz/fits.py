@@ -12,7 +12,7 @@ from benchmarks.fuzz.calls import Call, all_calls
 from benchmarks.fuzz.faults import Fault, fault_of_exception
 from benchmarks.fuzz.fingerprint import changed, fingerprints
 from benchmarks.fuzz.names import import_lines, namespace
-from benchmarks.fuzz.parameters import BASES, ESTIMATORS, TRANSFORMERS, draw_parameters
+from benchmarks.fuzz.parameters import BASES, ESTIMATORS, TRANSFORMERS, default_of, draw_parameters
 from benchmarks.fuzz.problems import LAYOUTS, X_SCALES, Y_SCALES, Problem, draw_problem, pick
 from benchmarks.fuzz.watch import run_lines
 
@@ -55,8 +55,12 @@ class FitCase:
     def run(self) -> list[Fault]:
         """Run the fit and the calls, and return all faults."""
         names = namespace(self.snippet())
-        setup = run_lines("\n".join(self.setup()), names)
-        return [] if setup.error else list(_Attack(self, names).faults())
+        if run_lines("\n".join(self.problem.lines()), names).error is not None:
+            return []
+        made = run_lines(self.setup()[-1], names)
+        if made.error is not None:
+            return [fault for fault in (fault_of_exception(made.error),) if fault]
+        return list(_Attack(self, names).faults())
 
     def simpler(self) -> Iterator[FitCase]:
         """Cases with a little less in them, the boldest cuts first. All calls still suit them."""
@@ -88,6 +92,11 @@ class FitCase:
         return replace(self, problem=replace(self.problem, **changes))
 
     @property
+    def basis(self) -> str:
+        """The source code of the basis, also if it is the default."""
+        return dict(self.params).get("basis") or default_of(self.estimator, "basis")
+
+    @property
     def has_transformer(self) -> bool:
         """Whether a transformer sees the data before we do."""
         text = self.setup()[-1]
@@ -96,8 +105,7 @@ class FitCase:
     @property
     def has_clear_signal(self) -> bool:
         """Whether a model that has converged must have found the signal: the data are ordinary, but for their units."""
-        ordinary = {*X_SCALES, *Y_SCALES, *LAYOUTS, "X = X.astype(np.float32)"}
-        basis = dict(self.params).get("basis", "'rbf'")
+        ordinary, basis = {*X_SCALES, *Y_SCALES, *LAYOUTS, "X = X.astype(np.float32)"}, self.basis
         is_plain = not set(dict(self.params)) - {"basis"} and basis in ("'rbf'", "'passthrough'")
         is_linear = self.problem.base.startswith("y = X @") or basis != "'passthrough'"
         roomy = self.problem.n_rows >= SMALLEST_SIGNAL and self.problem.n_columns <= 2
@@ -195,8 +203,7 @@ def _suits(call: Call, name: str, case: FitCase) -> bool:
 
 def _is_invariant(name: str, case: FitCase, text: str) -> bool:
     """Whether units, order and counts of rows must not matter: an ordinary problem, without numbers that have units."""
-    given = dict(case.params)
-    basis = given.pop("basis", "'rbf'")
+    basis, given = case.basis, {name: value for name, value in case.params if name != "basis"}
     ordinary = not case.problem.twists and case.problem.n_rows >= SMALLEST_SIGNAL
     if not ordinary or case.problem.n_columns > 5 or set(given) & {*WITH_UNITS, "max_time", "max_iter", "max_active", "tol"}:
         return False

@@ -19,7 +19,7 @@ class Values(NamedTuple):
 
 
 KERNELS = ("rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "sigmoid", "cosine", "precomputed")
-CENTERS = ("3", "10", "np.asarray(X)[:3]", "np.ones((2, np.shape(X)[1]))", "1")
+CENTERS = ("3", "10", "'auto'", "np.asarray(X)[:3]", "np.ones((2, np.shape(X)[1]))", "1")
 ODD_CENTERS = ("0", "-1", "2.5", "True", "[]", "np.full((2, np.shape(X)[1]), np.nan)", "np.ones((2, np.shape(X)[1] + 1))", "'many'")
 GAMMAS = ("1.0", "0.01", "1e-6", "1e4", "'scale'", "'median'", "'evidence'", "'ard'", "np.ones(np.shape(X)[1])")
 ODD_GAMMAS = ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-300", "'auto'", "None", "np.zeros(np.shape(X)[1])", "np.ones(99)")
@@ -209,6 +209,13 @@ def values_of(estimator: str, parameter: str) -> Values | None:
 def parameters_of(name: str) -> list[str]:
     """The parameters of a public class."""
     return list(inspect.signature(getattr(skarce, name)).parameters)
+
+
+def default_of(name: str, parameter: str) -> str:
+    """The source code of the default of a parameter. A class that is not public, as in a test, has that of its base."""
+    found = getattr(skarce, name, skarce.RelevanceVectorRegressor)
+    known = inspect.signature(found).parameters
+    return repr(known[parameter].default) if parameter in known else ""
 
 
 def draw_parameters(rng: Any, name: str) -> tuple[tuple[str, str], ...]:

@@ -1,15 +1,18 @@
 """The fuzz harness: a short run over skarce, and proof that it sees, ends and shrinks what is broken."""
 
 import multiprocessing
+from itertools import chain
 
 import pytest
 
 from benchmarks.fuzz import __main__ as fuzz
+from benchmarks.fuzz import problems
 from benchmarks.fuzz.fits import FitCase
-from benchmarks.fuzz.names import import_lines
+from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.parameters import BASES, ESTIMATORS, parameters_of, values_of
 from benchmarks.fuzz.problems import Problem
 from benchmarks.fuzz.shrink import shrink
+from benchmarks.fuzz.watch import run_lines
 from benchmarks.fuzz.workers import NO_END, Pool, run_case
 from tests.benchmarks import broken, jobs
 
@@ -53,6 +56,33 @@ def test_the_imports_of_a_snippet_are_those_that_it_needs():
 def test_every_parameter_has_values(name):
     missing = [parameter for parameter in parameters_of(name) if values_of(name, parameter) is None]
     assert not missing, f"add values for {missing} to benchmarks/fuzz/parameters.py"
+
+
+@pytest.mark.parametrize("task", list(problems.BASES))
+def test_every_line_that_changes_a_problem_runs(task):
+    lists = (
+        problems.STRUCTURE,
+        problems.X_SCALES,
+        problems.TARGETS[task],
+        problems.WEIGHTS,
+        problems.BAD_WEIGHTS,
+        problems.LAYOUTS,
+    )
+    numbers = (problems.Y_SCALES, problems.KINDS_OF_NUMBERS, problems.REFUSED) if task == "numbers" else ()
+    for base in problems.BASES[task]:
+        for twist in chain(*lists, *numbers):
+            source = "\n".join(Problem(base, 12, 3, twists=(twist,)).lines())
+            assert run_lines(source, namespace(source)).error is None, source
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *BASES])
+def test_every_value_of_a_parameter_is_an_expression(name):
+    for parameter in parameters_of(name):
+        values = values_of(name, parameter)
+        for value in (*values.usual, *values.odd):
+            source = "\n".join([*ORDINARY.lines(), f"value = {value}"])
+            error = run_lines(source, namespace(source)).error
+            assert error is None or (value in values.odd and isinstance(error, (ValueError, TypeError))), source
 
 
 # Every oracle can fail ------------------------------------------------------------------------------------------------------

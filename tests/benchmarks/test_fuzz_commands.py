@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from benchmarks.fuzz import __main__ as fuzz
-from benchmarks.fuzz import archive, commands
+from benchmarks.fuzz import archive, commands, table_twists
 from benchmarks.fuzz.commands import judged, judged_prediction, judged_table, little_memory, no_code_is_run
 from benchmarks.fuzz.model_files import ModelCase
+from benchmarks.fuzz.names import namespace
 from benchmarks.fuzz.tables import TableCase
-from benchmarks.fuzz.watch import Seen
+from benchmarks.fuzz.watch import Seen, run_lines
 from tests.benchmarks import jobs
 
 
@@ -91,6 +92,21 @@ def test_a_damaged_model_that_gives_a_traceback_is_seen(monkeypatch):
 def test_a_sound_table_has_no_faults():
     assert TableCase("predict").run() == []
     assert TableCase("fit", target="nothing").run() == []
+
+
+@pytest.mark.parametrize("place", ["twists", "byte_twists", "file_twist"])
+def test_every_line_that_changes_a_table_runs(place):
+    columns = [f"frame['y'] = {column}" for column in table_twists.ODD_COLUMNS]
+    texts = [f"data = with_cell(data, 2, 1, {text})" for text in table_twists.ODD_TEXTS]
+    lines = {
+        "twists": [*table_twists.FRAME_TWISTS, *columns],
+        "byte_twists": [*table_twists.BYTE_TWISTS, *texts],
+        "file_twist": table_twists.FILE_TWISTS,
+    }
+    for number, line in enumerate(lines[place]):
+        case = TableCase("fit", name=f"{number}.csv", **{place: line if place == "file_twist" else (line,)})
+        seen = run_lines("\n".join(case.setup()), namespace(case.snippet()))
+        assert seen.error is None, case.snippet()
 
 
 def test_edits_of_an_archive_do_what_they_say():
