@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.fuzz.faults import OWN, Fault, place_of_stack
 
 MOST_MEMORY = 8 * 2**30  # bytes of address space of a worker: a huge array is a MemoryError, not the end of the machine
 POLL = 0.1  # seconds between two looks at the workers
+LOOKS_ASLEEP = 20  # in a row, after which a worker that should run is taken for blocked
 DUMP_TIME = 0.5  # seconds for a worker to write its stack
 NO_END = "no end"
 Job = Callable[[Any], list[Fault]]
@@ -29,6 +30,13 @@ Job = Callable[[Any], list[Fault]]
 def run_case(case: Any) -> list[Fault]:
     """The usual job of a worker."""
     return case.run()
+
+
+class _Usage(NamedTuple):
+    """CPU seconds that a process has used, and whether it waits for something."""
+
+    cpu_seconds: float
+    is_asleep: bool
 
 
 class Worker:
@@ -55,16 +63,17 @@ class Worker:
         return self._connection
 
     def start(self, case: Any) -> None:
-        self.case, self._since = case, (time.monotonic(), self._cpu_seconds())
+        self.case, self._since, self._n_asleep = case, (time.monotonic(), self._usage().cpu_seconds), 0
         self._connection.send(case)
 
     def is_late(self, limit: float) -> bool:
-        """Whether the case has used more than its time, by the clock and by the CPU: other processes may have the core."""
+        """Whether the case has used its time by the clock, and by the CPU or asleep: other processes may have the core."""
         wall, cpu = self._since
         if time.monotonic() - wall < limit:
             return False
-        used = self._cpu_seconds()
-        return used is None or cpu is None or used - cpu > limit or time.monotonic() - wall > 10.0 * limit
+        usage = self._usage()
+        self._n_asleep = self._n_asleep + 1 if usage.is_asleep else 0
+        return usage.cpu_seconds - cpu > limit or self._n_asleep > LOOKS_ASLEEP
 
     def receive(self) -> list[Fault]:
         """The faults of the case. A process that died is a fault too."""
@@ -95,13 +104,13 @@ class Worker:
         self._process.join()
         self._stacks.close()
 
-    def _cpu_seconds(self) -> float | None:
-        """CPU seconds that the process has used, where the system tells."""
+    def _usage(self) -> _Usage:
+        """What the system says about the process. Elsewhere than on Linux, only the clock counts."""
         try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            state, *fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
-            return None
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            return _Usage(time.monotonic(), False)
+        return _Usage((int(fields[10]) + int(fields[11])) / os.sysconf("SC_CLK_TCK"), state == "S")
 
 
 class Pool:

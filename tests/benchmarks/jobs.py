@@ -1,6 +1,7 @@
 """A job that some cases break, and a case with a fault, for the tests of workers and report. This module is quick to import."""
 
 import os
+import time
 from dataclasses import dataclass
 
 from benchmarks.fuzz.faults import Fault
@@ -12,6 +13,8 @@ def die_or_answer(case):
         os._exit(3)
     while case == "hang":
         pass
+    if case == "sleep":
+        time.sleep(1e6)
     return [Fault(case, "here")] if case == "fault" else []
 
 
