@@ -21,6 +21,7 @@ from benchmarks.fuzz.workers import Pool, run_case
 PARTS: dict[str, Callable[[Any], Any]] = {"estimators": draw_fit, "tables": draw_table, "models": draw_model}
 SHARES = {"estimators": 6, "tables": 2, "models": 2}  # of ten cases in a row
 SECONDS_PER_CASE = 20.0
+INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,9 +31,12 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             search(pool, cases(given), findings, console)
         except KeyboardInterrupt:
-            console.print("Interrupted; the faults so far follow.")
-        for text in findings.told(pool):
-            print(text, flush=True)
+            console.print("Interrupted; the faults so far follow. Interrupt again to end at once.")
+        try:
+            for text in findings.told(pool):
+                print(text, flush=True)
+        except KeyboardInterrupt:
+            return INTERRUPTED
     Console().print(findings.table())
     return 1 if findings.groups else 0
 
