@@ -207,6 +207,8 @@ def _draw_sizes(rng: Any) -> tuple[int, int]:
         return int(rng.integers(1, 6)), int(rng.integers(1, 4))
     if kind < 0.25:
         return int(rng.integers(5, 30)), int(rng.integers(30, 300))
-    if kind < 0.3:
+    if kind < 0.28:  # so many candidates that searches keep pools of them
+        return int(rng.integers(10, 50)), int(rng.integers(500, 1500))
+    if kind < 0.32:
         return int(rng.integers(100, 400)), int(rng.integers(1, 4))
     return int(rng.integers(6, 60)), int(rng.integers(1, 6))
