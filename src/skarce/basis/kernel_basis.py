@@ -12,6 +12,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
+from skarce._atomic import become, unfitted_twin
 from skarce._typing import Floats, Indices
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
@@ -176,12 +177,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         self : KernelBasis
             The fitted basis.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        twin = unfitted_twin(self)
+        X = validate_data(twin, X, dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return self.fit_checked(X, weights, y)
+        return become(self, twin.fit_checked(X, weights, y))
 
     def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
-        """Do the same as `fit` for rows and weights that an estimator has checked; `learning` are options of `learn_widths`."""
+        """Fit to rows and weights that were checked; `learning` are options of `learn_widths`. Called on an unfitted twin."""
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
         rng = check_random_state(self.random_state)

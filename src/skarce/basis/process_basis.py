@@ -15,6 +15,7 @@ from scipy.linalg import lapack, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skarce._atomic import become, unfitted_twin
 from skarce._typing import Floats
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
@@ -133,16 +134,17 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         """
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
-        X = validate_data(self, X, dtype=np.float64)
+        twin = unfitted_twin(self)
+        X = validate_data(twin, X, dtype=np.float64)
         options = {**(self.width_params or {}), "covariance": "kernel"}
         kernels = KernelBasis(
             self.kernel, gamma=self.gamma, width_params=options, centers=self.centers, random_state=self.random_state
         ).fit(X, y, sample_weight)
         factor, pivots, rank, _ = lapack.dpstrf(kernels.transform(kernels.centers_), tol=RESOLVED)
-        self.kernels_ = kernels.select(pivots[:rank] - 1)
-        self.root_ = np.triu(factor[:rank, :rank]).T
-        self.gamma_, self.centers_ = kernels.gamma_, self.kernels_.centers_
-        return self
+        twin.kernels_ = kernels.select(pivots[:rank] - 1)
+        twin.root_ = np.triu(factor[:rank, :rank]).T
+        twin.gamma_, twin.centers_ = kernels.gamma_, twin.kernels_.centers_
+        return become(self, twin)
 
     def transform(self, X: Any) -> Floats:
         """Evaluate the functions L^-1 k(C, x) at the rows of X.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 
+from skarce._atomic import unfitted_twin
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.kernel_basis import KernelBasis
@@ -110,7 +110,7 @@ def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: 
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
     if isinstance(transformer, KernelBasis):
-        return copy(transformer).fit_checked(X, sample_weight, y, **learning)
+        return unfitted_twin(transformer).fit_checked(X, sample_weight, y, **learning)
     fitted = clone(transformer)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._atomic import become, unfitted_twin
 from skarce._validation import is_count
 from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
@@ -192,14 +193,15 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
                 best = leader, model
         trials.sort(key=lambda trial: trial.place)
         leader, model = best
-        self.best_estimator_ = model
-        self.best_index_, self.best_params_ = leader.place, candidates[leader.place]
-        self.criterion_, self.criterion_sense_ = leader.criterion, leader.sense
-        self.results_ = results_table(candidates, trials)
+        twin = unfitted_twin(self)
+        twin.best_estimator_ = model
+        twin.best_index_, twin.best_params_ = leader.place, candidates[leader.place]
+        twin.criterion_, twin.criterion_sense_ = leader.criterion, leader.sense
+        twin.results_ = results_table(candidates, trials)
         warn_if_none_is_finite(trials, leader, self.inflation)
         for message in leader.warnings:
             warnings.warn(str(message.message), message.category, stacklevel=2)
-        return self
+        return become(self, twin)
 
     def predict(self, X: Any, **params: Any) -> Any:
         """Predict with the best model.

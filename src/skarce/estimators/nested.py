@@ -65,7 +65,7 @@ class NestedRegressor(SparseRegressorBase):
             raise ValueError(f"n_basis must be a whole number that is not negative, got {n_basis!r}.")
         check_is_fitted(self, "posterior_")
         if n_basis == 0 and not len(self.active_):
-            return self._twin()
+            return copy(self)
         model = self._with_sizes(lambda path: int(n_basis))
         if n_basis > 0:  # no parameter asks for an empty model
             model._ask_for(int(n_basis))
@@ -123,15 +123,8 @@ class NestedRegressor(SparseRegressorBase):
             )
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
-            model = self._twin()
+            model = copy(self)
             model._keep_chosen(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)))
-        return model
-
-    def _twin(self) -> Any:
-        """Return a copy of this model. If it comes from a stream, the two continue independently."""
-        model = copy(self)
-        stream = getattr(self, "_stream", None)
-        model._stream = None if stream is None else stream.fork()
         return model
 
     def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:

@@ -98,8 +98,6 @@ class OnBasis:
         self._places = places
         if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
             self.relevance_vectors_ = basis.centers_
-        elif hasattr(self, "relevance_vectors_"):
-            del self.relevance_vectors_
 
     def _seeded_basis(self) -> Any:
         """Return the basis. If it has no random_state, it gets that of this estimator."""

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
+from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
@@ -98,7 +99,8 @@ def _fit_prepared(estimator: SparseEstimator, prepared: Prepared | None, X: Any,
     method = estimator._method()
     with blas_threads(1):
         prepared = estimator._prepare(X, y, fit_params.get("sample_weight"), method) if prepared is None else prepared
-        estimator._fit_on(prepared, method, started)
+        fitted = estimator._fitted_on(prepared, method, started)
+    become(estimator, fitted)
     return prepared
 
 

@@ -78,13 +78,20 @@ class Sums:
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
-    def forget(self, factor: float) -> None:
-        """Multiply the weight of all rows so far by `factor`. The means stay the same."""
-        if factor == 1.0:
-            return
-        self.n_samples *= factor
-        for part in (self.gram, self.projections, self.target_energies):
-            part *= factor
+    def faded(self, factor: float) -> Sums:
+        """Return a copy in which the weight of all rows is multiplied by `factor`. The means stay the same."""
+        return Sums(
+            factor * self.n_samples,
+            self.candidate_means.copy(),
+            self.target_means.copy(),
+            factor * self.gram,
+            factor * self.projections,
+            factor * self.target_energies,
+        )
+
+    def are_finite(self) -> bool:
+        """Tell whether no sum has overflowed. If the squares are finite, so are the products, by the inequality of Cauchy."""
+        return bool(np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.target_energies).all())
 
     def __add__(self, other: Sums) -> Sums:
         if self.projections.shape != other.projections.shape:
@@ -92,14 +99,7 @@ class Sums:
                 "only sums over the same candidates and outputs add up, got shapes "
                 f"{self.projections.shape} and {other.projections.shape}."
             )
-        total = Sums(
-            self.n_samples,
-            self.candidate_means.copy(),
-            self.target_means.copy(),
-            self.gram.copy(),
-            self.projections.copy(),
-            self.target_energies.copy(),
-        )
+        total = self.faded(1.0)
         if other.n_samples > 0.0:
             total._shift_for(other.n_samples, other.candidate_means, other.target_means)
             total.gram += other.gram
