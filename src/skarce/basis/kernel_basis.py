@@ -12,7 +12,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
-from skarce._atomic import become, unfitted_twin
+from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._typing import Floats, Indices
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
@@ -216,9 +216,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         phi : ndarray of shape (n_samples, n_centers)
             One column for each center.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        evaluation = self.on(X)
+        fitted = snapshot(self)
+        check_is_fitted(fitted)
+        X = validate_data(fitted, X, dtype=[np.float64, np.float32], reset=False)
+        evaluation = fitted.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 
     def select(self, indices: Any) -> KernelBasis:

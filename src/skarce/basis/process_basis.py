@@ -15,7 +15,7 @@ from scipy.linalg import lapack, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skarce._atomic import become, unfitted_twin
+from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._typing import Floats
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
@@ -159,9 +159,10 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         phi : ndarray of shape (n_samples, n_functions)
             One column for each function.
         """
-        check_is_fitted(self, "root_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return solve_triangular(self.root_, self.kernels_.transform(X).T, lower=True, check_finite=False).T
+        fitted = snapshot(self)
+        check_is_fitted(fitted, "root_")
+        X = validate_data(fitted, X, dtype=np.float64, reset=False)
+        return solve_triangular(fitted.root_, fitted.kernels_.transform(X).T, lower=True, check_finite=False).T
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names ``process0``, ``process1``, and so on.

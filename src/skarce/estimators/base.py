@@ -109,7 +109,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         fits = method.run_all(prepared.problems, self._budget(started))
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
         twin = unfitted_twin(self)
-        vars(twin).update(prepared.seen, criterion_sense_=method.sense)
+        twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
         twin._keep(posteriors, prepared.design)
         twin._remember(prepared)
         for message in twin._warnings(posteriors):

@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from skarce._atomic import snapshot
 from skarce._typing import Floats, Indices
 from skarce._validation import is_missing
 from skarce.designs import Design, Rows
@@ -37,8 +38,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        model = snapshot(self)
+        probabilities = model.predict_proba(X)
+        return model.classes_[probabilities.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class.

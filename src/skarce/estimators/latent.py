@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._typing import Floats
 from skarce.designs import Design
@@ -29,12 +30,13 @@ class LatentEstimator(SparseEstimator):
         -------
         mean, std : ndarrays of shape (n_samples,), or (n_samples, n_classes) if there are more than two classes
         """
-        check_is_fitted(self, "posterior_")
-        X = self._checked_inputs(X)
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
+        X = model._checked_inputs(X)
         with blas_threads(1):
-            means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
+            means, variances = zip(*(model._latent_of(model._phi(part)) for part in model._parts(X)), strict=True)
         mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
-        return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
+        return (mean, std) if isinstance(model.posterior_, list) else (mean[:, 0], std[:, 0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._typing import Floats
 from skarce._validation import validated
@@ -49,17 +50,18 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         ----------
         .. [1] Rasmussen, C. E. and Quinonero-Candela, J. (2005). Healing the relevance vector machine through augmentation. ICML.
         """
-        check_is_fitted(self, "posterior_")
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
         if std not in ("plain", "augmented"):
             raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
         if isinstance(X, RowBlocks):
             raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
-        X = self._checked_inputs(X)
+        X = model._checked_inputs(X)
         with blas_threads(1):
             if not return_std:
-                return np.concatenate([self._mean(part) for part in self._parts(X)])
-            augment = self._augmentation() if std == "augmented" else None
-            means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
+                return np.concatenate([model._mean(part) for part in model._parts(X)])
+            augment = model._augmentation() if std == "augmented" else None
+            means, stds = zip(*(model._mean_and_std(part, augment) for part in model._parts(X)), strict=True)
             return np.concatenate(means), np.concatenate(stds)
 
     def __sklearn_tags__(self) -> Any:
