@@ -77,8 +77,10 @@ def check_significance(significance: Any, solver: str, prior: Any) -> None:
 
 
 def _is_plain(values: Any, n_dimensions: int) -> bool:
-    """Tell whether this is a C-ordered array of finite doubles. If the sum is finite, all its terms are."""
+    """Tell whether this is a C-ordered array of finite doubles."""
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != n_dimensions:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(values.flags.c_contiguous and np.isfinite(values.sum()))
+    if not (values.flags.c_contiguous and values.size):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # if the sum is finite, all its terms are
+        return bool(np.isfinite(values.sum()))

@@ -153,7 +153,15 @@ def transformed(transformer: Any, X: Any) -> Floats:
     values = transformer.transform(X)
     if hasattr(values, "toarray"):
         values = values.toarray()
-    values = np.asarray(values, dtype=np.float64)
+    name, values = type(transformer).__name__, np.asarray(values)
+    if values.dtype.kind == "c":
+        raise ValueError(f"{name}.transform returned complex numbers; every candidate must be real.")
+    if values.ndim != 2 or len(values) != _num_samples(X):
+        raise ValueError(f"{name}.transform must return one row for each of the {_num_samples(X)} rows, got shape {values.shape}.")
+    try:
+        values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}.transform must return numbers, got an array of type {values.dtype}: {error}.") from error
     if not np.isfinite(values).all():
-        raise ValueError(f"{type(transformer).__name__}.transform returned NaN or infinity; every candidate must be finite.")
+        raise ValueError(f"{name}.transform returned NaN or infinity; every candidate must be finite.")
     return values

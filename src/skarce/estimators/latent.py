@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from skarce._parallel import blas_threads
+from skarce._scales import checked_scales
 from skarce._typing import Floats
 from skarce.designs import Design
 from skarce.estimators.base import SparseEstimator
@@ -46,7 +47,8 @@ class LatentEstimator(SparseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if takes_arrays(self._seeded_basis()):
-            return validate_data(probe, X, y, dtype=[np.float64, np.float32], **options)
+            X, y = validate_data(probe, X, y, dtype=[np.float64, np.float32], **options)
+            return checked_scales(X), y
         validate_data(probe, X, skip_check_array=True)
         check_consistent_length(X, y)
         return X, y

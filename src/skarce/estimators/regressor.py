@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from skarce._parallel import blas_threads
+from skarce._scales import check_targets, checked_scales
 from skarce._typing import Floats
 from skarce._validation import validated
 from skarce.designs import Design, RowBlocks, Rows
@@ -76,14 +77,18 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks with both X and y."
             )
-        if takes_arrays(self._seeded_basis()):
+        is_array = takes_arrays(self._seeded_basis())
+        if is_array:
             X, y = validated(probe, X, y, reset=is_first)
         else:
             validate_data(probe, X, skip_check_array=True, reset=is_first)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
-        return Rows(X, y[:, None] if y.ndim == 1 else y, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+        targets = y[:, None] if y.ndim == 1 else y
+        X = checked_scales(X, is_first=is_first) if is_array else X
+        check_targets(targets, is_first=is_first)
+        return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
 
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""
