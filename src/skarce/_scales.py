@@ -20,6 +20,10 @@ LEAST_WEIGHT, MOST_WEIGHT = 1e-15, 1e15  # the largest sample weight is in this 
 NEGLIGIBLE_WEIGHT = 1e-30  # a sample weight below this share of the largest is zero: it is far below the rounding of all sums
 SMALLEST_PARAMETER, LARGEST_PARAMETER = 1e-150, 1e150  # of parameters such as ridges, next to squared columns in range
 RANGE = f"{SMALLEST:g} to {LARGEST:g}"
+CANDIDATES_IN_RANGE = (
+    f"candidates must be finite and in the range {RANGE}. Scale the inputs, for instance with StandardScaler, or choose other "
+    "parameters of the basis."
+)
 
 
 def largest_of(values: Any) -> Floats:
@@ -46,6 +50,13 @@ def check_targets(targets: Floats, *, is_first: bool = True) -> None:
         _check(largest_of(targets), "y" if targets.shape[1] == 1 else "column {} of y", "Multiply y by {}.", is_first)
 
 
+def check_block(values: Floats) -> None:
+    """Raise a ValueError if candidates at some training rows are not finite or too large. They may be small: other rows may not."""
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # NaN if a value is NaN
+    if not largest <= LARGEST:
+        raise ValueError(f"a candidate has a value of {largest:.3g} at a training row, but {CANDIDATES_IN_RANGE}")
+
+
 def check_squares(squares: Floats, total: float, largest: Callable[[Indices], Floats], *, have_own_units: bool) -> None:
     """Raise a ValueError if candidates are out of range or not finite. `squares` are diag(Phi'W Phi), and `total` is the sum of W.
 
@@ -57,17 +68,14 @@ def check_squares(squares: Floats, total: float, largest: Callable[[Indices], Fl
         return
     if not np.isfinite(squares).all():
         wrong = int(np.flatnonzero(~np.isfinite(squares))[0])
-        raise ValueError(
-            f"candidate {wrong} is not finite, or so large that its squares overflow. Candidates must be in the range {RANGE}: "
-            "scale the inputs, for instance with StandardScaler, or choose other parameters of the basis."
-        )
+        raise ValueError(f"the squares of candidate {wrong} overflow, but {CANDIDATES_IN_RANGE}")
     name, remedy = "candidate {}", "Scale the inputs, for instance with StandardScaler, or choose other parameters of the basis."
     _check(np.sqrt(np.where(squares > LARGEST, squares / total, 0.0)), name, remedy)
     small = np.flatnonzero(squares < SMALLEST**2 * total)
     if len(small) == len(squares) or (have_own_units and len(small)):
         sizes = np.zeros(len(squares))
         sizes[small] = largest(small)
-        _check(sizes if have_own_units else sizes[sizes.argmax(keepdims=True)], name, remedy)
+        _check(sizes if have_own_units else np.full(1, sizes.max()), name, remedy)
 
 
 def negligible(total: float) -> float:
@@ -96,8 +104,8 @@ def check_parameter(name: str, given: Any, in_data_units: float) -> float:
     """Return a parameter in the units of the scaled data. Raise a ValueError if it is so far off that products would overflow."""
     if in_data_units != 0.0 and not SMALLEST_PARAMETER <= in_data_units <= LARGEST_PARAMETER:
         raise ValueError(
-            f"{name}={given!r} is {in_data_units:.3g} in units in which the target has a variance of about 1, but must be in the "
-            f"range {SMALLEST_PARAMETER:g} to {LARGEST_PARAMETER:g}. Choose a value near the scale of the data."
+            f"{name}={float(given):g} is {in_data_units:.3g} in units in which the target has a variance of about 1, but it must be in "
+            f"the range {SMALLEST_PARAMETER:g} to {LARGEST_PARAMETER:g}. Choose a value near the scale of the data."
         )
     return in_data_units
 

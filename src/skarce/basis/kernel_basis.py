@@ -290,16 +290,21 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and self.kernel not in known:
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
+        for name in ("degree", "coef0"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+                raise ValueError(f"{name} must be a finite number, got {value!r}.")
 
     def _check_narrowness(self) -> None:
         """Raise a ValueError if gamma is so large that squared distances between centers would overflow."""
         if not isinstance(self.kernel, str) or self.kernel not in DISTANCE_KERNELS:
             return
-        kernel = make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, None, self.origin_)
-        reach = np.max(np.broadcast_to(kernel.scale, len(self.origin_)) * largest_of(self.centers_ - self.origin_))
+        gamma = np.asarray(self.gamma_, dtype=np.float64)
+        factors = np.broadcast_to(gamma if self.kernel == "laplacian" else np.sqrt(gamma), len(self.origin_))
+        reach = float(np.max(factors * largest_of(self.centers_ - self.origin_)))
         if not reach < (most := FAR[self.centers_.dtype.char]):
             raise ValueError(
-                f"gamma={np.max(self.gamma_):.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
+                f"gamma={gamma.max():.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
                 f'most {most:g} can be computed. Choose a smaller gamma, or gamma="scale".'
             )
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils.extmath import row_norms
@@ -36,7 +36,15 @@ LARGEST_EXPONENT = 800.0  # exp(-800) is zero in double precision
 
 
 class Kernel(Protocol):
-    """A function k(x, c) that fills blocks."""
+    """A function k(x, c) that fills blocks.
+
+    Attributes
+    ----------
+    is_bounded : bool
+        Whether no value is above 1 in size, whatever the inputs are.
+    """
+
+    is_bounded: ClassVar[bool]
 
     def prepare_rows(self, X: Floats) -> Floats:
         """Return the rows in the form that `fill` takes."""
@@ -65,6 +73,8 @@ class _Distance:
 
     scale: Floats  # factor of the inputs: sqrt(gamma), one number or one per input
     origin: Floats
+
+    is_bounded: ClassVar[bool] = True
 
     def prepare_rows(self, X: Floats) -> Floats:
         return self._augmented(X, first=-1.0)
@@ -149,11 +159,13 @@ class Laplacian:
 
     scale: Floats  # gamma, one number or one per input
 
+    is_bounded: ClassVar[bool] = True
+
     def prepare_rows(self, X: Floats) -> Floats:
         with np.errstate(over="ignore"):
             scaled = (X * np.asarray(self.scale, dtype=X.dtype)).astype(X.dtype, copy=False)
         far = FAR[X.dtype.char]
-        return np.clip(scaled, -far, far, out=scaled)  # the kernel is zero there, and differences do not overflow
+        return np.asarray(np.clip(scaled, -far, far))  # the kernel is zero there, and differences do not overflow
 
     prepare_centers = prepare_rows
 
@@ -177,6 +189,8 @@ class Polynomial:
     gamma: float = 1.0
     coef0: float = 1.0
     degree: float = 3
+
+    is_bounded: ClassVar[bool] = False
 
     def prepare_rows(self, X: Floats) -> Floats:
         return X
@@ -219,6 +233,8 @@ class Linear(Polynomial):
 class Cosine:
     """x'c of inputs scaled to unit length. Rows that are zero stay zero."""
 
+    is_bounded: ClassVar[bool] = True
+
     def prepare_rows(self, X: Floats) -> Floats:
         sizes = np.abs(X).max(axis=1, initial=0.0, keepdims=True)  # rows near one first: their squares would overflow or underflow
         scaled = X / np.where(sizes > 0.0, sizes, 1.0).astype(X.dtype)
@@ -240,6 +256,8 @@ class UserKernel:
 
     function: Callable[..., Any]
     params: dict[str, Any] = field(default_factory=dict)
+
+    is_bounded: ClassVar[bool] = False
 
     def prepare_rows(self, X: Floats) -> Floats:
         return X

@@ -12,7 +12,7 @@ from skarce._scales import checked_scales
 from skarce._typing import Floats
 from skarce.designs import Design
 from skarce.estimators.base import SparseEstimator
-from skarce.estimators.on_basis import takes_arrays
+from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
 
@@ -32,9 +32,10 @@ class LatentEstimator(SparseEstimator):
         """
         check_is_fitted(self, "posterior_")
         X = self._checked_inputs(X)
-        with blas_threads(1):
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
-        mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+            mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+        check_finite(mean, std)
         return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
 
     def __sklearn_tags__(self) -> Any:

@@ -141,6 +141,16 @@ class OnBasis:
         return np.asarray(self.basis_.transform(X))
 
 
+def check_finite(*predictions: Floats) -> None:
+    """Raise a ValueError if predictions have overflowed, because queries are too far from the training data."""
+    wrong = ~np.logical_and.reduce([np.isfinite(values.reshape(len(values), -1)).all(axis=1) for values in predictions])
+    if wrong.any():
+        raise ValueError(
+            f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
+            f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
+        )
+
+
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)

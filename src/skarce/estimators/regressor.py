@@ -14,7 +14,7 @@ from skarce._typing import Floats
 from skarce._validation import validated
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import SparseEstimator, checked_weights
-from skarce.estimators.on_basis import takes_arrays
+from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
@@ -56,12 +56,16 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         if isinstance(X, RowBlocks):
             raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
         X = self._checked_inputs(X)
-        with blas_threads(1):
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             if not return_std:
-                return np.concatenate([self._mean(part) for part in self._parts(X)])
+                mean = np.concatenate([self._mean(part) for part in self._parts(X)])
+                check_finite(mean)
+                return mean
             augment = self._augmentation() if std == "augmented" else None
             means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
-            return np.concatenate(means), np.concatenate(stds)
+        mean, deviation = np.concatenate(means), np.concatenate(stds)
+        check_finite(mean, deviation)
+        return mean, deviation
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

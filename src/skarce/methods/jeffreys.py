@@ -33,6 +33,7 @@ from skarce.states.state import RESOLUTION
 PRUNED_EFFECT = 1e-12
 LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
 LEAST_RESIDUAL = 1e-30  # of the energy of the target: below this, nothing is left
+HIDING = 100.0  # a start with a ridge above this multiple of phi'phi has no effect of any candidate left, however clear it is
 
 
 class JeffreysEM:
@@ -159,6 +160,12 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fi
     require(len(usable), len(usable), what, "Use fewer candidates (KernelBasis(centers=500))")
     if not len(usable):
         return Fit(usable, np.empty(0), Outcome.CONVERGED)
+    largest = float(moments.gram.diagonal.max())
+    if initial_ridge > HIDING * largest:
+        raise ValueError(
+            f"initial_ridge={initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the candidates, "
+            f"or choose initial_ridge={0.01 * largest:.1g}."
+        )
     started = time.monotonic()
     state = JeffreysEM(moments, usable, initial_ridge)
     outcome = _iterate(state, journal, time.monotonic() - started)
