@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
 from skarce._scales import checked_counts, checked_scales, largest_of
 from skarce._typing import Floats, Indices
+from skarce._validation import quietly_validated
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
 from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
@@ -178,7 +179,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         self : KernelBasis
             The fitted basis.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = quietly_validated(self, X)
         X, weights = checked_scales(X), None
         if sample_weight is not None:
             weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
@@ -220,7 +221,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             One column for each center.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = quietly_validated(self, X, reset=False)
         evaluation = self.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 

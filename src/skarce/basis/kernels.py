@@ -165,7 +165,7 @@ class Laplacian:
         with np.errstate(over="ignore"):
             scaled = (X * np.asarray(self.scale, dtype=X.dtype)).astype(X.dtype, copy=False)
         far = FAR[X.dtype.char]
-        return np.asarray(np.clip(scaled, -far, far))  # the kernel is zero there, and differences do not overflow
+        return np.clip(scaled, -far, far)  # the kernel is zero there, and differences do not overflow
 
     prepare_centers = prepare_rows
 
@@ -196,7 +196,8 @@ class Polynomial:
         return X
 
     def prepare_centers(self, centers: Floats) -> Floats:
-        return centers * centers.dtype.type(self.gamma)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (centers * self.gamma).astype(centers.dtype, copy=False)
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
         with np.errstate(all="ignore"):  # who uses the values checks that they are finite
@@ -269,7 +270,7 @@ class UserKernel:
         out[...] = self._values(rows, centers)
 
     def diagonal(self, X: Floats) -> Floats:
-        return np.array([self._values(x[None], x[None])[0, 0] for x in X], dtype=float)
+        return np.array([float(self._values(x[None], x[None])[0, 0]) for x in X])
 
     def _values(self, rows: Floats, centers: Floats) -> Floats:
         """Call the function, and raise a ValueError unless it returns finite real numbers in the right shape."""

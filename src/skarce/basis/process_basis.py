@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skarce._typing import Floats
+from skarce._validation import quietly_validated
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
@@ -133,7 +134,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         """
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
-        X = validate_data(self, X, dtype=np.float64)
+        X = quietly_validated(self, X, dtype=np.float64)
         options = {**(self.width_params or {}), "covariance": "kernel"}
         kernels = KernelBasis(
             self.kernel, gamma=self.gamma, width_params=options, centers=self.centers, random_state=self.random_state
@@ -158,7 +159,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
             One column for each function.
         """
         check_is_fitted(self, "root_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = quietly_validated(self, X, dtype=np.float64, reset=False)
         return solve_triangular(self.root_, self.kernels_.transform(X).T, lower=True, check_finite=False).T
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from skarce._parallel import blas_threads
 from skarce._scales import checked_scales
 from skarce._typing import Floats
+from skarce._validation import quietly_validated
 from skarce.designs import Design
 from skarce.estimators.base import SparseEstimator
 from skarce.estimators.on_basis import check_finite, takes_arrays
@@ -48,7 +49,7 @@ class LatentEstimator(SparseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if takes_arrays(self._seeded_basis()):
-            X, y = validate_data(probe, X, y, dtype=[np.float64, np.float32], **options)
+            X, y = quietly_validated(probe, X, y, **options)
             return checked_scales(X), y
         validate_data(probe, X, skip_check_array=True)
         check_consistent_length(X, y)

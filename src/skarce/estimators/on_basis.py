@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce._validation import is_count
+from skarce._validation import is_count, quietly_validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis
 
 PREDICT_ROWS = 16_384
@@ -125,7 +125,7 @@ class OnBasis:
 
     def _checked_inputs(self, X: Any) -> Any:
         if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            return quietly_validated(self, X, reset=False)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
