@@ -104,8 +104,8 @@ def check_parameter(name: str, given: Any, in_data_units: float) -> float:
     """Return a parameter in the units of the scaled data. Raise a ValueError if it is so far off that products would overflow."""
     if in_data_units != 0.0 and not SMALLEST_PARAMETER <= in_data_units <= LARGEST_PARAMETER:
         raise ValueError(
-            f"{name}={float(given):g} is {in_data_units:.3g} in units in which the target has a variance of about 1, but it must be "
-            f"in the range {SMALLEST_PARAMETER:g} to {LARGEST_PARAMETER:g}. Choose a value near the scale of the data."
+            f"{name}={float(given):g} is {in_data_units:.3g} if the target has a variance of about 1, but it must be in the range "
+            f"{SMALLEST_PARAMETER:g} to {LARGEST_PARAMETER:g}. Choose a value near the scale of the data."
         )
     return in_data_units
 

@@ -12,7 +12,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
-from skarce._scales import checked_counts, checked_scales, largest_of
+from skarce._scales import RANGE, SMALLEST, checked_counts, checked_scales, largest_of
 from skarce._typing import Floats, Indices
 from skarce._validation import quietly_validated
 from skarce.basis import learners
@@ -205,6 +205,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
         self._check_narrowness()
+        self._check_underflow()
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -307,6 +308,18 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"gamma={gamma.max():.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
                 f'most {most:g} can be computed. Choose a smaller gamma, or gamma="scale".'
+            )
+
+    def _check_underflow(self) -> None:
+        """Raise a ValueError if every polynomial kernel is so small that its power may underflow to zero."""
+        if not isinstance(self.kernel, str) or self.kernel != "polynomial":
+            return
+        norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
+        largest = abs(self.gamma_) * norm * norm + abs(self.coef0)
+        if 0.0 < norm and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
+            raise ValueError(
+                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {RANGE}. Use "
+                'gamma="scale", or a larger gamma or coef0.'
             )
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:

@@ -248,7 +248,7 @@ class Cosine:
         np.matmul(rows, centers.T, out=out)
 
     def diagonal(self, X: Floats) -> Floats:
-        return X.any(axis=1).astype(np.float64)
+        return (np.abs(X).max(axis=1, initial=0.0) > 0.0).astype(np.float64)
 
 
 @dataclass(frozen=True)
