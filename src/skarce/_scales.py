@@ -39,7 +39,7 @@ def checked_scales(X: Any, *, is_first: bool = True, name: str = "X") -> Any:
     if not len(X):
         return X
     largest = largest_of(X)
-    _check(largest, f"column {{}} of {name}", "Multiply the column by {}, or use StandardScaler.", is_first)
+    _check(largest, f"column {{}} of {name}", "Scale the inputs: multiply the column by {}, or use StandardScaler.", is_first)
     is_extreme = X.dtype == np.float32 and ((largest > SINGLE_LARGEST) | ((largest > 0.0) & (largest < SINGLE_SMALLEST))).any()
     return X.astype(np.float64) if is_extreme else X
 

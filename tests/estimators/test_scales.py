@@ -124,7 +124,7 @@ def test_powers_of_two_give_the_same_model_to_the_last_digits(data):
 
 def test_one_column_out_of_range_is_named(data):
     X, y = data
-    with pytest.raises(ValueError, match=r"column 1 of X has a largest absolute value of .*e-170.*Multiply the column by 1e170"):
+    with pytest.raises(ValueError, match=r"column 1 of X has a largest absolute value of .*e-170.*multiply the column by 1e170"):
         RelevanceVectorRegressor("passthrough").fit(X * [1.0, 1e-170, 1.0], y)
     with pytest.raises(ValueError, match=r"column 1 of y has a largest absolute value of .*e\+90, .*Multiply y by 1e-91"):
         RelevanceVectorRegressor("passthrough").fit(X, np.column_stack([y, y * 1e90]))

@@ -315,8 +315,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         if not isinstance(self.kernel, str) or self.kernel != "polynomial":
             return
         norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
-        largest = abs(self.gamma_) * norm * norm + abs(self.coef0)
-        if 0.0 < norm and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
+        largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
+        if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
             raise ValueError(
                 f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {RANGE}. Use "
                 'gamma="scale", or a larger gamma or coef0.'

@@ -20,10 +20,12 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import GCV
 from skarce.designs.choice import ALL_ONE_BY_ONE, Access
+from skarce.designs.problem import Problem
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
+from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -145,6 +147,21 @@ class Jeffreys(MomentMethod):
     def access(self) -> Access:
         return ALL_ONE_BY_ONE
 
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        self._check_start(problem)
+        return super().run(problem, budget)
+
+    def _check_start(self, problem: Problem) -> None:
+        """Raise a ValueError if candidates are so small, in the units of the initial ridge, that it hides all of them."""
+        moments, design = problem.moments, problem.design
+        means = design.means(np.arange(moments.n_candidates))
+        largest = float((moments.gram.diagonal + design.n_samples * means**2).max(initial=0.0))
+        if largest > 0.0 and self.initial_ridge > HIDING * largest:
+            raise ValueError(
+                f"initial_ridge={self.initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the "
+                f"candidates, or choose initial_ridge={0.01 * largest:.1g}."
+            )
+
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_jeffreys(moments, journal, self.initial_ridge)
 
@@ -160,12 +177,6 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fi
     require(len(usable), len(usable), what, "Use fewer candidates (KernelBasis(centers=500))")
     if not len(usable):
         return Fit(usable, np.empty(0), Outcome.CONVERGED)
-    largest = float(moments.gram.diagonal.max())
-    if initial_ridge > HIDING * largest:
-        raise ValueError(
-            f"initial_ridge={initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the candidates, "
-            f"or choose initial_ridge={0.01 * largest:.1g}."
-        )
     started = time.monotonic()
     state = JeffreysEM(moments, usable, initial_ridge)
     outcome = _iterate(state, journal, time.monotonic() - started)
