@@ -156,7 +156,7 @@ class Jeffreys(MomentMethod):
         moments, design = problem.moments, problem.design
         means = design.means(np.arange(moments.n_candidates))
         largest = float((moments.gram.diagonal + design.n_samples * means**2).max(initial=0.0))
-        if largest > 0.0 and self.initial_ridge > HIDING * largest:
+        if moments.n_samples > 0.0 and 0.0 < HIDING * largest < self.initial_ridge:
             raise ValueError(
                 f"initial_ridge={self.initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the "
                 f"candidates, or choose initial_ridge={0.01 * largest:.1g}."
