@@ -36,12 +36,19 @@ def checked_scales(X: Any, *, is_first: bool = True, name: str = "X") -> Any:
 
     Raise a ValueError if a column of X is out of range. Later batches of a stream (`is_first=False`) may be small, but not large.
     """
-    if not len(X):
+    if not len(X) or _are_ordinary(X):
         return X
     largest = largest_of(X)
     _check(largest, f"column {{}} of {name}", "Scale the inputs: multiply the column by {}, or use StandardScaler.", is_first)
     is_extreme = X.dtype == np.float32 and ((largest > SINGLE_LARGEST) | ((largest > 0.0) & (largest < SINGLE_SMALLEST))).any()
     return X.astype(np.float64) if is_extreme else X
+
+
+def _are_ordinary(X: Floats) -> bool:
+    """Tell whether all columns are surely in range, by their sums of squares, which take a tenth of the time of their extremes."""
+    least, most = (SINGLE_SMALLEST, SINGLE_LARGEST) if X.dtype == np.float32 else (SMALLEST, LARGEST)
+    squares = np.einsum("ij,ij->j", X, X)
+    return bool((squares >= len(X) * least**2).all() and (squares <= most**2).all())
 
 
 def check_targets(targets: Floats, *, is_first: bool = True) -> None:
