@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
+from skarce._scales import RANGE, SMALLEST, checked_counts, checked_scales, largest_of
 from skarce._typing import Floats, Indices
+from skarce._validation import quietly_validated
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
-from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS, Kernel, make_kernel
+from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
 
 LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
@@ -41,8 +43,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
         Inverse squared width of the kernel.
 
-        - ``"scale"`` is ``1 / (n_features * X.var())``.
-        - ``"median"`` is 1 over the median squared distance between rows that differ.
+        - ``"scale"`` is ``1 / (n_features * X.var())``, or ``1 / (n_features * X.std())`` for ``"laplacian"``.
+        - ``"median"`` is 1 over the median squared distance between rows that differ, or over the median sum of absolute
+          differences for ``"laplacian"``.
         - ``"evidence"`` learns one width for all inputs from the targets.
         - ``"ard"`` learns one width for each input from the targets.
         - An array has one number for each input.
@@ -178,8 +181,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             The fitted basis.
         """
         twin = unfitted_twin(self)
-        X = validate_data(twin, X, dtype=[np.float64, np.float32])
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        X = checked_scales(quietly_validated(twin, X))
+        weights = None
+        if sample_weight is not None:
+            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         return become(self, twin.fit_checked(X, weights, y))
 
     def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
@@ -201,6 +206,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
+        self._check_narrowness()
+        self._check_underflow()
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -218,7 +225,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """
         fitted = snapshot(self)
         check_is_fitted(fitted)
-        X = validate_data(fitted, X, dtype=[np.float64, np.float32], reset=False)
+        X = quietly_validated(fitted, X, reset=False)
         evaluation = fitted.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 
@@ -271,6 +278,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             columns = self.center_indices_
             whole = columns is None or len(columns) == X.shape[1]
             return ColumnsEvaluation(X if whole else X[:, columns])
+        X = X.astype(np.result_type(X, self.centers_), copy=False)
         same = isinstance(self.kernel, str) and np.array_equal(X, self.centers_)
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)
 
@@ -287,6 +295,35 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and self.kernel not in known:
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
+        for name in ("degree", "coef0"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+                raise ValueError(f"{name} must be a finite number, got {value!r}.")
+
+    def _check_narrowness(self) -> None:
+        """Raise a ValueError if gamma is so large that squared distances between centers would overflow."""
+        if not isinstance(self.kernel, str) or self.kernel not in DISTANCE_KERNELS:
+            return
+        gamma = np.asarray(self.gamma_, dtype=np.float64)
+        factors = np.broadcast_to(gamma if self.kernel == "laplacian" else np.sqrt(gamma), len(self.origin_))
+        reach = float(np.max(factors * largest_of(self.centers_ - self.origin_)))
+        if not reach < (most := FAR[self.centers_.dtype.char]):
+            raise ValueError(
+                f"gamma={gamma.max():.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
+                f'most {most:g} can be computed. Choose a smaller gamma, or gamma="scale".'
+            )
+
+    def _check_underflow(self) -> None:
+        """Raise a ValueError if every polynomial kernel is so small that its power may underflow to zero."""
+        if not isinstance(self.kernel, str) or self.kernel != "polynomial":
+            return
+        norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
+        largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
+        if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
+            raise ValueError(
+                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {RANGE}. Use "
+                'gamma="scale", or a larger gamma or coef0.'
+            )
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
         if y is None:
@@ -315,7 +352,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     def _resolve_gamma(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Any:
         gamma = self.gamma
         if isinstance(gamma, str) and gamma in GAMMA_RULES:
-            return scale_gamma(X, weights) if gamma == "scale" else median_gamma(X, weights, rng)
+            absolute = self.kernel == "laplacian"
+            return scale_gamma(X, weights, absolute) if gamma == "scale" else median_gamma(X, weights, rng, absolute)
         if isinstance(gamma, Real) and not isinstance(gamma, bool):
             if not 0.0 < float(gamma) < np.inf:
                 raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
@@ -340,7 +378,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         centers = check_array(self.centers, dtype=[np.float64, np.float32], input_name="centers")
         if centers.shape[1] != X.shape[1]:
             raise ValueError(f"centers must have {X.shape[1]} columns like X, got shape {centers.shape}.")
-        return centers, None
+        return checked_scales(centers, name="centers"), None
 
     def _landmarks(self, X: Floats, weights: Floats | None, n_landmarks: int, rng: np.random.RandomState) -> tuple[Floats, Indices]:
         if n_landmarks < 1:

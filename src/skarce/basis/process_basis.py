@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._typing import Floats
+from skarce._validation import quietly_validated
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
@@ -135,7 +136,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
         twin = unfitted_twin(self)
-        X = validate_data(twin, X, dtype=np.float64)
+        X = quietly_validated(twin, X, dtype=np.float64)
         options = {**(self.width_params or {}), "covariance": "kernel"}
         kernels = KernelBasis(
             self.kernel, gamma=self.gamma, width_params=options, centers=self.centers, random_state=self.random_state
@@ -161,7 +162,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         """
         fitted = snapshot(self)
         check_is_fitted(fitted, "root_")
-        X = validate_data(fitted, X, dtype=np.float64, reset=False)
+        X = quietly_validated(fitted, X, dtype=np.float64, reset=False)
         return solve_triangular(fitted.root_, fitted.kernels_.transform(X).T, lower=True, check_finite=False).T
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

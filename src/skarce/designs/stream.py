@@ -14,7 +14,7 @@ from skarce.designs.choice import IN_BATCHES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
-from skarce.moments.passes import BLOCK_BYTES, Center, filled
+from skarce.moments.passes import BLOCK_BYTES, Center, check_candidates, filled
 
 KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 
@@ -105,5 +105,6 @@ class StreamDesign(Design):
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output. The Gram matrix is always whole."""
         about_mean = self.fit_intercept
+        check_candidates(self._sums.raw_squares, self.n_samples, tuple)  # the rows are gone, so there is nothing to evaluate
         self._center = Center(self._sums.candidate_means * about_mean, self._sums.target_means * about_mean)
         return self._sums.moments(about_mean=about_mean)

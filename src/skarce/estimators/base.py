@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
+from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
 from skarce.estimators.on_basis import OnBasis, print_progress
@@ -138,9 +139,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     """Return sample weights as counts, or None. Warn if they look like relative weights."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
-    if not weights.sum() > 0.0:
-        raise ValueError("sample_weight must not be zero for every row.")
+    weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True))
     n_rows, total = int((weights > 0.0).sum()), float(weights.sum())
     if total < 0.5 * n_rows:  # weights that sum to one are a common habit
         warnings.warn(

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
+from skarce._scales import checked_counts
 from skarce._typing import Floats, Indices
 from skarce._validation import is_missing
 from skarce.designs import Design, Rows
@@ -101,7 +102,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             )
         classes, codes = np.unique(y, return_inverse=True)
         counts = np.ones(len(y)) if weights is None else weights
-        counts = counts * self._class_weights(classes, codes, counts)[codes]
+        counts = checked_counts(counts * self._class_weights(classes, codes, counts)[codes])
         targets = _targets(codes, len(classes))
         return Rows(X, targets, None if (counts == 1.0).all() else counts, labels=y, is_one_output=len(classes) == 2)
 

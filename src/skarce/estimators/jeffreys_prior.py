@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.jeffreys import Jeffreys
 
@@ -155,4 +156,4 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, got {given!r}.")
-        return Jeffreys(float(given))
+        return Jeffreys(check_parameter("initial_ridge", given, float(given)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.local_ridge import LocalRidge
 
@@ -152,4 +153,5 @@ class LocalRidgeRegressor(SparseRegressorBase):
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if given is not None and not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
-        return LocalRidge(None if given is None else float(given), self.readmit)
+        ridge = None if given is None else check_parameter("initial_ridge", given, float(given))
+        return LocalRidge(ridge, self.readmit)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce._validation import is_count
+from skarce._validation import is_count, quietly_validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis
 
 PREDICT_ROWS = 16_384
@@ -123,7 +123,7 @@ class OnBasis:
 
     def _checked_inputs(self, X: Any) -> Any:
         if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            return quietly_validated(self, X, reset=False)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
@@ -137,6 +137,16 @@ class OnBasis:
             evaluation = self.basis_.on(X)
             return evaluation.columns(np.arange(evaluation.n_candidates))
         return np.asarray(self.basis_.transform(X))
+
+
+def check_finite(*predictions: Floats) -> None:
+    """Raise a ValueError if predictions have overflowed, because queries are too far from the training data."""
+    wrong = ~np.logical_and.reduce([np.isfinite(values.reshape(len(values), -1)).all(axis=1) for values in predictions])
+    if wrong.any():
+        raise ValueError(
+            f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
+            f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
+        )
 
 
 def takes_arrays(basis: Any) -> bool:

@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from skarce._scales import check_targets, checked_counts
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
@@ -230,11 +231,10 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         targets = column_or_1d(y, warn=True).astype(np.float64)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weights.any():
-                raise ValueError("sample_weight must not be zero for every row.")
+            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         likelihood = self._likelihood()
         likelihood.check_targets(targets)
         likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
+        check_targets(targets[:, None])
         stabilized, relative = variance_stabilized(targets, weights)
         return Rows(X, targets[:, None], weights, for_widths=Rows(X, stabilized[:, None], relative))

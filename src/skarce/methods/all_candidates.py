@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.one_precision import fit_of_all
@@ -41,7 +42,9 @@ class PriorEvidence(IndividualEvidence):
 
     def scaled(self, target_scale: float) -> Self:
         variance = self.weight_variance
-        return self if variance is None else replace(self, weight_variance=variance * target_scale**2)
+        if variance is None:
+            return self
+        return replace(self, weight_variance=check_parameter("weight_variance", variance, variance * target_scale**2))
 
     def score(self, members: Members, n_samples: float) -> float:
         if self.weight_variance is None:

@@ -20,10 +20,12 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import GCV
 from skarce.designs.choice import ALL_ONE_BY_ONE, Access
+from skarce.designs.problem import Problem
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
+from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -33,6 +35,7 @@ from skarce.states.state import RESOLUTION
 PRUNED_EFFECT = 1e-12
 LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
 LEAST_RESIDUAL = 1e-30  # of the energy of the target: below this, nothing is left
+HIDING = 100.0  # a start with a ridge above this multiple of phi'phi has no effect of any candidate left, however clear it is
 
 
 class JeffreysEM:
@@ -143,6 +146,21 @@ class Jeffreys(MomentMethod):
     @property
     def access(self) -> Access:
         return ALL_ONE_BY_ONE
+
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        self._check_start(problem)
+        return super().run(problem, budget)
+
+    def _check_start(self, problem: Problem) -> None:
+        """Raise a ValueError if candidates are so small, in the units of the initial ridge, that it hides all of them."""
+        moments, design = problem.moments, problem.design
+        means = design.means(np.arange(moments.n_candidates))
+        largest = float((moments.gram.diagonal + design.n_samples * means**2).max(initial=0.0))
+        if moments.n_samples > 0.0 and 0.0 < HIDING * largest < self.initial_ridge:
+            raise ValueError(
+                f"initial_ridge={self.initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the "
+                f"candidates, or choose initial_ridge={0.01 * largest:.1g}."
+            )
 
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_jeffreys(moments, journal, self.initial_ridge)

@@ -57,7 +57,9 @@ class _Fit:
     def _p_values(gain: Floats, residual: Floats | float, freedom: float) -> Floats:
         if freedom < 1.0:
             return np.ones(len(gain))
-        return stats.f.sf(gain * freedom / np.maximum(residual, 1e-300), 1.0, freedom)
+        with np.errstate(over="ignore"):  # an exact fit has an infinite F, and p = 0
+            statistic = gain * freedom / np.maximum(residual, 1e-300)
+        return stats.f.sf(statistic, 1.0, freedom)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array
 
 from skarce._parallel import blas_threads
+from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.width_evidence import COVARIANCES
@@ -170,7 +171,11 @@ def learn_widths(
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    X, weights = checked_scales(X), None
+    check_targets(y.reshape(len(y), -1))
+    if sample_weight is not None:
+        weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+    centers = None if centers is None else _checked_centers(centers, X.shape[1])
     rng = check_random_state(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
@@ -289,6 +294,13 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
         )
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
+
+
+def _checked_centers(centers: Any, n_features: int) -> Floats:
+    centers = check_array(centers, dtype=np.float64, input_name="centers")
+    if centers.shape[1] != n_features:
+        raise ValueError(f"centers must have {n_features} columns like X, got shape {centers.shape}.")
+    return np.asarray(checked_scales(centers, name="centers"))
 
 
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.gcv import GCV
 from skarce.designs.choice import ALL_ONE_BY_ONE, ONE_BY_ONE, Access
@@ -66,7 +67,9 @@ class LaplaceGCV(GCV):
 
     def scaled(self, target_scale: float) -> Self:
         """Return the criterion for a scaled target. Penalties are in the units of phi't."""
-        penalties = None if self.penalties is None else tuple(penalty * target_scale for penalty in self.penalties)
+        penalties = self.penalties
+        if penalties is not None:
+            penalties = tuple(check_parameter("penalty", penalty, penalty * target_scale) for penalty in penalties)
         return replace(self, penalties=penalties, target_scale=self.target_scale * target_scale)
 
     def score(self, members: Members, n_samples: float) -> float:

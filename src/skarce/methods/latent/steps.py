@@ -96,7 +96,8 @@ class Remaining:
         # q = explained/spread and s = 1/spread - alpha, both times the spread
         helps = explained > 1.0 - precisions * spread + 2.0 * model.penalty_rates * spread
         positions = np.flatnonzero(self._is_left & ~(helps & (precisions < precision_range(model)[1])))
-        gains = model.penalties - 0.5 * (np.log(precisions * spread) + explained)
+        # Rounding may leave a spread of zero or less if functions depend on each other.
+        gains = model.penalties - 0.5 * (np.log(np.maximum(precisions * spread, np.finfo(float).tiny)) + explained)
         return positions, gains[positions]
 
     def remove(self, position: int) -> None:
