@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +112,7 @@ class Walk:
         self.best = self.here()
         self._standing = Standing(len(self), self.worth, needed)
         self._trail = Trail(self.state, self.worth)
+        self._checked = time.monotonic()
 
     def __len__(self) -> int:
         return len(self.state)
@@ -119,7 +121,7 @@ class Walk:
 
     def add_best(self, *, remember: bool = True) -> bool:
         """Add the best usable candidate. Return False if there is none."""
-        self._check_limits()
+        self.check_limits()
         # A constant candidate explains nothing, whatever a criterion says about it.
         ranking = np.where(self.moments.gram.diagonal > 0.0, self.criterion.ranking(self.state), 0.0)
         candidate = first_of_the_best(ranking) if len(ranking) else -1
@@ -151,7 +153,7 @@ class Walk:
 
     def remove(self, position: int, *, remember: bool = True) -> None:
         """Remove the function at this position."""
-        self._check_limits()
+        self.check_limits()
         candidate = int(self.state.active[position])
         self.state.remove(position)
         self._refresh_and_settle()
@@ -177,6 +179,8 @@ class Walk:
         """Come back to a place. The journal notes how many rows back it is."""
         if self.journal.n_rows == place.row:
             return
+        if self.journal.n_steps >= self.journal.budget.max_steps:  # even this is a step; `found` knows the best model
+            raise LimitReachedError(Outcome.STEP_LIMIT)
         self.state.restore(place.snapshot)
         self._trail.break_off()
         self.worth, self.score = place.worth, place.score
@@ -229,8 +233,10 @@ class Walk:
         cap = self.journal.budget.max_active
         return 0 if cap is None else max(size - cap, 0)
 
-    def _check_limits(self) -> None:
-        limit = self.journal.exhausted()
+    def check_limits(self) -> None:
+        """Raise a `LimitReachedError` if a limit forbids another operation that takes as long as the last one."""
+        now = time.monotonic()
+        limit, self._checked = self.journal.exhausted(ahead=now - self._checked), now
         if limit is not None:
             raise LimitReachedError(limit)
 
