@@ -18,7 +18,7 @@ from skarce.posteriors.variational import VariationalPosterior
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from skarce.states.state import DEPENDENT, resolved_energy
+from skarce.states.state import DEPENDENT, left_of, resolved_energy
 
 
 class _Fit:
@@ -28,7 +28,7 @@ class _Fit:
         self.moments, self.active = moments, active
         self._lower = cholesky_of_nearly_singular(moments.gram.block(active, active))
         self._explained = solve_lower(self._lower, moments.projections[active])
-        self.residual = max(resolved_energy(moments) - float(self._explained @ self._explained), 0.0)
+        self.residual = left_of(resolved_energy(moments), self._explained)
         self.freedom = moments.n_samples - len(active)
 
     @property
@@ -101,8 +101,9 @@ def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: floa
             f'direction="backward" begins with all {len(active)} candidates and needs more rows than that, got '
             f'{moments.n_samples:.0f}. Use direction="both".'
         )
+    watch, seen = journal.stopwatch(), {active.tobytes()}
     while True:
-        limit = journal.exhausted()
+        limit = watch.exhausted()
         if limit is not None:
             outcome = limit
             break
@@ -124,8 +125,12 @@ def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: floa
         best = int(p_values.argmin())
         if not p_values[best] < enter:
             break
-        active = np.append(active, best)
-        fit = _Fit(moments, active)
+        larger = np.append(active, best)
+        if (key := np.sort(larger).tobytes()) in seen:  # it has left this set before: the two tests differ only by rounding
+            outcome = Outcome.ILL_CONDITIONED
+            break
+        seen.add(key)
+        active, fit = larger, _Fit(moments, larger)
         journal.note("add", best, fit.score, len(active))
     noise = fit.residual / max(fit.freedom, 1.0)
     return Fit(active, np.zeros(len(active)), outcome, noise=noise)

@@ -30,9 +30,7 @@ class Adjustable(Protocol):
         ...
 
 
-def settle(
-    model: Model, tolerance: float, max_steps: int, is_late: Callable[[], bool] = lambda: False
-) -> tuple[Model, bool]:
+def settle(model: Model, tolerance: float, max_steps: int, is_late: Callable[[], bool] = lambda: False) -> tuple[Model, bool]:
     """Remove superfluous functions and take a step, in turn, until a step promises at most `tolerance` or the time is over.
 
     Return the model, and whether the steps ended that way with all functions kept. Functions that the last step made superfluous

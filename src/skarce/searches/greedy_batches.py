@@ -21,6 +21,7 @@ from skarce.states.state import State, resolved_energy
 
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
+
 @dataclass(frozen=True)
 class GreedyBatches(Search):
     r"""Add functions in greedy batches, and move all ridges together by Newton steps. This is the fast schedule.
@@ -166,9 +167,7 @@ class GreedyBatches(Search):
         except NotPositiveDefiniteError:
             state.refresh()  # this removes dependent functions; joint steps would gain nothing
             return True
-        settled = joint_steps(
-            criterion, block, n_samples, tolerance, max_steps, is_late=lambda: journal.exhausted() is not None
-        )
+        settled = joint_steps(criterion, block, n_samples, tolerance, max_steps, is_late=lambda: journal.exhausted() is not None)
         if settled.block is block:
             return settled.converged
         state.keep(settled.positions, settled.block.ridges)

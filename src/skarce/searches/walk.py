@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,7 +111,7 @@ class Walk:
         self.best = self.here()
         self._standing = Standing(len(self), self.worth, needed)
         self._trail = Trail(self.state, self.worth)
-        self._checked = time.monotonic()
+        self._stopwatch = journal.stopwatch()
 
     def __len__(self) -> int:
         return len(self.state)
@@ -193,13 +192,28 @@ class Walk:
             self.best = self.here()
 
     def found(self, outcome: Outcome) -> Fit:
-        """Return the best model of all as a fit."""
+        """Return the best model of all as a fit. It has at most `max_active` functions, even if a limit ended the way down to them."""
+        cap = self.journal.budget.max_active
+        if cap is not None and len(self.best) > cap:
+            self._keep_what_fits(cap)
         size, ridges, mixing = len(self.best), self.best.ridges, None
         if self.criterion.has_final_penalty:
             if not np.array_equal(self.state.active[:size], self.best.active):
                 self.state.restore(self.best.snapshot)
             ridges, mixing = self.criterion.penalty(self.state, size)
         return Fit(self.best.active, ridges, outcome, mixing, self.best.noise, nested=self._trail.nested())
+
+    def _keep_what_fits(self, size: int) -> None:
+        """Reduce the best model to the `size` functions that cost most to remove. The others leave at once."""
+        self.state.restore(self.best.snapshot)
+        costs = -self.criterion.removal_gains(self.state, np.arange(len(self)), self.moments.n_samples)
+        costs[np.isin(self.state.active, self.always_in)] = np.inf
+        kept = np.sort(np.argsort(-costs, kind="stable")[:size])
+        self.state.keep(kept, self.state.ridges[kept])
+        self.criterion.settle(self.state)
+        self._trail.break_off()
+        self._judge()
+        self.best = self.here()
 
     # When to stop --------------------------------------------------------------------------------------------------------
 
@@ -235,8 +249,7 @@ class Walk:
 
     def check_limits(self) -> None:
         """Raise a `LimitReachedError` if a limit forbids another operation that takes as long as the last one."""
-        now = time.monotonic()
-        limit, self._checked = self.journal.exhausted(ahead=now - self._checked), now
+        limit = self._stopwatch.exhausted()
         if limit is not None:
             raise LimitReachedError(limit)
 

@@ -12,6 +12,8 @@ variance the first iterate is the ridge estimate with mu. From there, the penalt
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -68,12 +70,12 @@ class LaplaceIRLS:
         self.members, self.gram, self.projections, self.weights, self.magnitudes = whole
         return after
 
-    def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
-        """Iterate until J falls by at most `tol` times itself. Returns the number of steps."""
+    def minimize(self, penalty: float, tol: float, max_steps: int, is_late: Callable[[], bool] = lambda: False) -> int:
+        """Iterate until J falls by at most `tol` times itself, or until it is late. Returns the number of steps, at least one."""
         score = np.inf
         for step in range(max_steps):
             before, score = score, self.step(penalty)
-            if not len(self.members) or before - score <= tol * abs(score):
+            if not len(self.members) or not before - score > tol * abs(score) or is_late():
                 return step + 1
         return max_steps
 

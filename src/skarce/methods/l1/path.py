@@ -129,7 +129,7 @@ class Solver(Protocol):
     @property
     def magnitudes(self) -> Floats: ...
 
-    def minimize(self, penalty: float, tol: float, max_steps: int) -> int: ...
+    def minimize(self, penalty: float, tol: float, max_steps: int, is_late: Callable[[], bool] = ...) -> int: ...
 
 
 class PathPoint(NamedTuple):
@@ -154,7 +154,8 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
         model, outcome = follow.down(L1ActiveSet(moments))
     else:
         model, outcome = follow.up(lambda: _all_candidates(moments))
-    follow.note("choose", model)
+    if journal.n_steps < journal.budget.max_steps:
+        follow.note("choose", model)
     # The weights of a minimizer are known to all digits. Those of the iteration follow from its ridges.
     return Fit(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
 
@@ -258,8 +259,15 @@ class _Follow:
 
     def _at(self, state: Solver, penalty: float) -> PathPoint:
         budget = self._journal.budget
-        steps = state.minimize(penalty, budget.tol, budget.max_steps)
-        limit = Outcome.STEP_LIMIT if steps >= budget.max_steps else None
+        is_late, watch = False, self._journal.stopwatch()
+
+        def asked() -> bool:
+            nonlocal is_late
+            is_late = is_late or watch.exhausted() is Outcome.TIME_LIMIT
+            return is_late
+
+        steps = state.minimize(penalty, budget.tol, budget.max_steps, asked)
+        limit = Outcome.TIME_LIMIT if is_late else Outcome.STEP_LIMIT if steps >= budget.max_steps else None
         return PathPoint(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
     def _consider(self, model: PathPoint) -> None:

@@ -117,7 +117,7 @@ class RobustLeastSquares(Method[RobustFit]):
         freedom = self.degrees_of_freedom
         now = FIRST_FREEDOM if freedom is None else freedom
         design, counts = problem.design, problem.design.rows.row_weights
-        weights = _first_weights(design, problem.output, now, counts)
+        weights, watch = _first_weights(design, problem.output, now, counts, journal), journal.stopwatch()
         judge = self.inner.judge(problem)
         best: RobustFit | None = None
         stop: Outcome | None = None
@@ -135,10 +135,10 @@ class RobustLeastSquares(Method[RobustFit]):
                 gain < 0.0
             ):  # the prior has moved with the norms of the weighted candidates, and that cost more than the round gained
                 break
-            best, stop = robust, journal.exhausted()
+            best = robust
             if number >= FRESH_ROUNDS - 1:
                 journal.note("reweigh", -1, best.bound, len(fit.active))
-            if stop is not None or gain < GAIN:
+            if gain < GAIN or (stop := watch.exhausted()) is not None:
                 break
         else:
             stop = Outcome.STEP_LIMIT
@@ -152,13 +152,15 @@ def _weighted(problem: Problem, factors: Floats) -> Problem:
     return Problem(design, 0, problem.likelihood, moments.scaled(problem.target_scale), problem.target_scale)
 
 
-def _first_weights(design: Design, output: int, freedom: float, counts: Floats) -> Floats:
+def _first_weights(design: Design, output: int, freedom: float, counts: Floats, journal: Journal) -> Floats:
     """Return row weights from reweighted least squares, with the scale from the median residual.
 
-    If there are too many candidates for the rows, all weights are one.
+    If there are too many candidates for the rows, all weights are one. The rounds end early if no time is left for a fit.
     """
-    weights = np.ones(len(counts))
+    weights, watch = np.ones(len(counts)), journal.stopwatch()
     for _ in range(FIRST_ROUNDS):
+        if watch.exhausted(1.0 + FRESH_ROUNDS) is not None:
+            break
         weighted, moments = design.reweighted(output, weights)
         usable = np.flatnonzero(moments.gram.diagonal > 0.0)
         if 2 * len(usable) > moments.n_samples:

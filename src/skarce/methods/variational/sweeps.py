@@ -126,7 +126,8 @@ def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) 
     kept = np.flatnonzero(data.determined(at) > RELEVANT)
     found = Fit(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.norms**2)[kept], outcome)
     # The limit of the sweeps: these candidates, with the best weights and noise for these ridges.
-    journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
+    if journal.n_steps < journal.budget.max_steps:
+        journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
     return found
 
 
