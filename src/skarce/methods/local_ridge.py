@@ -61,7 +61,7 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
         return Fit.empty(Outcome.CONVERGED)
     local, watch = moments.restricted_to(usable), journal.stopwatch()
     model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
-    outcome = watch.exhausted(FINAL_SHARE) or _cycle_until_settled(model, local, journal, readmit)
+    outcome = watch.exhausted(1.0 + FINAL_SHARE) or _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.budget.room(model.size) == 0:
         kept = np.argsort(-model.effects(), kind="stable")[: journal.budget.max_active]

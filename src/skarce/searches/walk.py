@@ -103,6 +103,7 @@ class Walk:
         self.criterion, self.moments, self.journal = criterion, moments, journal
         self.always_in = np.empty(0, dtype=np.intp) if always_in is None else always_in
         self.n_basis, self.needed = n_basis, needed
+        self._stopwatch = journal.stopwatch()  # a step takes about as long as making the state of the start
         self.state = criterion.new_state(moments, *(start or ()))
         self._n_operations = 0
         self.score = self.worth = -np.inf
@@ -111,7 +112,6 @@ class Walk:
         self.best = self.here()
         self._standing = Standing(len(self), self.worth, needed)
         self._trail = Trail(self.state, self.worth)
-        self._stopwatch = journal.stopwatch()
 
     def __len__(self) -> int:
         return len(self.state)
@@ -192,7 +192,7 @@ class Walk:
             self.best = self.here()
 
     def found(self, outcome: Outcome) -> Fit:
-        """Return the best model of all as a fit. It has at most `max_active` functions, even if a limit ended the way down to them."""
+        """Return the best model of all as a fit, with at most `max_active` functions even if a limit ended the way down to them."""
         cap = self.journal.budget.max_active
         if cap is not None and len(self.best) > cap:
             self._keep_what_fits(cap)

@@ -134,14 +134,20 @@ class Stopwatch:
         The record of the search, with its limits.
     first : float, default=0.0
         An estimate of the duration of the first step in seconds.
+
+    Attributes
+    ----------
+    seconds : float
+        The duration of the last step.
     """
 
     def __init__(self, journal: Journal, first: float = 0.0) -> None:
         self._journal = journal
+        self.seconds = first
         self._started = time.monotonic() - first
 
     def exhausted(self, steps: float = 1.0) -> Outcome | None:
         """Return the limit that forbids `steps` more steps of the length of the last one. The next step begins now."""
         now = time.monotonic()
-        before, self._started = self._started, now
-        return self._journal.exhausted(ahead=steps * (now - before))
+        self.seconds, self._started = now - self._started, now
+        return self._journal.exhausted(ahead=steps * self.seconds)

@@ -20,6 +20,7 @@ from scipy.linalg import lapack
 from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._typing import Floats, Indices
 
+LEAST_FALL = 1e-10  # relative: functions that leave slow the iteration down without end, and what they change is negligible
 PRUNED_NORM = 1e-6  # a function leaves if its norm |a| |phi| is at most this share of the largest, or of the norm of the target
 
 
@@ -75,7 +76,7 @@ class LaplaceIRLS:
         score = np.inf
         for step in range(max_steps):
             before, score = score, self.step(penalty)
-            if not len(self.members) or not before - score > tol * abs(score) or is_late():
+            if not len(self.members) or not before - score > max(tol, LEAST_FALL) * abs(score) or is_late():
                 return step + 1
         return max_steps
 
