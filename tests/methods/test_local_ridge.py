@@ -91,7 +91,8 @@ def test_no_candidate_that_varies_gives_the_mean(basis):
     np.testing.assert_allclose(model.predict(np.ones((2, 3))), y.mean())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [14, 21, 40, 49, 54, 56, 62, 64])
 def test_columns_of_very_different_lengths_are_all_found(seed):
     """Updates by rank one lose all digits of the short columns, whose variance is then a division by zero."""
     rng = np.random.default_rng(seed)

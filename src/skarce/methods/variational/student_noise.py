@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, seconds_to_invert, solve_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
@@ -118,22 +118,21 @@ class RobustLeastSquares(Method[RobustFit]):
         now = FIRST_FREEDOM if freedom is None else freedom
         design, counts = problem.design, problem.design.rows.row_weights
         weights, watch = _first_weights(design, problem.output, now, counts, journal), journal.stopwatch()
-        judge = self.inner.judge(problem)
+        judge, limits = self.inner.judge(problem), _earlier(budget, problem)
         best: RobustFit | None = None
         stop: Outcome | None = None
         for number in range(MOST_ROUNDS):
             weighted = _weighted(problem, weights)
             last = best if number >= FRESH_ROUNDS else None
-            fit = self.inner.resumed(judge, weighted.moments, last, Journal(replace(budget, verbose=0)))
+            fit = self.inner.resumed(judge, weighted.moments, last, Journal(limits))
             rows = _Rows.of(weighted, fit, self._form, counts)
             if freedom is None:
                 now = _best_freedom(rows, now)
             weights = row_weights(rows.distances, now)
             robust = RobustFit(**vars(replace(fit, noise=rows.noise)), weighted=weighted, freedom=now, bound=rows.bound(now))
             gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
-            if (
-                gain < 0.0
-            ):  # the prior has moved with the norms of the weighted candidates, and that cost more than the round gained
+            # The prior has moved with the norms of the weighted candidates, and that cost more than the round gained.
+            if gain < 0.0:
                 break
             best = robust
             if number >= FRESH_ROUNDS - 1:
@@ -144,6 +143,12 @@ class RobustLeastSquares(Method[RobustFit]):
             stop = Outcome.STEP_LIMIT
         assert best is not None
         return best if stop is None else replace(best, outcome=stop)
+
+
+def _earlier(budget: Budget, problem: Problem) -> Budget:
+    """Return the limits of a fit within a round. It is followed by the spread of its rows and by the posterior."""
+    seconds = 2.0 * seconds_to_invert(min(problem.moments.n_candidates, int(problem.moments.n_samples)))
+    return replace(budget, verbose=0, deadline=None if budget.deadline is None else budget.deadline - seconds)
 
 
 def _weighted(problem: Problem, factors: Floats) -> Problem:
