@@ -54,6 +54,7 @@ EVERY_REGRESSOR = {
     "L1, not finished": LaplacePriorRegressor(BASIS, finish=False),
     "Jeffreys": JeffreysPriorRegressor(BASIS),
     "stepwise": StepwiseRegressor(BASIS),
+    "stepwise, backward": StepwiseRegressor(KernelBasis(gamma=1.0, centers=20), direction="backward"),
     "variational": VBLSRegressor(BASIS),
     "variational, sweeps": VBLSRegressor(BASIS, solver="em"),
     "variational, shared": VBLSRegressor(BASIS, prior="shared"),
