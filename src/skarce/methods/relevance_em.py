@@ -57,7 +57,7 @@ def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: J
     require(len(usable), len(usable), what, "Use solver='fast', or fewer candidates (KernelBasis(centers=500))")
     local = moments.restricted_to(usable)
     active, ridges, limit = _iterate(criterion, local, journal)
-    active, ridges = _capped(criterion, local, active, ridges, journal.budget.max_active)
+    active, ridges = _capped(criterion, local, active, ridges, journal)
     start = (usable[active], ridges)
     if limit is not None:
         return Fit(*start, limit)
@@ -65,9 +65,10 @@ def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: J
 
 
 def _capped(
-    criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
+    criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, journal: Journal
 ) -> tuple[Indices, Floats]:
-    """Take out the function that is missed least, until at most `max_active` are left."""
+    """Take out the function that is missed least, until at most `max_active` are left. Without time, take out all at once."""
+    max_active = journal.budget.max_active
     if max_active is None or len(active) <= max_active:
         return active, ridges
     members = Remaining(
@@ -75,6 +76,9 @@ def _capped(
     )
     while len(members.kept) > max_active:
         gains = criterion.removal_gains(members, members.kept, moments.n_samples)
+        if journal.exhausted() is Outcome.TIME_LIMIT:
+            kept = np.sort(members.kept[np.argsort(gains, kind="stable")[:max_active]])
+            return active[kept], ridges[kept]
         members.remove(int(members.kept[gains.argmax()]))
     return active[members.kept], ridges[members.kept]
 
