@@ -39,7 +39,7 @@ class FastGCVRegressor(SparseRegressorBase):
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
         Tolerance. The fit has converged if no single change lowers (N/2) log V by more than `tol`. This is about the scale of a log
-        evidence. In relative terms, V would fall by less than 2 tol / N.
+        evidence. In relative terms, V would fall by less than 2 tol / N. Gains below 1e-9 are rounding and never count.
     max_iter : int, default=100000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None

@@ -38,8 +38,8 @@ class LocalRidgeRegressor(SparseRegressorBase):
         Maximum number of basis functions. With several targets, the limit applies to each target. The functions with the largest
         effect are kept.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The first factorization of all
-        candidates and the final model take extra time: some seconds for thousands of candidates.
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The model with all candidates is always
+        computed, which takes some seconds for thousands of candidates.
     moments : {"auto", "whole", "columns"}, default="auto"
         How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model

@@ -34,7 +34,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
-        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
+        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`. Gains below
+        1e-9 are rounding and never count.
     max_iter : int, default=100000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None

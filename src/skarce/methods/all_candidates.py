@@ -135,12 +135,12 @@ def run_all_candidates(moments: Moments, journal: Journal, weight_variance: floa
         return Fit.empty(Outcome.CONVERGED)
     n_usable, most = len(full.candidates), journal.budget.max_active
     if most is not None and most < n_usable:
-        kept = _strongest(moments, full.candidates, full.ridge, most)
+        kept = strongest(moments, full.candidates, full.ridge, most)
         return Fit(kept, np.full(most, full.ridge), Outcome.SIZE_LIMIT)
     return Fit(full.candidates, np.full(n_usable, full.ridge), full.outcome, weights=full.weights)
 
 
-def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
+def strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
     """Return the candidates of largest effect w^2 / h. The effect is how much t'P t rises if one of them is taken out."""
     matrix = moments.gram.block(candidates, candidates)
     matrix.flat[:: len(candidates) + 1] += ridge

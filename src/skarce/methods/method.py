@@ -52,8 +52,8 @@ class Method(ABC, Generic[AnyFit]):
         """Fit one target."""
 
     def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[AnyFit]:
-        """Fit all targets of a design. Default: one after the other."""
-        return [self.run(problem, budget) for problem in problems]
+        """Fit all targets of a design. Default: one after the other, each with an equal part of the time that is left."""
+        return [self.run(problem, budget.share(len(problems) - place)) for place, problem in enumerate(problems)]
 
     @abstractmethod
     def posterior(self, fit: AnyFit, problem: Problem) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
+INVERSE_SHARE = 0.3  # the inverse of Phi'Phi + rho I takes about this share of the time of its eigenvectors
 PRECISION_BUDGET = Budget(tol=1e-9, max_steps=100)  # for the search for the precision of the full model
 
 
@@ -56,14 +57,12 @@ class Elimination(MomentMethod):
         variances = self._variances(problem.design.rows)
         return PriorEvidence(weight_variance=None if variances is None else float(variances[problem.output]))
 
-    def run(self, problem: Problem, budget: Budget) -> Fit:
-        """Run without a deadline: all of this costs less than one step of learning the widths."""
-        return super().run(problem, replace(budget, deadline=None))
-
     def solve(self, judge: PriorEvidence, moments: Moments, journal: Journal) -> Fit:
+        watch = journal.stopwatch()
         full = full_model(moments, Journal(PRECISION_BUDGET), judge.weight_variance)
         if full is None:
             return Fit.empty(Outcome.CONVERGED)
+        watch.exhausted(INVERSE_SHARE)
         return run_penalized_path(judge, moments, journal, full, self.rule, self.n_basis, self.keep_path)
 
     def _variances(self, rows: Rows) -> Floats | None:
