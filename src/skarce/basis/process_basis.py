@@ -105,7 +105,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         *,
         gamma: Any = "ard",
         width_params: dict[str, Any] | None = None,
-        centers: Any = None,
+        centers: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel

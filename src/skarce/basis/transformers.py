@@ -14,6 +14,7 @@ from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+from skarce.basis.process_basis import ProcessBasis
 
 NAMES = ("rbf", "passthrough")
 
@@ -87,6 +88,23 @@ class TransformerCandidates:
 
     def select(self, indices: Any) -> SelectedColumns:
         return SelectedColumns(self._transformer, np.asarray(indices, dtype=np.intp))
+
+
+def kernels_of(basis: Any) -> KernelBasis | None:
+    """Return the kernels at centers that a fitted basis or its candidates are made of, or None if there are none."""
+    if isinstance(basis, SelectedColumns):
+        basis = basis.transformer
+    elif isinstance(basis, TransformerCandidates):
+        basis = basis._transformer
+    if isinstance(basis, ProcessBasis):
+        return basis.kernels_
+    return basis if isinstance(basis, KernelBasis) else None
+
+
+def is_on_landmarks(basis: Any) -> bool:
+    """Tell whether ``centers="auto"`` of a fitted basis found too many rows and chose landmarks."""
+    kernels = kernels_of(basis)
+    return kernels is not None and kernels.is_on_landmarks
 
 
 def check_basis(basis: Any) -> Any:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from skarce._parallel import blas_threads
 from skarce._typing import Floats
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
-from skarce.estimators.on_basis import OnBasis, print_progress
+from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
@@ -98,6 +98,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             width_options=lambda rows: self._width_options(rows, method),
         )
         design = as_design(X, y, sample_weight, recipe)
+        if self.verbose:
+            print_centers(design.candidates, len(design.rows.targets))
         problems = design.problems(self._likelihood(), self.moments, method.access)
         return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
 

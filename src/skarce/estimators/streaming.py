@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from skarce._parallel import blas_threads
 from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
+from skarce.basis.centers import is_auto
 from skarce.designs import StreamDesign
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -21,7 +22,8 @@ def _can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_named = isinstance(basis, str) and basis == "rbf"
-    if is_named or (isinstance(basis, KernelBasis) and (basis.centers is None or basis.kernel == "precomputed")):
+    is_kernel = isinstance(basis, KernelBasis)
+    if is_named or (is_kernel and (basis.centers is None or is_auto(basis.centers) or basis.kernel == "precomputed")):
         raise AttributeError(
             "partial_fit needs candidates that are fixed in advance, but these are centered at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
