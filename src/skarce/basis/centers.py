@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 from skarce._typing import Floats, Indices
 
 ALL_ROWS = 3000  # centers="auto" takes all distinct rows up to this number, and landmarks above
-AUTO_LANDMARKS = 1000  # the number of landmarks of centers="auto"
-AUTO_SEEDING_ROWS = 10 * AUTO_LANDMARKS  # these landmarks are seeded from at most this many rows: ten for each
+AUTO_LANDMARKS = 1000  # how many landmarks centers="auto" takes, unless a method asks for fewer
+SEEDING_ROWS_PER_LANDMARK = 10  # these landmarks are seeded from at most this many rows for each
 SEEDING_ROWS = 20_000  # landmarks of a given number are seeded from at most this many rows
 
 
@@ -37,8 +37,10 @@ def is_auto(centers: Any) -> bool:
     return isinstance(centers, str) and centers == "auto"
 
 
-def choose_centers(centers: Any, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Centers:
-    """Turn the parameter `centers` of a basis into centers."""
+def choose_centers(
+    centers: Any, X: Floats, weights: Floats | None, rng: np.random.RandomState, n_landmarks: int = AUTO_LANDMARKS
+) -> Centers:
+    """Turn the parameter `centers` of a basis into centers. `n_landmarks` is the number that ``"auto"`` takes of many rows."""
     if isinstance(centers, str) and not is_auto(centers):
         raise ValueError(f'centers must be "auto", None, a whole number or an array of centers, got {centers!r}.')
     if centers is None or is_auto(centers):
@@ -46,7 +48,7 @@ def choose_centers(centers: Any, X: Floats, weights: Floats | None, rng: np.rand
         if centers is None or len(rows) <= ALL_ROWS:
             return Centers(X[rows], rows, "all")
         # Each distinct row counts once, so weight 2 and the row twice give the same landmarks.
-        return _landmarks(X, None, rows, AUTO_LANDMARKS, AUTO_SEEDING_ROWS, rng)
+        return _landmarks(X, None, rows, n_landmarks, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
     if isinstance(centers, Integral) and not isinstance(centers, bool):
         if centers < 1:
             raise ValueError(f"centers as a number must be at least 1, got {centers}.")

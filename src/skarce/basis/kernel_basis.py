@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 from skarce._typing import Floats, Indices
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
-from skarce.basis.centers import Centers, choose_centers, is_auto
+from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
 
@@ -180,8 +180,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         return self.fit_checked(X, weights, y)
 
-    def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
-        """Do the same as `fit` for rows and weights that an estimator has checked; `learning` are options of `learn_widths`."""
+    def fit_checked(
+        self, X: Floats, weights: Floats | None, y: Any = None, n_landmarks: int = AUTO_LANDMARKS, **learning: Any
+    ) -> KernelBasis:
+        """Do the same as `fit` for rows and weights that an estimator has checked.
+
+        ``centers="auto"`` takes `n_landmarks` if there are many rows, and `learning` are options of `learn_widths`.
+        """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
         rng = check_random_state(self._seed())
@@ -195,7 +200,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             self._take(Centers(rows[:, None].astype(X.dtype), rows, "all"))
         else:
             gamma = None if self.learns_width else self._resolve_gamma(X, weights, rng)
-            self._take(choose_centers(self.centers, X, weights, rng))
+            self._take(choose_centers(self.centers, X, weights, rng, n_landmarks))
             self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
@@ -120,15 +121,16 @@ def check_basis(basis: Any) -> Any:
     return basis
 
 
-def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: Any) -> Any:
+def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, n_landmarks: int = AUTO_LANDMARKS, **learning: Any) -> Any:
     """Fit a clone of the transformer and return its candidates. None stands for the inputs themselves.
 
-    `learning` are options for learning kernel widths, if the basis learns them from the targets.
+    Kernels with ``centers="auto"`` are at `n_landmarks` if there are many rows. `learning` are options for learning kernel widths,
+    if the basis learns them from the targets.
     """
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
     if isinstance(transformer, KernelBasis):
-        return copy(transformer).fit_checked(X, sample_weight, y, **learning)
+        return copy(transformer).fit_checked(X, sample_weight, y, n_landmarks, **learning)
     fitted = clone(transformer)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)

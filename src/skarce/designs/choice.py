@@ -37,7 +37,7 @@ IN_BATCHES, ONE_BY_ONE, ALL_ONE_BY_ONE = Access(), Access(one_by_one=True), Acce
 class Costs:
     """Estimated number of floating-point operations for all of Phi'Phi, and for the columns that a method needs.
 
-    About 4 sqrt(min(N, M)) functions enter on the way to a model. A product with few columns runs at a quarter of the speed of the
+    About 4 sqrt(N) functions enter on the way to a model, or all of them if there are fewer. A product with few columns runs at a quarter of the speed of the
     whole product, and a product with a single column waits for memory. If Phi is not stored, every pass evaluates it again.
 
     Parameters
@@ -68,7 +68,7 @@ class Costs:
     @property
     def columns(self) -> float:
         """Operations for the columns that a method needs."""
-        entering = 4.0 * np.sqrt(min(self.n_rows, self.n_candidates))
+        entering = 4.0 * np.sqrt(self.n_rows)
         if self.access.one_by_one and self.access.n_columns is not None:
             entering = self.access.n_columns
         entering = min(self.n_candidates, entering)

@@ -96,6 +96,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
             width_options=lambda rows: self._width_options(rows, method),
+            n_landmarks=method.n_landmarks,
         )
         design = as_design(X, y, sample_weight, recipe)
         if self.verbose:

@@ -100,7 +100,8 @@ class Streaming(SparseEstimator):
         probe = copy(self)
         rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
         if stream is None:
-            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, **self._width_options(rows, method))
+            landmarks, options = method.n_landmarks(len(rows.targets)), self._width_options(rows, method)
+            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")
