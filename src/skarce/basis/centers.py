@@ -47,12 +47,16 @@ def choose_centers(
         rows = distinct_rows(X, weights)
         if centers is None or len(rows) <= ALL_ROWS:
             return Centers(X[rows], rows, "all")
+        seeding = _sample(rows, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
         # Each distinct row counts once, so weight 2 and the row twice give the same landmarks.
-        return _landmarks(X, None, rows, n_landmarks, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
+        return _landmarks(X, None, seeding, n_landmarks, rng, n_local_trials=1)
     if isinstance(centers, Integral) and not isinstance(centers, bool):
         if centers < 1:
             raise ValueError(f"centers as a number must be at least 1, got {centers}.")
-        return _landmarks(X, weights, distinct_rows(X, weights), int(centers), SEEDING_ROWS, rng)
+        rows = distinct_rows(X, weights)
+        if centers >= len(rows):
+            return Centers(X[rows], rows, "all")
+        return _landmarks(X, weights, _sample(rows, SEEDING_ROWS, rng), int(centers), rng)
     return Centers(_given(centers, X.shape[1]), None, "given")
 
 
@@ -63,17 +67,33 @@ def _given(centers: Any, n_features: int) -> Floats:
     return given
 
 
+def _sample(rows: Indices, most: int, rng: np.random.RandomState) -> Indices:
+    """Return all rows, or a random sample of them in their order."""
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
 def _landmarks(
-    X: Floats, weights: Floats | None, rows: Indices, n_landmarks: int, n_seeding: int, rng: np.random.RandomState
+    X: Floats,
+    weights: Floats | None,
+    rows: Indices,
+    n_landmarks: int,
+    rng: np.random.RandomState,
+    n_local_trials: int | None = None,
 ) -> Centers:
-    """Choose landmarks among distinct rows by k-means++ seeding on a sample of them, so that the time is linear in the rows."""
-    if n_landmarks >= len(rows):
-        return Centers(X[rows], rows, "all")
-    if len(rows) > n_seeding:
-        rows = np.sort(rng.choice(rows, n_seeding, replace=False))
-    shares = None if weights is None else weights[rows]
-    _, chosen = kmeans_plusplus(X[rows], n_landmarks, sample_weight=shares, random_state=rng)
-    return Centers(X[rows[chosen]], rows[chosen], "landmarks")
+    """Choose landmarks among these distinct rows by k-means++ seeding. No row is chosen twice, however close the rows are."""
+    n_landmarks, shares = min(n_landmarks, len(rows)), None if weights is None else weights[rows]
+    _, chosen = kmeans_plusplus(
+        _of_unit_size(X[rows]), n_landmarks, sample_weight=shares, random_state=rng, n_local_trials=n_local_trials
+    )
+    _, first = np.unique(chosen, return_index=True)
+    rows = rows[chosen[np.sort(first)]]
+    return Centers(X[rows], rows, "landmarks")
+
+
+def _of_unit_size(X: Floats) -> Floats:
+    """Scale rows by a power of two, which rounds nothing, so that no squared distance overflows."""
+    _, exponent = np.frexp(np.abs(X).max(initial=0.0))
+    return np.ldexp(X, -exponent)
 
 
 def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
