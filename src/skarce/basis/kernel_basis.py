@@ -57,11 +57,18 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     width_params : dict, default=None
         Options for learned widths: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
         `skarce.model_selection.learn_widths`.
-    centers : int or array-like of shape (n_centers, n_features), default=None
-        Where the kernels are. None takes the distinct training rows of positive weight. An integer takes that many landmarks from
-        these rows, chosen by k-means++ seeding. An array gives the centers.
+    centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
+        Where the kernels are.
+
+        - ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000. If there are more, it takes 1000
+          landmarks from them (700 in `skarce.EvidenceSearchRegressor`), and `outcome_` of a fit that converged is
+          ``ON_LANDMARKS``.
+        - None takes all distinct training rows of positive weight, however many there are.
+        - An integer takes that many landmarks from these rows, chosen by k-means++ seeding.
+        - An array gives the centers.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from. With ``centers="auto"``, None is
+        a fixed seed, so that the same data give the same model.
 
     Attributes
     ----------
@@ -71,6 +78,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         The inverse squared width in use. None for a precomputed kernel.
     center_indices_ : ndarray of shape (n_centers,) or None
         The training rows that are the centers. None if `centers` is an array.
+    center_choice_ : str
+        How the centers were chosen: ``"all"`` distinct rows, ``"landmarks"`` among them, or ``"given"`` by the user.
     candidate_numbers_ : ndarray of shape (n_centers,)
         The number of each center among all centers of `fit`. It differs from 0, 1, 2, ... after `select`.
     origin_ : ndarray of shape (n_features,)
@@ -107,7 +116,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     ``"rbf"``. If there is one gamma for each input, :math:`\gamma\|x - c\|^2` becomes :math:`\sum_p\gamma_p(x_p - c_p)^2`, and
     :math:`\gamma\|x - c\|_1` becomes :math:`\sum_p\gamma_p|x_p - c_p|`.
 
-    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center.
+    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center. The landmarks of
+    ``centers="auto"`` are seeded from a random sample of 10 distinct rows for each, in which every row counts once. So they do not
+    change if a row of weight 2 is replaced by two rows, as long as distinct rows keep their order. The time is linear in the
+    number of rows.
 
     References
     ----------
