@@ -54,7 +54,7 @@ def choose_centers(
         if centers < 1:
             raise ValueError(f"centers as a number must be at least 1, got {centers}.")
         rows = distinct_rows(X, weights)
-        if centers >= len(rows):
+        if int(centers) >= len(rows):
             return Centers(X[rows], rows, "all")
         return _landmarks(X, weights, _sample(rows, SEEDING_ROWS, rng), int(centers), rng)
     return Centers(_given(centers, X.shape[1]), None, "given")
