@@ -127,6 +127,6 @@ def kernel_of_no_use(X, C):
 
 @pytest.mark.parametrize("regressor", REGRESSORS)
 def test_all_of_many_rows_as_centers_are_refused_before_the_first_pass(rng, regressor):
-    X, y = wave(rng, 100_000)
-    with pytest.raises(ValueError, match=r"a fit with 100000 candidates, .* \(\d+ MiB\), above .*KernelBasis\(centers=\"auto\"\)"):
+    X, y = wave(rng, 200_000)
+    with pytest.raises(ValueError, match=r"a fit with 200000 candidates, .* \(\d+ MiB\), above .*KernelBasis\(centers=\"auto\"\)"):
         regressor(KernelBasis(kernel_of_no_use, centers=None)).fit(X, y)
