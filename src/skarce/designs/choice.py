@@ -11,6 +11,7 @@ from skarce._memory import fits, require
 NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a few milliseconds
 # The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
+LONG_PASS = 1e9  # elements of Phi that take more than a second to evaluate
 ARRAYS_OF_COLUMNS = 4  # the columns that a sparse method keeps may take as much memory as this many arrays
 REMEDY = 'Use fewer candidates (KernelBasis(centers="auto"), or centers=500)'
 KINDS = ("auto", "whole", "columns")
@@ -103,11 +104,13 @@ def choose_kind(kind: str, costs: Costs) -> str:
 
 
 def require_room_for_columns(costs: Costs) -> None:
-    """Raise a ValueError if the columns of Phi'Phi that a method keeps do not fit into the memory budget.
+    """Raise a ValueError before a long first pass, if the columns of Phi'Phi that a method keeps do not fit into the memory budget.
 
-    A method that asks for all columns holds them in one array. How many columns a sparse method keeps is only a guess, so these may
+    After a short pass, the method itself knows better what it needs, and says so. A method that asks for all columns holds them in one array. How many columns a sparse method keeps is only a guess, so these may
     take all of the working memory.
     """
     n, m = round(costs.entering), int(costs.n_candidates)
+    if costs.n_rows * m < LONG_PASS:
+        return
     n_arrays = 1 if costs.access.n_columns == np.inf else ARRAYS_OF_COLUMNS
     require(n, m, f"a fit with {m} candidates, which keeps about {n} columns of their Gram matrix,", REMEDY, n_arrays)
