@@ -106,8 +106,8 @@ def choose_kind(kind: str, costs: Costs) -> str:
 def require_room_for_columns(costs: Costs) -> None:
     """Raise a ValueError before a long first pass, if the columns of Phi'Phi that a method keeps do not fit into the memory budget.
 
-    After a short pass, the method itself knows better what it needs, and says so. A method that asks for all columns holds them in one array. How many columns a sparse method keeps is only a guess, so these may
-    take all of the working memory.
+    After a short pass, the method itself knows better what it needs, and says so. A method that asks for all columns holds them in
+    one array. How many columns a sparse method keeps is only a guess, so these may take all of the working memory.
     """
     n, m = round(costs.entering), int(costs.n_candidates)
     if costs.n_rows * m < LONG_PASS:
