@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
@@ -18,10 +17,11 @@ from skarce._typing import Floats, Indices
 from skarce._validation import quietly_validated
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
+from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
 from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
 
-LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
+FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
 GAMMA_RULES = ("scale", "median", "evidence", "ard")
 LEARNED = ("evidence", "ard")  # these rules need the targets
 WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
@@ -61,11 +61,18 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     width_params : dict, default=None
         Options for learned widths: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
         `skarce.model_selection.learn_widths`.
-    centers : int or array-like of shape (n_centers, n_features), default=None
-        Where the kernels are. None takes the distinct training rows of positive weight. An integer takes that many landmarks from
-        these rows, chosen by k-means++ seeding. An array gives the centers.
+    centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
+        Where the kernels are.
+
+        - ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000. If there are more, it takes 1000
+          landmarks from them (700 in `skarce.EvidenceSearchRegressor`), and `outcome_` of a fit that converged is
+          ``ON_LANDMARKS``.
+        - None takes all distinct training rows of positive weight, however many there are.
+        - An integer takes that many landmarks from these rows, chosen by k-means++ seeding.
+        - An array gives the centers.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from. With ``centers="auto"``, None is
+        a fixed seed, so that the same data give the same model.
 
     Attributes
     ----------
@@ -75,6 +82,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         The inverse squared width in use. None for a precomputed kernel.
     center_indices_ : ndarray of shape (n_centers,) or None
         The training rows that are the centers. None if `centers` is an array.
+    center_choice_ : str
+        How the centers were chosen: ``"all"`` distinct rows, ``"landmarks"`` among them, or ``"given"`` by the user.
     candidate_numbers_ : ndarray of shape (n_centers,)
         The number of each center among all centers of `fit`. It differs from 0, 1, 2, ... after `select`.
     origin_ : ndarray of shape (n_features,)
@@ -111,7 +120,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     ``"rbf"``. If there is one gamma for each input, :math:`\gamma\|x - c\|^2` becomes :math:`\sum_p\gamma_p(x_p - c_p)^2`, and
     :math:`\gamma\|x - c\|_1` becomes :math:`\sum_p\gamma_p|x_p - c_p|`.
 
-    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center.
+    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center. The landmarks of
+    ``centers="auto"`` are seeded from a random sample of 10 distinct rows for each, in which every row counts once. So they do not
+    change if a row of weight 2 is replaced by two rows, as long as distinct rows keep their order. The time is linear in the
+    number of rows.
 
     References
     ----------
@@ -151,7 +163,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         coef0: float = 1.0,
         kernel_params: dict[str, Any] | None = None,
         width_params: dict[str, Any] | None = None,
-        centers: Any = None,
+        centers: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -187,28 +199,42 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         return become(self, twin.fit_checked(X, weights, y))
 
-    def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
-        """Fit to rows and weights that were checked; `learning` are options of `learn_widths`. Called on an unfitted twin."""
+    def fit_checked(
+        self, X: Floats, weights: Floats | None, y: Any = None, n_landmarks: int = AUTO_LANDMARKS, **learning: Any
+    ) -> KernelBasis:
+        """Fit to rows and weights that were checked. Called on an unfitted twin.
+
+        ``centers="auto"`` takes `n_landmarks` if there are many rows, and `learning` are options of `learn_widths`.
+        """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
-        rng = check_random_state(self.random_state)
+        rng = check_random_state(self._seed())
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f'kernel="precomputed" needs the square kernel matrix of the training rows in fit, got shape {X.shape}.'
                 )
             self.gamma_ = None
-            self.center_indices_: Indices | None = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-            self.centers_ = self.center_indices_[:, None].astype(X.dtype)
+            rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
+            self._take(Centers(rows[:, None].astype(X.dtype), rows, "all"))
         else:
             gamma = None if self.learns_width else self._resolve_gamma(X, weights, rng)
-            self.centers_, self.center_indices_ = self._choose_centers(X, weights, rng)
+            self._take(choose_centers(self.centers, X, weights, rng, n_landmarks))
             self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
         self._check_narrowness()
         self._check_underflow()
         return self
+
+    def _take(self, chosen: Centers) -> None:
+        self.centers_: Floats = chosen.centers
+        self.center_indices_: Indices | None = chosen.rows
+        self.center_choice_: str = chosen.choice
+
+    def _seed(self) -> Any:
+        """Return random_state, or a fixed seed if the basis chooses its centers by itself: the same data give the same model."""
+        return FIXED_SEED if self.random_state is None and is_auto(self.centers) else self.random_state
 
     def transform(self, X: Any) -> Floats:
         """Evaluate the kernels between the rows of X and the centers.
@@ -291,6 +317,16 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """Whether the width is learned from the targets."""
         return isinstance(self.gamma, str) and self.gamma in LEARNED
 
+    @property
+    def takes_every_row(self) -> bool:
+        """Whether each distinct row is a center because none were given: `centers` is None, or ``"auto"`` with few rows."""
+        return self.centers is None or (is_auto(self.centers) and self.center_choice_ == "all")
+
+    @property
+    def is_on_landmarks(self) -> bool:
+        """Whether ``centers="auto"`` found too many rows and chose landmarks."""
+        return is_auto(self.centers) and self.center_choice_ == "landmarks"
+
     def _check_kernel(self) -> None:
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and self.kernel not in known:
@@ -342,9 +378,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             y,
             gamma=self.gamma,
             kernel=self.kernel,
-            centers=None if of_process or self.centers is None else self.centers_,
+            centers=None if of_process or self.takes_every_row else self.centers_,
             sample_weight=weights,
-            random_state=self.random_state,
+            random_state=self._seed(),
             **{**learning, **chosen},
         )
         return learned.gamma
@@ -369,48 +405,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             raise ValueError(f"gamma must not be negative, got {gammas.min()}.")
         return gammas
 
-    def _choose_centers(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> tuple[Floats, Indices | None]:
-        if self.centers is None:
-            rows = distinct_rows(X, weights)
-            return X[rows], rows
-        if isinstance(self.centers, Integral) and not isinstance(self.centers, bool):
-            return self._landmarks(X, weights, int(self.centers), rng)
-        centers = check_array(self.centers, dtype=[np.float64, np.float32], input_name="centers")
-        if centers.shape[1] != X.shape[1]:
-            raise ValueError(f"centers must have {X.shape[1]} columns like X, got shape {centers.shape}.")
-        return checked_scales(centers, name="centers"), None
-
-    def _landmarks(self, X: Floats, weights: Floats | None, n_landmarks: int, rng: np.random.RandomState) -> tuple[Floats, Indices]:
-        if n_landmarks < 1:
-            raise ValueError(f"centers as a number must be at least 1, got {n_landmarks}.")
-        rows = distinct_rows(X, weights)
-        if n_landmarks >= len(rows):
-            return X[rows], rows
-        if len(rows) > LANDMARK_ROWS:
-            rows = np.sort(rng.choice(rows, LANDMARK_ROWS, replace=False))
-        shares = None if weights is None else weights[rows]
-        _, chosen = kmeans_plusplus(X[rows], n_landmarks, sample_weight=shares, random_state=rng)
-        return X[rows[chosen]], rows[chosen]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.target_tags.required = self.learns_width
         return tags
-
-
-def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
-    """Return the indices of the first occurrence of every distinct row of positive weight, in ascending order.
-
-    If the integer hashes of the bit patterns are distinct, all rows differ. This is the common case. The rows themselves are
-    compared only if two hashes are equal.
-    """
-    rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-    values = np.ascontiguousarray(X[rows] + X.dtype.type(0.0))  # -0.0 becomes 0.0
-    bits = values.view(np.uint64 if values.dtype == np.float64 else np.uint32).astype(np.uint64, copy=False)
-    factors = np.arange(1, X.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    hashes = np.sort((bits * factors).sum(axis=1, dtype=np.uint64))
-    if (hashes[1:] != hashes[:-1]).all():
-        return rows
-    _, first = np.unique(values, axis=0, return_index=True)
-    return rows[np.sort(first)]

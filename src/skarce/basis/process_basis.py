@@ -39,11 +39,13 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         Inverse squared width of the kernel, as in `KernelBasis`. Learned widths maximize the evidence of the Gaussian process.
     width_params : dict, default=None
         Options for learned widths, as in `KernelBasis`. The option `covariance` is always ``"kernel"``.
-    centers : int or array-like of shape (n_centers, n_features), default=None
-        The points that span the process. None takes the distinct training rows of positive weight. An integer takes that many
-        landmarks from these rows. An array gives the points.
+    centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
+        The points that span the process. ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000,
+        and 1000 landmarks from them if there are more. None takes all these rows. An integer takes that many landmarks. An array
+        gives the points.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from. With ``centers="auto"``, None is
+        a fixed seed.
 
     Attributes
     ----------
@@ -107,7 +109,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         *,
         gamma: Any = "ard",
         width_params: dict[str, Any] | None = None,
-        centers: Any = None,
+        centers: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel

@@ -15,9 +15,10 @@ from skarce._parallel import add_squares, for_each, product, slices
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation
+from skarce.basis.candidates import KernelEvaluation
 from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.centered import centered, not_centered
-from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind
+from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind, require_room_for_columns
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments
 from skarce.moments.passes import Block, Center, RowsOfBlocks, check_candidates, streamed_moments, whole_moments
@@ -57,12 +58,15 @@ class InMemoryDesign(Design):
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         evaluation = self._block.evaluation
         shape, symmetric = (evaluation.n_rows, evaluation.n_candidates), evaluation.is_symmetric
-        kind = choose_kind(kind, Costs(*shape, evaluation.cost, access, symmetric))
+        costs = Costs(*shape, evaluation.cost, access, symmetric)
+        kind = choose_kind(kind, costs)
         if kind == "whole":
             moments, self._center = whole_moments(self._read, fit_intercept=self.fit_intercept)
         elif fits(evaluation.n_rows, evaluation.n_candidates):
             moments, self._center = self._stored_moments(keeps_symmetry=symmetric and access.one_by_one)
         else:
+            if isinstance(evaluation, KernelEvaluation):  # refuse now, and not after a pass over all pairs of rows
+                require_room_for_columns(costs)
             moments, self._center = streamed_moments(self._read, fit_intercept=self.fit_intercept)
         return moments
 

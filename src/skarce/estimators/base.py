@@ -16,7 +16,7 @@ from skarce._parallel import blas_threads
 from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
-from skarce.estimators.on_basis import OnBasis, print_progress
+from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
@@ -97,8 +97,11 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
             width_options=lambda rows: self._width_options(rows, method),
+            n_landmarks=method.n_landmarks,
         )
         design = as_design(X, y, sample_weight, recipe)
+        if self.verbose:
+            print_centers(design.candidates, len(design.rows.targets))
         problems = design.problems(self._likelihood(), self.moments, method.access)
         return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
 

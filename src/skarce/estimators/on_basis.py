@@ -13,7 +13,8 @@ from sklearn.utils.validation import _num_samples, validate_data
 from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce._validation import is_count, quietly_validated
-from skarce.basis import KernelBasis, SelectedColumns, check_basis
+from skarce.basis import KernelBasis, SelectedColumns, check_basis, is_on_landmarks
+from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
 
@@ -91,7 +92,8 @@ class OnBasis:
         self.relevance_ = relevance.max(axis=0)
         self.basis_ = basis
         self.posterior_ = posteriors[0] if is_one else posteriors
-        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        outcome = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        self.outcome_ = Outcome.ON_LANDMARKS if outcome.is_converged and is_on_landmarks(basis) else outcome
         self.n_iter_ = sum(p.n_iter for p in posteriors)
         self.trace_ = posteriors[0].trace if is_one else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
@@ -161,6 +163,16 @@ def print_progress(progress: Any) -> None:
         f"log evidence {progress.log_evidence:.3f}",
         file=sys.stderr,
     )
+
+
+def print_centers(candidates: Any, n_rows: int) -> None:
+    """Print a line if landmarks were chosen because there were too many rows."""
+    if is_on_landmarks(candidates):
+        print(
+            f"centers: {candidates.n_candidates:,} functions at landmarks for {n_rows:,} rows; KernelBasis(centers=...) sets their "
+            "number, and centers=None takes all rows",
+            file=sys.stderr,
+        )
 
 
 def _joined_trace(posteriors: list[Any]) -> Any:

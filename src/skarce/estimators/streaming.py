@@ -12,6 +12,7 @@ from skarce._atomic import become
 from skarce._parallel import blas_threads
 from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
+from skarce.basis.centers import is_auto
 from skarce.designs import StreamDesign
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -22,7 +23,8 @@ def _can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_named = isinstance(basis, str) and basis == "rbf"
-    if is_named or (isinstance(basis, KernelBasis) and (basis.centers is None or basis.kernel == "precomputed")):
+    is_kernel = isinstance(basis, KernelBasis)
+    if is_named or (is_kernel and (basis.centers is None or is_auto(basis.centers) or basis.kernel == "precomputed")):
         raise AttributeError(
             "partial_fit needs candidates that are fixed in advance, but these are centered at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
@@ -99,7 +101,8 @@ class Streaming(SparseEstimator):
         probe = copy(self)  # with the names and the number of features of earlier batches
         rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
         if stream is None:
-            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, **self._width_options(rows, method))
+            landmarks, options = method.n_landmarks(len(rows.targets)), self._width_options(rows, method)
+            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")

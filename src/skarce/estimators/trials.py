@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
+from skarce.basis.centers import ALL_ROWS
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
 
@@ -55,7 +56,8 @@ def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
     """Return a key that is equal for candidates with the same basis and moments."""
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
     try:
-        return joblib.hash(chosen), estimator._method().access
+        method = estimator._method()
+        return joblib.hash(chosen), method.access, method.n_landmarks(ALL_ROWS + 1)
     except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a lambda cannot be hashed
         return object()
 

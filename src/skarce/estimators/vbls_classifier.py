@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._validation import check_significance
 from skarce.basis import KernelBasis
+from skarce.basis.centers import is_auto
 from skarce.designs import RowBlocks
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
@@ -189,7 +190,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
 
     def _basis_for(self, X: Any) -> Any:
         basis, n_rows = super()._basis_for(X), 0 if isinstance(X, RowBlocks) else _num_samples(X)
-        is_at_rows = isinstance(basis, KernelBasis) and basis.centers is None and basis.kernel != "precomputed"
+        is_at_rows = isinstance(basis, KernelBasis) and is_auto(basis.centers) and basis.kernel != "precomputed"
         if not is_at_rows or n_rows <= MANY_ROWS:
             return basis
         warnings.warn(

@@ -12,6 +12,7 @@ from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.one_precision import fit_of_all
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
 from skarce.methods.method import MomentMethod
@@ -83,6 +84,10 @@ class AllCandidates(MomentMethod):
 
     weight_variance: float | None = None
     criterion: PriorEvidence = field(default_factory=PriorEvidence)
+
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the prior variance, so that widths are learned under the same prior."""

@@ -16,6 +16,7 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.gcv import GCV, Coordinate, coordinate_inside, coordinate_outside
 from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments, whole_matrix
 from skarce.states.fit import Fit
@@ -46,6 +47,10 @@ class LocalRidge(MomentMethod):
     initial_ridge: float | None = None
     readmit: bool = True
     criterion: GCV = field(default_factory=GCV)
+
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
 
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
@@ -62,6 +63,10 @@ class Method(ABC, Generic[AnyFit]):
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the options that this method passes to the learning of kernel widths. Default: none."""
         return {}
+
+    def n_landmarks(self, n_rows: int) -> int:
+        """Return how many landmarks ``KernelBasis(centers="auto")`` offers of many rows. Default: as many as for most methods."""
+        return AUTO_LANDMARKS
 
     def following(self, posteriors: Sequence[Any]) -> Self:
         """Return a method that continues from the models of the last batch of a stream. Default: solve from scratch."""

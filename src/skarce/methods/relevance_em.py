@@ -15,6 +15,7 @@ from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches.greedy_batches import GreedyBatches
@@ -44,6 +45,10 @@ class RelevanceEM(MomentMethod):
     """
 
     criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
+
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
 
     def solve(self, judge: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
         return run_relevance_em(judge, moments, journal)

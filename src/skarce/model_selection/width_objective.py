@@ -9,7 +9,7 @@ import numpy as np
 
 from skarce._scales import check_parameter
 from skarce._typing import Floats
-from skarce.basis.kernel_basis import distinct_rows
+from skarce.basis.centers import distinct_rows
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skarce._typing import Floats
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
 from skarce.methods.all_candidates import PriorEvidence, full_model
@@ -48,6 +49,10 @@ class Elimination(MomentMethod):
     criterion: PriorEvidence = field(default_factory=PriorEvidence)
 
     trace_fields: ClassVar[tuple[str, ...]] = ("increment", "objective")
+
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the prior variances, so that widths are learned under the same prior."""
