@@ -19,7 +19,7 @@ from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.nested import NestedPath
 from skarce.posteriors.posterior import Posterior
 from skarce.posteriors.variational import VariationalPosterior
-from skarce.searches import Search
+from skarce.searches import Pools, Search
 
 # What fitted models hold besides their parameters. The tests fit every kind of model and compare.
 FITTED_PARTS = (
@@ -39,7 +39,7 @@ def trusted_types() -> list[str]:
     names : list of str
         Sorted names such as ``"skarce.basis.kernel_basis.KernelBasis"``.
     """
-    parameters = (*_public(basis, BaseEstimator), *_public(criteria, Criterion), *_public(searches, Search))
+    parameters = (*_public(basis, BaseEstimator), *_public(criteria, Criterion), *_public(searches, Search), Pools)
     return sorted(f"{cls.__module__}.{cls.__qualname__}" for cls in (*model_classes(), *parameters, *FITTED_PARTS))
 
 
