@@ -19,7 +19,7 @@ from skarce import (
     criteria,
     searches,
 )
-from skarce.criteria import GCV, IndividualEvidence
+from skarce.criteria import GCV, IndividualEvidence, SharedEvidence
 from skarce.estimators.trusted_types import model_classes, trusted_types
 from skarce.searches import Backward, BestAction
 
@@ -53,10 +53,8 @@ def every_pair():
         for search in (searches.Forward(), Backward()):
             yield SparseRegressor("passthrough", criterion(), search, keep_path=True)
     for search in public(searches, searches.Search):
-        yield from (
-            SparseRegressor("passthrough", criterion, search())
-            for criterion in (IndividualEvidence(), GCV(), criteria.SharedEvidence())
-        )
+        for criterion in (IndividualEvidence, GCV, SharedEvidence):
+            yield SparseRegressor("passthrough", criterion(), search())
 
 
 def others():
