@@ -277,8 +277,8 @@ def test_nodes_that_stand_for_each_other(parts, tmp_path):
 
 
 def test_a_description_without_end(parts, tmp_path):
-    deep = {**parts, "schema.json": b"[" * 200_000}
-    refusal(written(deep, tmp_path / "model.skops"))
+    for text in (b"[" * 200_000, b"[" * 200_000 + b" " * 2_000_000, b"[" + b"[]," * 200_000 + b"[]]"):
+        refusal(written({**parts, "schema.json": text}, tmp_path / "model.skops"))
 
     def edit(content):
         node = content["target"]

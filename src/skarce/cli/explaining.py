@@ -31,9 +31,10 @@ def explain(model: Path, show_all: bool) -> None:
     with model_in_use(model) as saved:
         functions = active_functions(saved)
         shown = functions if show_all else functions.head(ROWS_SHOWN)
-        show(
+        tables = (
             facts_table(facts(saved)),
             "",
             functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
             steps_table(last_steps(saved)),
         )
+    show(*tables)

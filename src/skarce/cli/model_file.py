@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_checks import check_model
-from skarce.cli.model_schema import allowed_types, checked_parts
+from skarce.cli.model_schema import SCHEMA, allowed_types, checked_parts
 from skarce.cli.whole_file import replacing
 from skarce.states.outcome import Outcome
 
@@ -64,9 +64,9 @@ def save(model: SavedModel, path: Path) -> None:
 
 def load(path: Path) -> SavedModel:
     """Read a model. Only types that models need are constructed, and the model is checked before it is used."""
-    if not path.is_file():
-        raise ModelFileError(f"{path} {'is not a file' if path.exists() else 'does not exist'}.")
     try:
+        if not path.is_file():
+            raise RefusedError("is not a file." if path.exists() else "does not exist.")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the checks tell whether a file of another version can be used
             return _read(path)
@@ -100,12 +100,11 @@ def _read(path: Path) -> SavedModel:
 
 def _check_format(parts: Mapping[str, bytes]) -> None:
     """Raise if the file was written by a version whose files this one does not read."""
-    if "schema.json" not in parts:
+    if HEADER not in parts and SCHEMA not in parts:
         raise RefusedError("is not a model written by skarce fit.")
     if HEADER not in parts:
         raise RefusedError("has no format number, so it was not written by this or a later version of skarce: fit the model again.")
-    header = json.loads(parts[HEADER])
-    number = header["format"]
+    number = json.loads(parts[HEADER])["format"]
     if isinstance(number, bool) or not isinstance(number, int) or number < FORMAT:
         raise RefusedError(f"is damaged: its format is {str(number)[:20]!r}.")
     if number > FORMAT:

@@ -14,7 +14,8 @@ from skarce.cli.archive import MOST_BYTES, RefusedError, megabytes
 from skarce.estimators.trusted_types import trusted_types
 
 SCHEMA = "schema.json"
-MOST_SCHEMA_BYTES = 32 * 2**20  # a description takes up to twenty times its size in memory
+MOST_SCHEMA_BYTES = 32 * 2**20  # a description takes about ten times its size in memory
+BYTES_PER_BRACKET = 10  # a description has far fewer brackets than this; an empty list takes 3 bytes of it, and 64 in memory
 MOST_NODES_DEEP = 60  # models nest about twenty deep; skops recurses
 LARGEST_INTEGER = 2**63
 ARRAY_KINDS = "biufU"  # booleans, numbers and text, also as fields of a structured array
@@ -54,9 +55,12 @@ def checked_parts(parts: Mapping[str, bytes]) -> dict[str, bytes]:
     """
     if SCHEMA not in parts:
         raise RefusedError("is not a model written by skarce fit.")
-    if len(parts[SCHEMA]) > MOST_SCHEMA_BYTES:
-        raise RefusedError(f"is refused, because its description has {megabytes(len(parts[SCHEMA]))}.")
-    schema = json.loads(parts[SCHEMA])
+    text = parts[SCHEMA]
+    if len(text) > MOST_SCHEMA_BYTES:
+        raise RefusedError(f"is refused, because its description has {megabytes(len(text))}.")
+    if BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text):
+        raise RefusedError("is damaged: its description has hardly anything but brackets.")
+    schema = json.loads(text)
     audit = _Audit(parts)
     audit.check(schema)
     if audit.untrusted:

@@ -19,7 +19,8 @@ from skarce.cli.task_output import RegressionOutput, output_for
 from skarce.cli.whole_file import OutputError
 from skarce.datasets.tables import TableError
 
-NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, click.ClickException, click.exceptions.Exit, click.Abort)
+# Errors in a `with` block that are not those of the model: they say themselves what is wrong, or concern the output.
+NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, click.ClickException, OSError)
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def model_in_use(path: Path) -> Iterator[SavedModel]:
         yield model
     except NOT_OF_THE_MODEL:
         raise
-    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, np.linalg.LinAlgError) as error:
+    except Exception as error:  # the model was sound on one row, and is not on these
         raise ModelFileError(f"the model of {path} cannot be used here: {reason(error)}") from None
 
 
