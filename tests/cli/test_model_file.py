@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -248,6 +249,15 @@ def test_an_array_that_says_it_is_huge(parts, tmp_path):
     memory = io.BytesIO()
     np.lib.format.write_array_header_1_0(memory, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
     assert "as long as its shape says" in refusal(written({**parts, file: memory.getvalue()}, tmp_path / "model.skops"))
+
+
+@pytest.mark.parametrize("character", [0xD800, 0x110000, 2**32 - 1])
+def test_texts_of_what_is_no_character(parts, character, tmp_path):
+    name = model_of(json.loads(parts["schema.json"])["content"])["trace_"]["file"]
+    content = bytearray(parts[name])
+    trace = np.load(io.BytesIO(parts[name]))
+    content[-trace.nbytes : 4 - trace.nbytes] = character.to_bytes(4, sys.byteorder)
+    assert "not a complete model" in refusal(written({**parts, name: bytes(content)}, tmp_path / "model.skops"))
 
 
 def test_bits_that_flip_and_files_that_end_early(parts, tmp_path):

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skarce.cli.archive import MOST_BYTES, RefusedError, megabytes
 from skarce.estimators.trusted_types import trusted_types
@@ -154,3 +155,12 @@ def _check_array(content: bytes) -> None:
         raise ValueError("an array has an unknown type of numbers")
     if any(length < 0 for length in shape) or prod(shape) * dtype.itemsize != len(content) - stream.tell():
         raise ValueError("an array is not as long as its shape says")
+    if any(field.kind == "U" for field in fields):
+        _check_texts(np.load(io.BytesIO(content), allow_pickle=False))
+
+
+def _check_texts(array: NDArray[Any]) -> None:
+    """Raise if a text holds what is not a character, such as a lone surrogate."""
+    for column in [array[name] for name in array.dtype.names] if array.dtype.names else [array]:
+        if column.dtype.kind == "U":
+            "".join(column.ravel().tolist()).encode()
