@@ -19,6 +19,7 @@ MOST_SCHEMA_BYTES = 32 * 2**20  # a description takes about ten times its size i
 BYTES_PER_BRACKET = 10  # a description has far fewer brackets than this; an empty list takes 3 bytes of it, and 64 in memory
 MOST_NODES_DEEP = 60  # models nest about twenty deep; skops recurses
 LARGEST_INTEGER = 2**63
+LAST_CHARACTER, FIRST_SURROGATE, LAST_SURROGATE = 0x10FFFF, 0xD800, 0xDFFF  # of Unicode; NumPy checks neither
 ARRAY_KINDS = "biufU"  # booleans, numbers and text, also as fields of a structured array
 
 # What `skarce fit` puts around a model, and the lists and numbers in all of them, by the kind of their node.
@@ -163,4 +164,6 @@ def _check_texts(array: NDArray[Any]) -> None:
     """Raise if a text holds what is not a character, such as a lone surrogate."""
     for column in [array[name] for name in array.dtype.names] if array.dtype.names else [array]:
         if column.dtype.kind == "U":
-            "".join(column.ravel().tolist()).encode()
+            codes = np.ascontiguousarray(column).ravel().view(np.uint32)
+            if ((codes > LAST_CHARACTER) | ((codes >= FIRST_SURROGATE) & (codes <= LAST_SURROGATE))).any():
+                raise ValueError("a text holds what is not a character")
