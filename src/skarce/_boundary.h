@@ -46,7 +46,8 @@ static inline int open_array(PyObject *object, const Expected *expected, Py_buff
     else if (expected->uses & WRITTEN && buffer->readonly) problem = "memory that cannot be written";
     if (problem == NULL) return 0;
     PyErr_Format(PyExc_ValueError, "%s must be %s of %s with contiguous rows%s, got an array with %s", expected->name,
-                 expected->n_dimensions == 2 ? "a matrix" : "a vector", wanted, expected->uses & WRITTEN ? ", writable" : "", problem);
+                 expected->n_dimensions == 2 ? "a matrix" : "a vector", wanted, expected->uses & WRITTEN ? ", writable" : "",
+                 problem);
     PyBuffer_Release(buffer);
     return -1;
 }

@@ -48,7 +48,7 @@ ALWAYS_INLINE void raise_two(Lanes x[ROWS]) {
 #pragma GCC unroll 12
     for (k = 1; k < 12; k++)
         for (i = 0; i < ROWS; i++) p[i] = p[i] * x[i] + coefficients[k];
-    /* A power of two is an exact factor. If x vanishes or is NaN, the factor is any number: zeros replace the product, or it is NaN. */
+    /* A power of two is an exact factor. If x vanishes, the factor is any number, and zeros replace the product; NaN stays NaN. */
     for (i = 0; i < ROWS; i++) x[i] = unless(vanishes[i], p[i] * (Lanes)((Bits)n[i] << 52));
 }
 
@@ -261,8 +261,8 @@ static PyObject *finish(double *space, Py_buffer *buffers, int count) {
 /* A prepared row has its own square and 1 besides its inputs, so it has two terms or more. */
 static int check_points(const Py_buffer *rows, const Py_buffer *centers) {
     if (rows->shape[1] >= 2 && centers->shape[1] == rows->shape[1]) return 0;
-    PyErr_Format(PyExc_ValueError, "rows (n, t) and centers (m, t) with t >= 2 do not fit together, got t = %zd and %zd", rows->shape[1],
-                 centers->shape[1]);
+    PyErr_Format(PyExc_ValueError, "rows (n, t) and centers (m, t) with t >= 2 do not fit together, got t = %zd and %zd",
+                 rows->shape[1], centers->shape[1]);
     return -1;
 }
 

@@ -412,8 +412,8 @@ static int has_lost_digits(const State *s) {
     return 0;
 }
 
-enum { GRAM, DIAGONAL, LEFTOVER, ALIGNMENT, INVERSE, WEIGHTS, RIDGES, ACTIVE, ACTIONS, INDICES, GAINS, REMAINDER, OVERLAP, N_BUFFERS };
-enum { N_SIZES = 6, N_NUMBERS = 12 };
+enum { GRAM, DIAGONAL, LEFTOVER, ALIGNMENT, INVERSE, WEIGHTS, RIDGES, ACTIVE, ACTIONS, INDICES, GAINS, REMAINDER, OVERLAP };
+enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 6, N_NUMBERS = 12 };
 
 static const Expected expected[N_BUFFERS] = {
     {"gram", DOUBLES, 2, READ_ONLY},  {"diagonal", DOUBLES, 1, READ_ONLY}, {"leftover", DOUBLES, 1, WRITTEN},
@@ -491,7 +491,8 @@ static Py_ssize_t take_steps(State *s, const Limits *limits, const Py_buffer *bu
     Py_ssize_t steps = 0, changes_in_a_row = 0;
     *status = STEPS_DONE;
     while (steps < limits->max_steps && changes_in_a_row < limits->max_changes) {
-        Move move = s->squares ? best_move_by_gcv(s, limits->max_active) : best_move_by_evidence(s, limits->max_active, limits->tol);
+        Move move = s->squares ? best_move_by_gcv(s, limits->max_active)
+                               : best_move_by_evidence(s, limits->max_active, limits->tol);
         if (!(move.gain > limits->tol) || (s->squares && s->residual <= s->exact)) {
             *status = CONVERGED;
             break;
@@ -519,8 +520,8 @@ static PyObject *climb(PyObject *self, PyObject *const *arguments, Py_ssize_t n_
     State s;
     int status = STEPS_DONE;
     memset(&s, 0, sizeof s);
-    if (check_count("climb", n_arguments, N_BUFFERS + N_SIZES + N_NUMBERS) < 0 || take_numbers(arguments + N_BUFFERS, &s, &limits) < 0 ||
-        open_arrays(arguments, expected, buffers, N_BUFFERS) < 0)
+    if (check_count("climb", n_arguments, N_BUFFERS + N_SIZES + N_NUMBERS) < 0 ||
+        take_numbers(arguments + N_BUFFERS, &s, &limits) < 0 || open_arrays(arguments, expected, buffers, N_BUFFERS) < 0)
         return NULL;
     set_arrays(&s, buffers);
     if (check_shapes(buffers, &s, &limits) < 0 || check_apart(expected, buffers, N_BUFFERS) < 0 || check_active(&s) < 0) goto done;
@@ -541,7 +542,8 @@ done:
 }
 
 static PyMethodDef methods[] = {
-    {"climb", (PyCFunction)(void (*)(void))climb, METH_FASTCALL, "Take best single actions in place, and return (steps, size, energy, status)."},
+    {"climb", (PyCFunction)(void (*)(void))climb, METH_FASTCALL,
+     "Take best single actions in place, and return (steps, size, energy, status)."},
     {NULL, NULL, 0, NULL},
 };
 
