@@ -36,7 +36,7 @@ check: lint types doctest test
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
 COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
-	tests/searches/test_schedules.py tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
+	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
 	@rm -rf $(SANITIZED)
