@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from skarce.cli.model_file import SavedModel, load
+from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import messages
+from skarce.cli.sound_model import model_in_use
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import OutputError, check_output, replacing
 from skarce.datasets.columns import NUMBER
@@ -46,7 +47,8 @@ def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """
     if out is not None:
         _check_csv_output(out, model, data)
-    text = _with_predictions(load(model), data, std).to_csv(index=False, lineterminator="\n")
+    with model_in_use(model) as saved:
+        text = _with_predictions(saved, data, std).to_csv(index=False, lineterminator="\n")
     if out is None:
         click.echo(text, nl=False)
         return
