@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skarce._typing import Floats
-from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.kernel_basis import LEARNED, KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
 RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
@@ -160,6 +160,11 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "root_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return solve_triangular(self.root_, self.kernels_.transform(X).T, lower=True, check_finite=False).T
+
+    @property
+    def learns_width(self) -> bool:
+        """Whether the width is learned from the targets."""
+        return isinstance(self.gamma, str) and self.gamma in LEARNED
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names ``process0``, ``process1``, and so on.

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.process_basis import ProcessBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 
 NAMES = ("rbf", "passthrough")
@@ -100,6 +101,12 @@ def check_basis(basis: Any) -> Any:
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
         raise TypeError(f"basis must be one of {list(NAMES)} or have fit and transform, got {type(basis).__name__}.")
     return basis
+
+
+def learns_widths(transformer: Any) -> bool:
+    """Tell whether a transformer, or a part of it such as a step of a pipeline, learns kernel widths from the targets."""
+    parts = [transformer, *transformer.get_params(deep=True).values()] if hasattr(transformer, "get_params") else [transformer]
+    return any(isinstance(part, (KernelBasis, ProcessBasis)) and part.learns_width for part in parts)
 
 
 def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: Any) -> Any:

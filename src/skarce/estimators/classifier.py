@@ -101,7 +101,10 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         counts = np.ones(len(y)) if weights is None else weights
         counts = counts * self._class_weights(classes, codes, counts)[codes]
         targets = _targets(codes, len(classes))
-        return Rows(X, targets, None if (counts == 1.0).all() else counts, labels=y, is_one_output=len(classes) == 2)
+        kept = None if (counts == 1.0).all() else counts
+        # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
+        about_means = Rows(X, targets - np.average(targets, axis=0, weights=counts), kept, is_one_output=len(classes) == 2)
+        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=about_means)
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""

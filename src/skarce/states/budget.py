@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,13 @@ class Budget:
     max_active: int | None = None
     deadline: float | None = None
     verbose: int = 0
+
+    def share(self, n_fits: int) -> Budget:
+        """Return the budget of the next of `n_fits` fits that share one deadline: an equal part of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = time.monotonic()
+        return replace(self, deadline=now + (self.deadline - now) / n_fits)
 
     def room(self, n_active: int) -> int:
         """Return how many more functions may enter."""

@@ -31,7 +31,7 @@ def run_em(
     """Re-estimate the precisions and prune until the score settles; the model, and the limit that stopped it or None."""
     model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept))
     while len(model):
-        limit = journal.exhausted()
+        limit = journal.exhausted(ahead=model.seconds)
         if limit is not None:
             return model, limit
         before, updated, largest = model.score, _updated(model), model.functions.largest_curvatures[model.learned]
