@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, validate_data
 
 from skarce._parallel import blas_threads
 from skarce._typing import Floats
-from skarce.designs import Design
+from skarce.basis import KernelBasis
+from skarce.designs import Design, RowBlocks
 from skarce.estimators.base import SparseEstimator
 from skarce.estimators.on_basis import takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
+MANY_ROWS = 3000  # above this many rows, landmarks stand for all
+FEWEST_LANDMARKS = 20
+MOST_ELEMENTS = 20_000_000  # of the matrix of all landmarks at all rows: 160 MB, and tens of seconds on two cores
+
 
 class LatentEstimator(SparseEstimator):
     """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
+
+    _most_landmarks: ClassVar[int] = 1000  # if rows are many
 
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.
@@ -35,6 +43,27 @@ class LatentEstimator(SparseEstimator):
             means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
         mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
         return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
+
+    def _basis_for(self, X: Any) -> Any:
+        """Return the basis. If it chooses its centers itself and rows are many, it gets landmarks, with a warning."""
+        basis = super()._basis_for(X)
+        is_free = isinstance(basis, KernelBasis) and self._chooses_centers_of(basis)
+        n_rows = 0 if isinstance(X, RowBlocks) or not is_free else _num_samples(X)
+        if n_rows <= MANY_ROWS:
+            return basis
+        n_landmarks = max(FEWEST_LANDMARKS, min(self._most_landmarks, MOST_ELEMENTS // n_rows))
+        warnings.warn(
+            f"{n_rows} rows: kernels are centered at {n_landmarks} landmarks only, because this method passes over all rows again "
+            "and again. Choose with KernelBasis(centers=...).",
+            UserWarning,
+            stacklevel=4,
+        )
+        seed = 0 if basis.random_state is None else basis.random_state
+        return KernelBasis(**{**basis.get_params(deep=False), "centers": n_landmarks, "random_state": seed})
+
+    def _chooses_centers_of(self, basis: KernelBasis) -> bool:
+        """Tell whether the centers are not the choice of the user, who gave ``"rbf"`` or ``centers="auto"``."""
+        return isinstance(self.basis, str) or isinstance(basis.centers, str)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,9 @@ class RelevanceVectorClassifier(LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. With more than 3000 rows, ``"rbf"``
+        has kernels at landmarks only, with a warning: 1000 of them up to 20,000 rows, then 2e7 divided by the number of rows.
+        `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"
         Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.
         ``"em"`` starts from all candidates [1]_, then goes on as ``"fast"`` does. Both end in a model that no single change
@@ -32,11 +34,13 @@ class RelevanceVectorClassifier(LatentClassifier):
     tol : float, default=1e-3
         Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
     max_iter : int, default=100000
-        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+        Maximum number of steps. With more than two classes, the limit applies to each class. A ConvergenceWarning is issued if it
+        is reached.
     max_active : int or None, default=None
         Maximum number of basis functions. With more than two classes, the limit applies to each class.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
+        returned with a ConvergenceWarning.
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None

@@ -20,11 +20,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 
-from skarce._linalg import cholesky, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._typing import Floats
 from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
+from skarce.methods.variational_classes.pace import Pace
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
@@ -73,7 +74,7 @@ class FakeTargets(Weighted):
         matrix = weighted_gram(model.design, 2.0 * model.observations.weights * curvature / shrunk)
         matrix.flat[:: len(matrix) + 1] += model.alpha
         right = model.design.T @ (model.observations.weights * self.signs / (2.0 * shrunk))
-        factor = cholesky(matrix)
+        factor = cholesky_of_nearly_singular(matrix)
         return replace(self, weights=solve_lower(factor, solve_lower(factor, right), transposed=True))
 
     def settled(self, *, hold_total: bool, is_sure: bool = False) -> FakeTargets:
@@ -177,9 +178,10 @@ class FakeTargets(Weighted):
 
 def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
     """The paper's sweeps until neither the bound nor gamma moves, which takes many; then what is not relevant is taken out."""
+    pace = Pace(journal)
     now, outcome = FakeTargets.start(model).solved(), None
     while outcome is None:
-        outcome = journal.exhausted()
+        outcome = pace.limit()
         if outcome is None:
             before, now = now, now.swept()
             journal.note("sweep", -1, now.bound, len(now))
@@ -187,7 +189,9 @@ def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outco
             if journal.n_steps > HELD and now.bound - before.bound < journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = now.groups.total(now.determined()) / now.groups.sizes > RELEVANT
-    return now if relevant.all() else now.keep(relevant[now.groups.label]).solved(), outcome
+    if relevant.all() or (outcome.is_early and not relevant.any()):
+        return now, outcome
+    return now.keep(relevant[now.groups.label]).solved(), outcome
 
 
 def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
@@ -197,9 +201,9 @@ def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, O
 
 def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTargets, Outcome]:
     """Solutions for the weights and rounds for the rest, until the bound settles; S is held in the first `n_held`."""
-    step, n_still, before = 0, 0, -np.inf
+    step, n_still, before, pace = 0, 0, -np.inf, Pace(journal)
     while len(now):
-        limit = journal.exhausted()
+        limit = pace.limit()
         if limit is not None:
             return now, limit
         solved = now.solved()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logit
 
-from skarce._linalg import cholesky, symmetric_inverse
+from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 from skarce.methods.latent.functions import weighted_gram
@@ -152,5 +152,5 @@ class Weighted:
     def p_values(self) -> Floats:
         """Chi-squared tests of each group against zero, with the full covariance of the weights."""
         n_fixed = self.model.n_fixed
-        covariance = symmetric_inverse(cholesky(self.model.precision_at(self.weights)))[n_fixed:, n_fixed:]
+        covariance = symmetric_inverse(cholesky_of_nearly_singular(self.model.precision_at(self.weights)))[n_fixed:, n_fixed:]
         return group_p_values(self.groups, self.own, covariance)
