@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         return Bernoulli()
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        _check_labels(y)
-        X, y = self._checked_pair(probe, X, y)
+        X, y = self._checked_pair(probe, X, _checked_labels(y))
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
@@ -137,11 +137,14 @@ def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
         )
 
 
-def _check_labels(y: Any) -> None:
-    """Raise for labels of no fixed kind that are missing or cannot be put in order; the other checks are scikit-learn's."""
+def _checked_labels(y: Any) -> Any:
+    """Return labels of no fixed kind as whole numbers or booleans if they all are; the other checks are scikit-learn's.
+
+    Raise for labels that are missing or cannot be put in order.
+    """
     labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
-        return
+        return y
     missing = np.flatnonzero([is_missing(label) for label in labels])
     if len(missing):
         raise ValueError(
@@ -152,6 +155,10 @@ def _check_labels(y: Any) -> None:
     if is_text.any() and not is_text.all():
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(f"y mixes strings with other labels (types {', '.join(kinds)}). Convert all labels to strings.")
+    for kind in ((bool, np.bool_), Integral):
+        if len(labels) and all(isinstance(label, kind) for label in labels):
+            return np.array(labels.tolist())
+    return y
 
 
 def _targets(codes: Indices, n_classes: int) -> Floats:

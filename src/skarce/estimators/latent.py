@@ -24,7 +24,7 @@ MOST_ELEMENTS = 20_000_000  # of the matrix of all landmarks at all rows: 160 MB
 class LatentEstimator(SparseEstimator):
     """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
 
-    _most_landmarks: ClassVar[int] = 1000  # if rows are many
+    _most_landmarks: ClassVar[int] = 500  # if rows are many
 
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.

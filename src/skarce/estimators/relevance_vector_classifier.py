@@ -20,7 +20,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns. With more than 3000 rows, ``"rbf"``
-        has kernels at landmarks only, with a warning: 1000 of them up to 20,000 rows, then 2e7 divided by the number of rows.
+        has kernels at landmarks only, with a warning: 500 of them up to 40,000 rows, then 2e7 divided by the number of rows.
         `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"
         Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.

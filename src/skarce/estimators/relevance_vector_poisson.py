@@ -32,8 +32,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
         What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns. With more than 3000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 1000 of them up to
-        20,000 rows, then 2e7 divided by the number of rows. `KernelBasis` with its own `centers` decides otherwise.
+        its output columns. With more than 3000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 500 of them up to
+        40,000 rows, then 2e7 divided by the number of rows. `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skarce._linalg import RISES
 from skarce._memory import require
 from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation
@@ -29,7 +30,8 @@ def run_em(
     evaluation: Evaluation, observations: Observations, journal: Journal, *, fit_intercept: bool
 ) -> tuple[Laplace, Outcome | None]:
     """Re-estimate the precisions and prune until the score settles; the model, and the limit that stopped it or None."""
-    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept))
+    # All candidates together are often dependent, and there is no smaller model to go back to.
+    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept, rises=RISES))
     while len(model):
         limit = journal.exhausted(ahead=model.seconds)
         if limit is not None:
@@ -39,7 +41,7 @@ def run_em(
         model = model.without(pruned) if len(pruned) else model
         model = model.at(np.maximum(np.delete(updated, pruned), PRECISION_RANGE[0] * np.delete(largest, pruned)))
         journal.note("em", -1, model.score, len(model))
-        if not len(pruned) and abs(model.score - before) < 0.1 * journal.budget.tol:
+        if not len(pruned) and abs(model.score - before) <= 0.1 * journal.budget.tol:
             break
     return model, None
 

@@ -67,8 +67,8 @@ class Precisions:
         positions = superfluous(model)
         for chosen in (positions, positions[:1]):
             if len(chosen) and not self.is_late:
-                smaller = model.without(chosen)
-                if smaller.score >= model.score - ROUNDING * abs(model.score):
+                smaller = _without(model, chosen)
+                if smaller is not None and smaller.score >= model.score - ROUNDING * abs(model.score):
                     return Precisions(smaller, self.journal)
         return self
 
@@ -91,6 +91,14 @@ class Precisions:
 
         derivatives = Derivatives(gradient, model.negative_hessian, model.stiffness)
         return damped_step(self, derivatives, attempt, tolerance, damping)
+
+
+def _without(model: Laplace, positions: Indices) -> Laplace | None:
+    """Return the model less some functions, or None if the others are dependent at every point on the way to its mode."""
+    try:
+        return model.without(positions)
+    except NotPositiveDefiniteError:
+        return None
 
 
 class Remaining:

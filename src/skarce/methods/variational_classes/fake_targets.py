@@ -186,7 +186,7 @@ def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outco
             before, now = now, now.swept()
             journal.note("sweep", -1, now.bound, len(now))
             moved = np.abs(now.determined() - before.determined()).max(initial=0.0)
-            if journal.n_steps > HELD and now.bound - before.bound < journal.budget.tol and moved < STILL:
+            if journal.n_steps > HELD and now.bound - before.bound <= journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = now.groups.total(now.determined()) / now.groups.sizes > RELEVANT
     if relevant.all() or (outcome.is_early and not relevant.any()):
@@ -219,7 +219,7 @@ def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTar
                 break
         bound = now.bound
         journal.note("solve", -1, bound, len(now))
-        n_still = n_still + 1 if step > n_held and bound - before < journal.budget.tol else 0
+        n_still = n_still + 1 if step > n_held and bound - before <= journal.budget.tol else 0
         step, before = step + 1, bound
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED

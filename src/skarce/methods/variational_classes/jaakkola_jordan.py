@@ -95,7 +95,7 @@ def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
         if outcome is None:
             before, now = now, Fitted(now.sure())
             moved = np.abs(now.determined - before.determined).max(initial=0.0)
-            if now.bound - before.bound < journal.budget.tol and moved < STILL:
+            if now.bound - before.bound <= journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = (now.determined > RELEVANT)[now.groups.label]
     if relevant.all() or (outcome.is_early and not relevant.any()):
@@ -121,7 +121,7 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
             return now, Outcome.CONVERGED
         following, is_stretched = _risen(now, stretch)
         stretch = min(GROWTH * stretch, furthest) if is_stretched else 1.0
-        n_still = n_still + 1 if following.bound - now.bound < journal.budget.tol else 0
+        n_still = n_still + 1 if following.bound - now.bound <= journal.budget.tol else 0
         now = following
 
 

@@ -22,6 +22,7 @@ PRUNED = 1e-6  # a group whose weights are less well determined than this has le
 LARGEST = 1e12  # of the precision of a standardized weight
 STILL = 1e-6  # the change of gamma in a step of expectation maximization that counts as none
 FAR = 3.0  # log odds of the rarer class: one row in twenty
+FURTHEST = 40.0  # log odds at which a class is all or nothing to working precision
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
@@ -67,8 +68,8 @@ class Variational:
 
     @property
     def level(self) -> float:
-        """The log odds of a model without candidates."""
-        return float(logit(np.average(self.observations.targets, weights=self.observations.weights)))
+        """The log odds of a model without candidates; bounded, because a class may have no row of positive weight."""
+        return float(np.clip(logit(np.average(self.observations.targets, weights=self.observations.weights)), -FURTHEST, FURTHEST))
 
     @property
     def is_lopsided(self) -> bool:
