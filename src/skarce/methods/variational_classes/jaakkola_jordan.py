@@ -69,7 +69,10 @@ class Fitted(Weighted):
         That of xi is `stretch` times as far, on a logarithmic scale.
         """
         model = self.model
-        xi = self.best_xi if stretch == 1.0 else model.xi * (self.best_xi / model.xi) ** stretch
+        xi = self.best_xi
+        if stretch != 1.0:
+            with np.errstate(over="ignore"):
+                xi = np.minimum(model.xi * (xi / model.xi) ** stretch, LARGEST)
         with np.errstate(divide="ignore"):
             updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
