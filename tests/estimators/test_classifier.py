@@ -183,3 +183,15 @@ def test_more_rows_than_one_part_of_a_prediction(monkeypatch):
     expected = model.predict_proba(X)
     monkeypatch.setattr("skarce.estimators.on_basis.PREDICT_ROWS", 33)
     np.testing.assert_allclose(model.predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8, 1e50])
+def test_probabilities_are_numbers_where_every_class_is_impossible(far):
+    X, y, weights = np.ones((6, 1)), np.repeat([0, 1, 2], 2), np.full(6, 1e10)
+    model = RelevanceVectorClassifier("passthrough", fit_intercept=False).fit(X, y, weights)  # log odds of -log 2 for each class
+    rows = np.array([[far], [-far]])
+    with np.errstate(all="raise", under="ignore"):
+        probabilities = model.predict_proba(rows)
+    assert (model.decision_function(rows)[0] < -800.0).all()
+    assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -59,8 +59,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         log_odds = self.decision_function(X)
         if log_odds.ndim == 1:
             return np.column_stack([expit(-log_odds), expit(log_odds)])
-        each = expit(log_odds)
-        return each / each.sum(axis=1, keepdims=True)
+        return softmax(log_expit(log_odds), axis=1)  # each g divided by their sum, also if all of them are zero to working precision
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.

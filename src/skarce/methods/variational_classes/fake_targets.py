@@ -14,6 +14,7 @@ The constant, if there is one, stands beside the fake targets as a parameter wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -147,17 +148,22 @@ class FakeTargets(Weighted):
         v = self._variances(h)
         terms = h / (h + self.fake_variances * alpha) + alpha * (self.own**2 + v) - 1.0 - np.log(alpha * v)
         constant = 0.5 * float(self.model.alpha[:1] @ self.weights[:1] ** 2) if self.model.fit_intercept else 0.0
-        return self._rows(self.model.design @ self.weights, self.total) - 0.5 * float(terms.sum()) - constant
+        return self._rows(self.model.design @ self.weights)(self.total) - 0.5 * float(terms.sum()) - constant
 
     def _variances(self, h: Floats) -> Floats:
         return self.fake_variances / (h + self.fake_variances * self.alpha)
 
-    def _rows(self, means: Floats, total: float) -> float:
-        xi, observations = self.model.xi, self.model.observations
+    def _rows(self, means: Floats) -> Callable[[float], float]:
+        """Return the part of L that belongs to the rows, as a function of S."""
+        xi, counts = self.model.xi, self.model.observations.weights
         curvature = curvature_of_bound(xi)
-        shrunk = 1.0 + 2.0 * curvature * total
-        fit = (0.5 * self.signs * means + total / 8.0 - curvature * means**2) / shrunk
-        return float(observations.weights @ (log_expit(xi) - 0.5 * xi + curvature * xi**2 - 0.5 * np.log(shrunk) + fit))
+        fixed, linear, quadratic = log_expit(xi) - 0.5 * xi + curvature * xi**2, 0.5 * self.signs * means, curvature * means**2
+
+        def at(total: float) -> float:
+            shrunk = 1.0 + 2.0 * curvature * total
+            return float(counts @ (fixed - 0.5 * np.log(shrunk) + (linear + total / 8.0 - quadratic) / shrunk))
+
+        return at
 
     def _with_best_xi(self, means: Floats) -> FakeTargets:
         total = self.total
@@ -167,8 +173,9 @@ class FakeTargets(Weighted):
 
     def _best_total(self, means: Floats, roots: float) -> float:
         """Return the S that maximizes L, with sum v h / psi at its best for each S."""
+        rows = self._rows(means)
         found = minimize_scalar(
-            lambda log_total: 0.5 * roots**2 * np.exp(-log_total) - self._rows(means, float(np.exp(log_total))),
+            lambda log_total: 0.5 * roots**2 * np.exp(-log_total) - rows(float(np.exp(log_total))),
             bounds=(-30.0, 10.0),
             method="bounded",
             options={"xatol": 1e-8},
