@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.kernel_basis import KernelBasis
-from skarce.basis.process_basis import ProcessBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+from skarce.basis.process_basis import ProcessBasis
 
 NAMES = ("rbf", "passthrough")
 

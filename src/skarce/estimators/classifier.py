@@ -59,7 +59,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         log_odds = self.decision_function(X)
         if log_odds.ndim == 1:
             return np.column_stack([expit(-log_odds), expit(log_odds)])
-        return softmax(log_expit(log_odds), axis=1)  # each g divided by their sum, also if all of them are zero to working precision
+        return softmax(
+            log_expit(log_odds), axis=1
+        )  # each g divided by their sum, also if all of them are zero to working precision
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.

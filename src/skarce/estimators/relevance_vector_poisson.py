@@ -32,8 +32,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
         What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns. With more than 3000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 500 of them up to
-        40,000 rows, then 2e7 divided by the number of rows. `KernelBasis` with its own `centers` decides otherwise.
+        its output columns. With more than 3000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 200 of them up to
+        100,000 rows, then 2e7 divided by the number of rows. `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
@@ -48,7 +48,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     max_active : int, default=None
         Maximum number of basis functions.
     max_time : float, default=None
-        Seconds after which the best model so far is returned, with a ConvergenceWarning.
+        Seconds after which the best model so far is returned, with a ConvergenceWarning. Learned kernel widths are included.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
@@ -130,6 +130,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     >>> print(f"{len(model.active_)} functions, {mean[0]:.1f} +- {std[0]:.1f} events a day")
     4 functions, 7.3 +- 2.7 events a day
     """
+
+    _most_landmarks = 200  # counts say more than labels do, so more functions stay and every step costs more
 
     def __init__(
         self,

@@ -11,7 +11,6 @@ from skarce._parallel import WORTH_THREADS, for_each, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 
-
 BLOCK_ROWS = 4096  # rows are multiplied this many at a time, so that no second copy of all columns is needed
 BLOCKS = 8  # of a triangular factor; those beyond its diagonal are skipped
 
