@@ -16,7 +16,6 @@ from skarce.estimators.base import SparseEstimator
 from skarce.estimators.on_basis import takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
-MANY_ROWS = 3000  # above this many rows, landmarks stand for all
 FEWEST_LANDMARKS = 20
 MOST_ELEMENTS = 20_000_000  # of the matrix of all landmarks at all rows: 160 MB, and tens of seconds on two cores
 
@@ -24,7 +23,8 @@ MOST_ELEMENTS = 20_000_000  # of the matrix of all landmarks at all rows: 160 MB
 class LatentEstimator(SparseEstimator):
     """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
 
-    _most_landmarks: ClassVar[int] = 500  # if rows are many
+    _many_rows: ClassVar[int] = 5000  # above this many rows, landmarks stand for all
+    _most_landmarks: ClassVar[int] = 500
 
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.
@@ -49,7 +49,7 @@ class LatentEstimator(SparseEstimator):
         basis = super()._basis_for(X)
         is_free = isinstance(basis, KernelBasis) and self._chooses_centers_of(basis)
         n_rows = 0 if isinstance(X, RowBlocks) or not is_free else _num_samples(X)
-        if n_rows <= MANY_ROWS:
+        if n_rows <= self._many_rows:
             return basis
         n_landmarks = max(FEWEST_LANDMARKS, min(self._most_landmarks, MOST_ELEMENTS // n_rows))
         warnings.warn(

@@ -19,7 +19,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns. With more than 3000 rows, ``"rbf"``
+        uses the input columns themselves. A scikit-learn transformer uses its output columns. With more than 5000 rows, ``"rbf"``
         has kernels at landmarks only, with a warning: 500 of them up to 40,000 rows, then 2e7 divided by the number of rows.
         `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"

@@ -32,7 +32,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
         What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns. With more than 3000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 200 of them up to
+        its output columns. With more than 5000 rows, ``"rbf"`` has kernels at landmarks only, with a warning: 200 of them up to
         100,000 rows, then 2e7 divided by the number of rows. `KernelBasis` with its own `centers` decides otherwise.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all

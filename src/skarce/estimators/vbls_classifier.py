@@ -145,7 +145,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     6 functions, accuracy 0.92
     """
 
-    _most_landmarks = 2000
+    _many_rows, _most_landmarks = 3000, 2000
 
     def __init__(
         self,
