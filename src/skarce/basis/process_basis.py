@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._typing import Floats
 from skarce._validation import quietly_validated
-from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.kernel_basis import LEARNED, KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
 RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
@@ -166,6 +166,11 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         check_is_fitted(fitted, "root_")
         X = quietly_validated(fitted, X, dtype=np.float64, reset=False)
         return solve_triangular(fitted.root_, fitted.kernels_.transform(X).T, lower=True, check_finite=False).T
+
+    @property
+    def learns_width(self) -> bool:
+        """Whether the width is learned from the targets."""
+        return isinstance(self.gamma, str) and self.gamma in LEARNED
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names ``process0``, ``process1``, and so on.

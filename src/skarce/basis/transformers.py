@@ -121,6 +121,12 @@ def check_basis(basis: Any) -> Any:
     return basis
 
 
+def learns_widths(transformer: Any) -> bool:
+    """Tell whether a transformer, or a part of it such as a step of a pipeline, learns kernel widths from the targets."""
+    parts = [transformer, *transformer.get_params(deep=True).values()] if hasattr(transformer, "get_params") else [transformer]
+    return any(isinstance(part, (KernelBasis, ProcessBasis)) and part.learns_width for part in parts)
+
+
 def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, n_landmarks: int = AUTO_LANDMARKS, **learning: Any) -> Any:
     """Fit a clone of the transformer and return its candidates. None stands for the inputs themselves.
 

@@ -40,7 +40,8 @@ class CenteredEvaluation:
         out[:, ~self._varies[columns]] = 0.0
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
-        values = self._evaluation.columns(indices, rows) - self.means[indices]
+        values = self._evaluation.columns(indices, rows)
+        values -= self.means[indices]
         values[:, ~self._varies[indices]] = 0.0
         return values
 

@@ -18,6 +18,7 @@ from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import variance_stabilized
 from skarce.methods.latent import SparseLatent
 
+LANDMARKS = 200  # at most, for many rows: counts say more than labels do, so more functions stay and every step costs more
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
@@ -32,8 +33,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     Parameters
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+        What may enter: ``"rbf"`` is `KernelBasis()`, Gaussian kernels at the training inputs, or at landmarks if there are more
+        than 3000 (200 of them up to 100,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the inputs themselves,
+        and a transformer its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
@@ -48,7 +50,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     max_active : int, default=None
         Maximum number of basis functions.
     max_time : float, default=None
-        Seconds after which the best model so far is returned, with a ConvergenceWarning.
+        Seconds after which the best model so far is returned, with a ConvergenceWarning. Learned kernel widths are included.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
@@ -221,7 +223,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         return tags
 
     def _method(self) -> SparseLatent:
-        return SparseLatent(self.solver, random_state=self._seed())
+        return SparseLatent(self.solver, random_state=self._seed(), most_landmarks=LANDMARKS)
 
     def _likelihood(self) -> Poisson:
         return Poisson()
