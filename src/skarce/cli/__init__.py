@@ -9,7 +9,7 @@ import click
 
 from skarce import __version__
 from skarce.cli.comparing import compare
-from skarce.cli.ending import Passed, ended
+from skarce.cli.ending import PassedError, ended
 from skarce.cli.explaining import explain
 from skarce.cli.fitting import fit
 from skarce.cli.predicting import predict
@@ -29,7 +29,7 @@ class Application(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            raise Passed(interrupt) from None
+            raise PassedError(interrupt) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Without arguments, show the help; newer versions of click would raise an error that holds it."""

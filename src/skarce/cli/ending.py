@@ -36,7 +36,7 @@ EXPLAINED = (
 WRONG_USE = 2  # the user can fix the problem
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: the fault is ours
 BY_SIGNAL = 128  # plus its number, as in shells
-BROKEN_PIPE = BY_SIGNAL + 13  # SIGPIPE, which Windows does not have
+BROKEN_PIPE = 1  # as click and rich do
 INTERRUPTED = BY_SIGNAL + signal.SIGINT
 DEBUG_VARIABLE = "SKARCE_DEBUG"
 NO_MEMORY = "there is not enough memory. Use fewer rows, fewer --centers, or a method that needs less."
@@ -50,7 +50,7 @@ class Stopped(KeyboardInterrupt):
         self.number = number
 
 
-class Passed(Exception):
+class PassedError(Exception):
     """Carries an interrupt through click, which would print an empty line and lose what the interrupt says."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
@@ -67,7 +67,7 @@ def ended(work: Callable[[], Any]) -> int:
             code = work() or 0
             _flush()
             return int(code)
-        except Passed as passed:
+        except PassedError as passed:
             return _explained(passed.interrupt)
         except BaseException as error:
             return _explained(error)

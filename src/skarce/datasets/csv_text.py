@@ -19,6 +19,7 @@ OTHER_FORMATS = {
     b"\xfe\xff": "is not UTF-8 text but UTF-16; save it as CSV in UTF-8.",
 }  # by their first bytes
 OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+LIKE_JSON = re.compile(rb"\s*(\[\s*)?\{\s*\"")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 
@@ -27,6 +28,8 @@ def csv_text(content: bytes, path: Path) -> str:
     for beginning, problem in OTHER_FORMATS.items():
         if content.startswith(beginning):
             raise TableError(f"{path} {problem}")
+    if LIKE_JSON.match(content):
+        raise TableError(f"{path} looks like JSON; save the table as CSV.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
