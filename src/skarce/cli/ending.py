@@ -95,8 +95,8 @@ def _message(error: BaseException) -> tuple[str, int]:
         return str(error), WRONG_USE
     if isinstance(error, MemoryError):
         return NO_MEMORY, WRONG_USE
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror or error}.", WRONG_USE
+    if isinstance(error, OSError):  # of a file, or of standard output if there is none
+        return f"{error.filename or 'standard output'}: {error.strerror or error}.", WRONG_USE
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
     what = one_line(error, 250)

@@ -64,7 +64,9 @@ def write(text: str) -> None:
         say(f"Note: the output is UTF-8, because {sys.stdout.encoding} lacks some of its characters.")
     with _to_standard_output():
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        rest = memoryview(content)
+        while rest:  # without buffers (python -u), a pipe takes only as much at a time as it can hold
+            rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
 
