@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from skarce._text import one_line
 from skarce.cli.model_file import SavedModel, load
 from skarce.cli.rendering import say, write
 from skarce.cli.task_output import output_for
@@ -68,7 +69,11 @@ def _with_predictions(model: SavedModel, data: Path, std: str) -> Any:
     file = TableFile(data, read_content(data))
     X = inputs(file.table(texts), model.columns)
     frame = file.verbatim()
-    for name, values in output_for(model).predictions(model, X, std).items():
+    try:
+        predictions = output_for(model).predictions(model, X, std)
+    except (ValueError, ArithmeticError) as error:
+        raise error if isinstance(error, TableError) else TableError(f"{data} cannot be predicted: {one_line(error)}") from None
+    for name, values in predictions.items():
         if name in frame:
             raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
         frame[name] = values
