@@ -326,7 +326,8 @@ def test_dates_are_refused_as_inputs(houses):
 
 
 def test_a_typo_in_a_column_of_numbers_is_noted(houses):
-    houses.astype({"size": str}).assign(size=lambda table: table["size"].where(table.index != 6, "12,5")).to_csv("typo.csv")
+    sizes = houses["size"].astype(str)
+    houses.assign(size=sizes.where(houses.index != 6, "12,5")).to_csv("typo.csv", index=False)
     result = run("fit", "typo.csv", "--target", "price")
     assert result.exit_code == 0
     assert "'size' is treated as text, because 1 of its 90 values is not a number: '12,5' in line 8" in result.stderr

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, unfitted_twin
+from skarce._processes import until_parent_ends
 from skarce._validation import is_count
 from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
@@ -332,7 +333,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         common = X, y, fit_params, Inflation(self.inflation, times_counted_in(X, y, fit_params))
         if joblib.effective_n_jobs(self.n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", **until_parent_ends())
         return parallel(delayed(fit_group_on_one_core)(group, *common) for group in groups)
 
     def _print(self, trial: Trial, candidates: list[dict[str, Any]], n_done: int) -> None:

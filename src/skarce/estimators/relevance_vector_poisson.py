@@ -33,9 +33,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     Parameters
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis()`, Gaussian kernels at the training inputs, or at landmarks if there are more
-        than 3000 (200 of them up to 100,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the inputs themselves,
-        and a transformer its output columns.
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000 (200 of them up to 100,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the
+        input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
