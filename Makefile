@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types doctest check bench clean
+.PHONY: demo test lint types doctest check sanitize bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+$(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
@@ -31,6 +31,22 @@ doctest: $(VENV)/.installed
 
 check: lint types doctest test
 
+# A copy of the package with compiled parts that stop at the first read or write outside an array and at undefined arithmetic.
+# Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
+SANITIZED := build/sanitized
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
+COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
+	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
+
+sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
+	@rm -rf $(SANITIZED)
+	CC=gcc CFLAGS="$(SANITIZERS)" LDFLAGS="-fsanitize=address,undefined" $(BIN)/python setup.py --quiet \
+		build --build-lib $(SANITIZED)/lib --build-temp $(SANITIZED)/temp
+	export PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
+		$(BIN)/python -c "from skarce.basis import _rbf; assert '$(SANITIZED)' in _rbf.__file__, _rbf.__file__" && \
+		$(BIN)/python -m pytest -p no:cacheprovider $(COMPILED_TESTS)
+
 $(VENV)/.bench: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $@
@@ -45,6 +61,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks
+	$(BIN)/python -m benchmarks.many_rows --out results/benchmarks
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache

@@ -26,11 +26,11 @@ class Competitor:
 
 
 def _frvm(solver: str) -> Callable[[], Any]:
-    return lambda: RelevanceVectorRegressor(KernelBasis(gamma=GAMMA), solver=solver)
+    return lambda: RelevanceVectorRegressor(KernelBasis(gamma=GAMMA, centers=None), solver=solver)
 
 
 def _fgcv(solver: str) -> Callable[[], Any]:
-    return lambda: FastGCVRegressor(KernelBasis(gamma=GAMMA), solver=solver)
+    return lambda: FastGCVRegressor(KernelBasis(gamma=GAMMA, centers=None), solver=solver)
 
 
 def _fastrvm() -> Any:

@@ -40,7 +40,7 @@ def _polished(phi: np.ndarray, y: np.ndarray, ridges: np.ndarray) -> float:
 
 def largest_single_gain(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """Return the gain of the best single change of a skarce model. The moments are computed again for this check."""
-    basis = KernelBasis(gamma=GAMMA).fit(X)
+    basis = KernelBasis(gamma=GAMMA, centers=None).fit(X)
     moments: Moments = InMemoryDesign(basis, Rows(X, y[:, None])).moments("columns")[0]
     criterion: Any = GCV() if model.criterion_sense_ < 0 else IndividualEvidence()
     state = ActiveSet(moments, model.active_, model.posterior_.ridges, squares=criterion.needs_squares)

@@ -16,6 +16,9 @@ from skarce._typing import Floats
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diagonal, tried in turn on a nearly singular matrix
 
 
+SPEED = 5e9  # floating-point operations per second that one core has at least, for estimates of long steps
+
+
 class NotPositiveDefiniteError(ArithmeticError):
     """A pivot of a Cholesky factorization is negative or zero: the columns are dependent to working precision."""
 
@@ -103,6 +106,11 @@ def symmetric_inverse(factor: Floats) -> Floats:
         return np.empty((0, 0))
     root = inverse_of_lower(factor)
     return root.T @ root
+
+
+def seconds_to_invert(size: int) -> float:
+    """Return how long it takes at most to factorize and invert a matrix of this size: about 2 n^3 operations."""
+    return 2.0 * float(size) ** 3 / SPEED
 
 
 class GrowingCholesky:

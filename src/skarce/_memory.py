@@ -17,8 +17,8 @@ def fits(n_rows: int, n_columns: int) -> bool:
     return 8.0 * n_rows * n_columns <= memory_budget()
 
 
-def require(n_rows: int, n_columns: int, what: str, remedy: str) -> None:
-    """Raise a ValueError if an array of doubles of this shape does not fit into the budget.
+def require(n_rows: int, n_columns: int, what: str, remedy: str, n_arrays: int = 1) -> None:
+    """Raise a ValueError if an array of doubles of this shape does not fit into the budget of `n_arrays` arrays.
 
     The message says what needs too much memory, and what would help.
 
@@ -26,9 +26,9 @@ def require(n_rows: int, n_columns: int, what: str, remedy: str) -> None:
     --------
     >>> require(10, 10, "the Gram matrix of all 10 candidates", "Use fewer candidates")
     """
-    if fits(n_rows, n_columns):
+    needed, budget = 8.0 * n_rows * n_columns / MEBIBYTE, n_arrays * memory_budget() / MEBIBYTE
+    if needed <= budget:
         return
-    needed, budget = 8.0 * n_rows * n_columns / MEBIBYTE, memory_budget() / MEBIBYTE
     raise ValueError(
         f"{what} needs an array of {n_rows} x {n_columns} ({needed:.0f} MiB), above the memory budget of {budget:.0f} MiB. "
         f"{remedy}, or raise the budget with sklearn.set_config(working_memory=...)."

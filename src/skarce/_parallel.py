@@ -10,16 +10,28 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 import joblib
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from skarce._blas import blas_threads
 from skarce._typing import Floats
+
+__all__ = [
+    "add_squares",
+    "blas_threads",
+    "for_each",
+    "n_cores",
+    "on_one_blas_thread",
+    "one_thread",
+    "product",
+    "shares",
+    "slices",
+]
 
 Item = TypeVar("Item")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,11 +48,6 @@ def n_cores() -> int:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-@cache
 def _threads() -> ThreadPoolExecutor:
     """Return a pool with one thread per core. It is kept: starting a thread and its BLAS buffers costs half a millisecond."""
     return ThreadPoolExecutor(n_cores(), thread_name_prefix="skarce")
@@ -51,18 +58,11 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def blas_threads(n_threads: int) -> Iterator[None]:
-    """Run the body with this many BLAS threads, and restore the former number afterwards."""
-    with _controller().limit(limits=n_threads):
-        yield
-
-
-@contextmanager
 def one_thread() -> Iterator[None]:
     """Run the body on the calling thread only. This is for the case that each core already runs its own process."""
     before = getattr(_here, "is_worker", False)
-    _here.is_worker = True
     try:
+        _here.is_worker = True
         with blas_threads(1):
             yield
     finally:
@@ -74,7 +74,7 @@ def on_one_blas_thread(function: Function) -> Function:
 
     @wraps(function)
     def limited(*args: Any, **kwargs: Any) -> Any:
-        with _controller().limit(limits=1):
+        with blas_threads(1):
             return function(*args, **kwargs)
 
     return cast(Function, limited)
@@ -98,8 +98,10 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
         work(item)
 
     with blas_threads(1):
-        running = [_threads().submit(on_worker, item) for item in items]
+        running: list[Future[None]] = []
         try:
+            for item in items:
+                running.append(_threads().submit(on_worker, item))
             for future in running:
                 future.result()
         finally:

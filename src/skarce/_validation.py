@@ -21,7 +21,16 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[An
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return X, y
-    return validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True)
+    return quietly_validated(estimator, X, y, reset=reset, multi_output=True, y_numeric=True)
+
+
+def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
+    """Validate as scikit-learn's `validate_data` does, for arrays of doubles or singles.
+
+    It sums values to see whether all are finite. The sum of huge values may overflow, and NumPy would warn.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
 
 
 def is_count(value: Any) -> bool:
@@ -77,8 +86,10 @@ def check_significance(significance: Any, solver: str, prior: Any) -> None:
 
 
 def _is_plain(values: Any, n_dimensions: int) -> bool:
-    """Tell whether this is a C-ordered array of finite doubles. If the sum is finite, all its terms are."""
+    """Tell whether this is a C-ordered array of finite doubles."""
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != n_dimensions:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(values.flags.c_contiguous and np.isfinite(values.sum()))
+    if not (values.flags.c_contiguous and values.size):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # if the sum is finite, all its terms are
+        return bool(np.isfinite(values.sum()))

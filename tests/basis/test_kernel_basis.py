@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skarce import (
     KernelBasis,
 )
-from skarce.basis.kernel_basis import distinct_rows
+from skarce.basis.centers import distinct_rows
 from tests.oracles import rbf
 
 

@@ -5,9 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
-from skarce import (
-    KernelBasis,
-)
+from skarce import KernelBasis, RelevanceVectorRegressor
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 
 KERNELS = [*DISTANCE_KERNELS, *PRODUCT_KERNELS]
@@ -61,3 +59,34 @@ def test_far_from_the_origin_distances_keep_their_digits(rng):
     X = rng.normal(size=(30, 2))
     near, far = KernelBasis(gamma=1.0).fit(X), KernelBasis(gamma=1.0).fit(X + 1e6)
     np.testing.assert_allclose(far.transform(X + 1e6), near.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.nan, "returned nan; every kernel must be finite"),
+        (np.inf, "returned inf; every kernel must be finite"),
+        (1j, "must return real numbers, got an array of type complex128"),
+        (None, "must return real numbers, got an array of type object"),
+    ],
+)
+def test_a_kernel_function_returns_finite_real_numbers(values, message):
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    with pytest.raises(ValueError, match=message):
+        RelevanceVectorRegressor(KernelBasis(lambda X, C: np.full((len(X), len(C)), values))).fit(X, y)
+
+
+def test_a_kernel_function_is_checked_in_predictions_too():
+    X, factor = np.arange(12.0)[:, None], [1.0]
+    model = RelevanceVectorRegressor(KernelBasis(lambda X, C: factor[0] * np.exp(-0.1 * (X - C.T) ** 2))).fit(X, np.sin(X[:, 0]))
+    factor[0] = np.nan
+    with pytest.raises(ValueError, match="every kernel must be finite"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "matern32", "matern52"])
+def test_scale_and_median_do_not_depend_on_units(name):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for gamma in ("scale", "median"):
+        first, second = (KernelBasis(name, gamma=gamma, random_state=0).fit_transform(X * factor) for factor in (1.0, 2.0**100))
+        np.testing.assert_allclose(first, second, rtol=1e-12)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, SplineTransformer
+
+from skarce import RelevanceVectorRegressor
 
 
 @pytest.mark.parametrize("transformer", [PolynomialFeatures(2), SplineTransformer()])
@@ -20,3 +22,20 @@ def test_any_transformer_can_be_evaluated_in_part(rng, transformer):
     np.testing.assert_allclose(evaluation.columns(np.array([2, 0]), slice(3, 9)), phi[3:9][:, [2, 0]])
     np.testing.assert_allclose(candidates.select([2, 0]).transform(X), phi[:, [2, 0]])
     assert list(candidates.select([2, 0]).get_feature_names_out()) == list(transformer.get_feature_names_out()[[2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X: X * 1j, "returned complex numbers"),
+        (lambda X: X[:1], "must return one row for each of the"),
+        (lambda X: X.ravel(), "must return one row for each of the"),
+        (lambda X: np.full(X.shape, "a"), "must return numbers"),
+        (lambda X: np.full(X.shape, np.nan), "returned NaN or infinity"),
+    ],
+)
+def test_a_transformer_returns_finite_real_numbers_for_each_row(function, message):
+    rng = np.random.default_rng(0)
+    X = 1.0 + rng.random((20, 2))
+    with pytest.raises(ValueError, match=message):
+        RelevanceVectorRegressor(FunctionTransformer(function)).fit(X, X[:, 0])

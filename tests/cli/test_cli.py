@@ -26,7 +26,8 @@ from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli import app
 from skarce.cli.comparison_table import FIRST_TO_GO, comparison_table
 from skarce.cli.explanation import active_functions
-from skarce.cli.model_file import SavedModel, is_trusted, load, save
+from skarce.cli.model_file import FORMAT, HEADER, SavedModel, load, save
+from skarce.cli.model_schema import allowed_types
 from skarce.comparison import METHODS, REGRESSION, Method, MethodResult
 from skarce.comparison.scores import RegressionScore
 from skarce.comparison.width_rules import Widths
@@ -325,7 +326,8 @@ def test_dates_are_refused_as_inputs(houses):
 
 
 def test_a_typo_in_a_column_of_numbers_is_noted(houses):
-    houses.astype({"size": str}).assign(size=lambda table: table["size"].where(table.index != 6, "12,5")).to_csv("typo.csv")
+    sizes = houses["size"].astype(str)
+    houses.assign(size=sizes.where(houses.index != 6, "12,5")).to_csv("typo.csv", index=False)
     result = run("fit", "typo.csv", "--target", "price")
     assert result.exit_code == 0
     assert "'size' is treated as text, because 1 of its 90 values is not a number: '12,5' in line 8" in result.stderr
@@ -579,8 +581,15 @@ class Stranger:
     """A type that skops knows nothing of."""
 
 
+def dump_as_model(content, path):
+    """Write a file that says it is a model of this version."""
+    skops.io.dump(content, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(HEADER, json.dumps({"format": FORMAT}))
+
+
 def test_a_file_with_foreign_types_is_refused(houses):
-    skops.io.dump({"pipeline": Stranger(), "target": "y", "columns": {}, "version": "0"}, "evil.skops")
+    dump_as_model({"pipeline": Stranger(), "target": "y", "columns": {}, "version": "0"}, "evil.skops")
     for command in (["explain", "evil.skops"], ["predict", "evil.skops", "houses.csv"]):
         assert_one_line(run(*command), "evil.skops", f"{__name__}.Stranger", "does not trust")
 
@@ -612,7 +621,7 @@ def test_a_tampered_model_is_refused(model):
     ],
 )
 def test_only_classes_that_skarce_defines_are_trusted(name, trusted):
-    assert is_trusted(name) is trusted
+    assert (name in allowed_types()["ObjectNode"]) is trusted
 
 
 def test_files_that_are_no_models(houses, model, tmp_path):
@@ -620,6 +629,10 @@ def test_files_that_are_no_models(houses, model, tmp_path):
     assert_one_line(run("explain", "no.skops"), "no.skops does not exist")
     assert_one_line(run("explain", "."), "not a file")
     skops.io.dump({"pipeline": LinearRegression()}, "other.skops")
+    assert_one_line(run("predict", "other.skops", "houses.csv"), "other.skops has no format number")
+    dump_as_model({"pipeline": LinearRegression()}, "other.skops")
+    assert_one_line(run("predict", "other.skops", "houses.csv"), "other.skops is refused", "LinearRegression")
+    dump_as_model({"pipeline": 1}, "other.skops")
     assert_one_line(run("predict", "other.skops", "houses.csv"), "other.skops is not a complete model")
     (tmp_path / "half.skops").write_bytes(Path(model).read_bytes()[:500])
     assert_one_line(run("explain", "half.skops"), "half.skops is not a model")

@@ -77,7 +77,7 @@ def streamed(X, y, weights, recipe):
     rows = recipe.check(X, y, weights)
     design = StreamDesign(recipe.candidates(rows), y.shape[1], fit_intercept=recipe.fit_intercept)
     for part in (slice(0, 50), slice(50, 51), slice(51, N)):
-        design.absorb(Rows(X[part], y[part], None if weights is None else weights[part]))
+        design = design.after_batch(Rows(X[part], y[part], None if weights is None else weights[part]))
     design.rows = rows
     return design
 

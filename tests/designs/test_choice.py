@@ -9,6 +9,7 @@ from skarce.designs.choice import ONE_BY_ONE, Access, Costs, choose_kind
 
 def test_many_rows_and_few_candidates_are_kept_whole_and_the_other_way_by_column():
     assert choose_kind("auto", Costs(1e6, 500, 40.0)) == "whole"
+    assert choose_kind("auto", Costs(20_000, 1000, 60.0)) == "whole"  # most landmarks of many rows enter
     assert choose_kind("auto", Costs(3000, 3000, 30.0)) == "columns"
     assert choose_kind("auto", Costs(200, 200, 30.0)) == "whole"
     assert choose_kind("columns", Costs(200, 200, 30.0)) == "columns"

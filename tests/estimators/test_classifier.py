@@ -5,9 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skarce import (
     KernelBasis,
+    ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     VBLSClassifier,
@@ -29,6 +33,44 @@ def test_labels_of_any_kind(names):
     np.testing.assert_array_equal(model.classes_, np.array(names))
     np.testing.assert_array_equal(model.predict(X), np.array(names)[plain.predict(X)])
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+WIDTH_LEARNERS = {
+    "kernel": KernelBasis(gamma="ard"),
+    "process": ProcessBasis(),
+    "pipeline": make_pipeline(StandardScaler(), ProcessBasis(gamma="evidence")),
+}
+
+
+def learned_width(basis, X, y, **options):
+    fitted = RelevanceVectorClassifier(basis, **options).fit(X, y).basis_
+    fitted = getattr(fitted, "transformer", fitted)
+    return (fitted[-1] if hasattr(fitted, "steps") else fitted).gamma_
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("basis", WIDTH_LEARNERS.values(), ids=WIDTH_LEARNERS)
+@pytest.mark.parametrize("names", [("b", "a"), (True, False), (3, 1_000_000), np.array([5, 4], dtype=object)])
+def test_widths_do_not_depend_on_the_names_of_two_classes(basis, names, fit_intercept):
+    X, y = moons(60)
+    expected = learned_width(basis, X, y, fit_intercept=fit_intercept)
+    found = learned_width(basis, X, np.asarray(names)[y], fit_intercept=fit_intercept)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("basis", [KernelBasis(gamma="evidence"), ProcessBasis(gamma="evidence"), WIDTH_LEARNERS["pipeline"]])
+@pytest.mark.parametrize("names", [("z", "a", "m"), (-7, 1000, 0)])
+def test_widths_do_not_depend_on_the_names_of_three_classes(basis, names):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    np.testing.assert_allclose(learned_width(basis, X, np.array(names)[y]), learned_width(basis, X, y), rtol=1e-3)
+
+
+def test_other_transformers_get_the_labels():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = RelevanceVectorClassifier(LinearDiscriminantAnalysis()).fit(X, names)
+    assert list(model.basis_.transformer.classes_) == ["setosa", "versicolor", "virginica"]
 
 
 def test_exchanged_classes_give_the_mirrored_model():
@@ -141,3 +183,15 @@ def test_more_rows_than_one_part_of_a_prediction(monkeypatch):
     expected = model.predict_proba(X)
     monkeypatch.setattr("skarce.estimators.on_basis.PREDICT_ROWS", 33)
     np.testing.assert_allclose(model.predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8, 1e50])
+def test_probabilities_are_numbers_where_every_class_is_impossible(far):
+    X, y, weights = np.ones((6, 1)), np.repeat([0, 1, 2], 2), np.full(6, 1e10)
+    model = RelevanceVectorClassifier("passthrough", fit_intercept=False).fit(X, y, weights)  # log odds of -log 2 for each class
+    rows = np.array([[far], [-far]])
+    with np.errstate(all="raise", under="ignore"):
+        probabilities = model.predict_proba(rows)
+    assert (model.decision_function(rows)[0] < -800.0).all()
+    assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)

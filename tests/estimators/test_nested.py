@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 
 from skarce import (
     BackwardEliminationRegressor,
@@ -20,6 +19,7 @@ from skarce import (
     SparseRegressor,
 )
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, PenalizedError, SharedGCV
+from skarce.datasets.training import make_preprocessing
 from skarce.searches import Backward, Floating, Forward, PlusTakeAway
 from tests.oracles import penalized_error, rbf
 
@@ -232,11 +232,12 @@ def test_streams_of_two_models_go_on_apart(sinc):
 
 
 def test_saved_models_keep_their_path(sinc, tmp_path):
-    model_file = pytest.importorskip("skarce.cli.model_file")
+    model_file, pandas = pytest.importorskip("skarce.cli.model_file"), pytest.importorskip("pandas")
     X, y = sinc
     for name in ("gps-be", "ols", "rfs, orthogonal", "ssge, paper"):
         model = fitted(name, X, y)
-        saved = model_file.SavedModel(make_pipeline(StandardScaler(), model), "y", {"x": "number"}, "0")
+        scaled = make_preprocessing({"x": "number"}).fit(pandas.DataFrame(X, columns=["x"]))
+        saved = model_file.SavedModel(Pipeline([("preprocessing", scaled), ("model", model)]), "y", {"x": "number"}, "0")
         model_file.save(saved, tmp_path / "model.skops")
         again = model_file.load(tmp_path / "model.skops").regressor
         np.testing.assert_array_equal(again.with_n_basis(3).predict(X), model.with_n_basis(3).predict(X))

@@ -9,7 +9,8 @@ from sklearn import config_context
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from skarce import KernelBasis, Outcome, VBLSClassifier
+from skarce import KernelBasis, Outcome, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, VBLSClassifier
+from skarce._memory import fits
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +47,79 @@ def test_units_and_offsets_do_not_matter(moons):
     assert other.criterion_ == pytest.approx(plain.criterion_, abs=1e-6)
 
 
-def test_many_rows_take_landmarks_and_say_so():
+def test_many_rows_take_landmarks_and_say_so(capsys):
     X, y = make_moons(3001, noise=0.3, random_state=0)
-    with pytest.warns(UserWarning, match="2000 landmarks"), pytest.warns(ConvergenceWarning):
-        model = VBLSClassifier(max_iter=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        model = VBLSClassifier(max_iter=1, verbose=1).fit(X, y)
     assert len(model.relevance_) == 2000
+    assert model.basis_.center_choice_ == "landmarks"
+    assert "landmarks for 3,001 rows" in capsys.readouterr().err
     assert len(VBLSClassifier(KernelBasis(centers=50, random_state=0)).fit(X, y).relevance_) == 50
+
+
+@pytest.mark.parametrize("estimator", [VBLSClassifier, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor])
+@pytest.mark.parametrize("n_rows", [3001, 20_000, 200_000, 1_000_000])
+def test_the_landmarks_of_the_default_fit_into_memory(estimator, n_rows):
+    n_landmarks = estimator()._method().n_landmarks(n_rows)
+    assert 20 <= n_landmarks <= 2000
+    assert fits(n_rows, n_landmarks)
+
+
+def test_many_more_inputs_than_rows(rng):
+    X = rng.normal(size=(80, 7000))  # the square of all candidates does not fit into the memory budget
+    model = VBLSClassifier("passthrough").fit(X, X[:, 3] + X[:, 7] > 0.0)
+    assert {3, 7} <= set(model.active_)
+    assert len(model.active_) < 20
+    with pytest.warns(ConvergenceWarning):
+        first = VBLSClassifier("passthrough", max_iter=1).fit(X, X[:, 3] + X[:, 7] > 0.0)
+    assert first.n_iter_ == 1
+    assert {3, 7} <= set(first.active_)
+
+
+@pytest.mark.parametrize("options", [{"prior": "shared"}, {"prior": np.arange(7000) // 2}, {"factorized": True}])
+def test_what_keeps_all_inputs_refuses_too_many_at_once(rng, options):
+    X = rng.normal(size=(20, 7000))
+    with pytest.raises(ValueError, match=r"7000 x 7000 \(374 MiB\), above the memory budget"):
+        VBLSClassifier("passthrough", **options).fit(X, X[:, 0] > 0.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "em"}, {"factorized": True}, {"prior": "shared"}])
+@pytest.mark.parametrize("size", [1e-12, 1e8, 1e14])
+def test_extreme_weights_have_a_model(moons, rng, options, size):
+    X, y = (part[:60] for part in moons)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="Sample weights are counts")
+        model = VBLSClassifier(max_iter=30, **options).fit(X, y, size * rng.uniform(0.5, 2.0, 60))
+    probabilities, (_, std) = model.predict_proba(X), model.latent(X)
+    assert np.isfinite(std).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("factorized", [False, True])
+def test_a_class_without_a_row_of_positive_weight(factorized):
+    X = np.array([[0.8], [0.1], [1.9], [0.6], [2.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = VBLSClassifier(factorized=factorized, max_iter=100).fit(X, list("abcda"), [1.0, 0.0, 1.0, 0.0, 1.0])
+    assert list(model.classes_) == list("abcd")
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 1}, {"max_iter": 3}, {"max_iter": 2, "solver": "em"}])
+def test_a_limit_also_holds_the_size(moons, options):
+    with pytest.warns(ConvergenceWarning):
+        model = VBLSClassifier(max_active=5, **options).fit(*moons)
+    assert model.outcome_ is Outcome.STEP_LIMIT
+    assert 1 <= len(model.active_) <= 5
+    assert model.n_iter_ <= options["max_iter"]
+
+
+def test_no_tolerance_ends_when_nothing_moves(moons):
+    model = VBLSClassifier("passthrough", tol=0.0).fit(*moons)
+    assert model.outcome_ is Outcome.CONVERGED
 
 
 def test_what_cannot_be_is_named(moons):

@@ -80,3 +80,24 @@ def test_max_active_keeps_the_functions_of_largest_effect(sinc):
     X, y = sinc
     model = LocalRidgeRegressor(max_active=3).fit(X, y)
     assert (len(model.active_), model.outcome_) == (3, Outcome.SIZE_LIMIT)
+
+
+@pytest.mark.parametrize("basis", ["passthrough", KernelBasis(kernel="linear")])
+def test_no_candidate_that_varies_gives_the_mean(basis):
+    y = np.arange(30.0)
+    model = LocalRidgeRegressor(basis).fit(np.ones((30, 3)), y)
+    assert len(model.active_) == 0
+    assert model.outcome_ is Outcome.NOTHING_HELPS
+    np.testing.assert_allclose(model.predict(np.ones((2, 3))), y.mean())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [14, 21, 40, 49, 54, 56, 62, 64])
+def test_columns_of_very_different_lengths_are_all_found(seed):
+    """Updates by rank one lose all digits of the short columns, whose variance is then a division by zero."""
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(10, 60), rng.integers(3, 12)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-6, 6, size=d)
+    y = X @ (rng.normal(size=d) / X.std(axis=0)) + 0.1 * rng.normal(size=n)
+    model = LocalRidgeRegressor("passthrough").fit(X, y)
+    assert model.score(X, y) > 0.9

@@ -16,7 +16,7 @@ from skarce import EvidenceRegressor, FastGCVRegressor, KernelBasis, RelevanceVe
 from skarce.designs import RowBlocks
 from skarce.model_selection import learn_widths
 from skarce.model_selection.kernel_slopes import NAMES
-from skarce.model_selection.width_objective import NOISE_PRIOR
+from skarce.model_selection.width_objective import NOISE_PRIOR, Objective
 from tests.model_selection.test_width_evidence import dense_log_evidence
 from tests.oracles import rbf
 
@@ -92,11 +92,11 @@ def test_weight_two_is_the_row_twice(two_inputs):
 def test_units_do_not_matter(two_inputs):
     X, y = two_inputs
     plain = learn_widths(X, y, tol=1e-6)
-    scaled = learn_widths(X * [1e80, 1e-3] + [0.0, 5.0], y * 1e140 + 1e140, tol=1e-6)
-    assert scaled.gamma[0] * 1e160 == pytest.approx(plain.gamma[0], rel=0.02)
+    scaled = learn_widths(X * [1e58, 1e-3] + [0.0, 5.0], y * 1e58 + 1e58, tol=1e-6)
+    assert scaled.gamma[0] * 1e116 == pytest.approx(plain.gamma[0], rel=0.02)
     assert scaled.gamma[1] * 1e-6 < 0.01 * plain.gamma[0]
-    assert scaled.noise_variance / 1e280 == pytest.approx(plain.noise_variance, rel=1e-3)
-    assert scaled.log_evidence == pytest.approx(plain.log_evidence - 79 * 140 * np.log(10), rel=1e-6)
+    assert scaled.noise_variance / 1e116 == pytest.approx(plain.noise_variance, rel=1e-3)
+    assert scaled.log_evidence == pytest.approx(plain.log_evidence - 79 * 58 * np.log(10), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -297,3 +297,22 @@ def test_inputs_so_large_that_squares_overflow_are_named(two_inputs):
     X, y = two_inputs
     with pytest.raises(ValueError, match="Scale the inputs"):
         learn_widths(X * 1e200, y)
+
+
+def test_the_time_is_asked_before_every_evaluation(two_inputs, monkeypatch):
+    """A line search needs many evaluations. Here each of them takes a second, and nothing else takes time."""
+    seconds = itertools.count(1)
+    clock, evaluate = [0.0], Objective.__call__
+
+    def slow(objective, at):
+        clock[0] = float(next(seconds))
+        return evaluate(objective, at)
+
+    monkeypatch.setattr(Objective, "__call__", slow)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    for max_time in (0.0, 3.0, 10.0, 30.0):
+        started = clock[0]
+        with pytest.warns(ConvergenceWarning, match="time limit"):
+            found = learn_widths(*two_inputs, max_time=max_time, tol=1e-9)
+        assert clock[0] - started <= max_time + 2.0  # the first evaluations, on few rows and on all, are always made
+        assert np.isfinite(found.log_evidence)

@@ -15,7 +15,7 @@ def test_sums_that_forget_are_those_of_weighted_rows(rng):
     phi, t = rng.normal(size=(20, 3)) + 7, rng.normal(size=(20, 2)) - 3
     sums, weighted = Sums.empty(3, 2), Sums.empty(3, 2)
     for k in range(20):  # one row at a time
-        sums.forget(0.9)
+        sums = sums.faded(0.9)
         sums.absorb(phi[k : k + 1].copy(), t[k : k + 1], None)
     weighted.absorb(phi.copy(), t, 0.9 ** np.arange(20)[::-1])
     for name in ("n_samples", "candidate_means", "target_means", "gram", "projections", "target_energies"):

@@ -30,11 +30,12 @@ from skarce.reproduce.runner.pair_tests import signed_rank_test
 from skarce.reproduce.runner.pairs import Comparison, Verdict, comparisons, verdict
 from skarce.reproduce.runner.paper import Claim, Contender, Experiment, Paper
 from skarce.reproduce.runner.records import Store
-from skarce.reproduce.runner.run import Options, Run, _ignore_sigint_in_children, settings_digest
+from skarce.reproduce.runner.run import Options, Run, settings_digest
 from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
 from skarce.reproduce.runner.splits import random_rows, scaled
 from skarce.reproduce.runner.summary_table import summary_table
 from skarce.reproduce.runner.units import Maker, Record, Unit, Work, best_choice, run_unit
+from skarce.reproduce.runner.workers import ignore_sigint_in_children
 from tests.cli.test_cli import assert_one_line, run
 
 FIXED = ("experiment", "repeat", "method", "settings", "tuned", "choice", "error", "n_functions")
@@ -646,7 +647,7 @@ def default_sigint():
 def test_processes_of_a_run_ignore_an_interrupt(default_sigint):
     before = signal.getsignal(signal.SIGINT)
     ask = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"]
-    with _ignore_sigint_in_children():
+    with ignore_sigint_in_children():
         assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "True\n"
     assert signal.getsignal(signal.SIGINT) is before
     assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "False\n"

@@ -62,3 +62,20 @@ def test_what_has_no_point_or_falls_is_tried_again_more_carefully():
 def test_a_step_that_promises_nothing_is_not_made():
     nothing = Derivatives(np.full(1, 1e-9), np.eye(1), np.ones(1))
     assert damped_step("here", nothing, pytest.fail, 1e-6, FIRST_DAMPING) == ("here", 0.0, FIRST_DAMPING)
+
+
+def test_a_curvature_that_no_damping_makes_positive_ends_without_a_step():
+    derivatives = Derivatives(np.ones(2), np.full((2, 2), np.nan), np.ones(2))
+    here = np.zeros(2)
+    there, promised, _ = damped_step(here, derivatives, lambda delta: (here + delta, 1.0), 1e-3, FIRST_DAMPING)
+    assert there is here
+    assert promised == 0.0
+
+
+def test_a_step_that_raises_nothing_is_not_taken():
+    """With a tolerance of zero, steps of the size of rounding would go on forever."""
+    derivatives = Derivatives(np.full(2, 1e-20), np.eye(2), np.ones(2))
+    here = np.zeros(2)
+    there, promised, _ = damped_step(here, derivatives, lambda delta: (here + delta, 0.0), 0.0, FIRST_DAMPING)
+    assert there is here
+    assert promised == 0.0

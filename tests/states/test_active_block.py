@@ -20,3 +20,11 @@ def test_block_equals_state_and_dense():
     np.testing.assert_allclose(block.energy, state.energy)
     np.testing.assert_allclose(block.log_determinant, state.log_determinant)
     np.testing.assert_allclose(block.inverse @ (block.gram + np.diag(ridges)), np.eye(3), atol=1e-9)
+
+
+def test_a_block_without_functions_is_silent(capfd):
+    """LAPACK prints to the terminal if it is asked for an empty solution."""
+    block = ActiveBlock(np.empty((0, 0)), np.empty(0), 7.0, np.empty(0))
+    assert len(block.weights) == len(block.spread()) == 0
+    assert (block.energy, block.log_determinant) == (7.0, 0.0)
+    assert capfd.readouterr() == ("", "")

@@ -3,6 +3,15 @@
 from skarce.basis.candidates import Evaluation
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.process_basis import ProcessBasis
-from skarce.basis.transformers import SelectedColumns, check_basis, fit_basis
+from skarce.basis.transformers import SelectedColumns, check_basis, fit_basis, is_on_landmarks, learns_widths
 
-__all__ = ["Evaluation", "KernelBasis", "ProcessBasis", "SelectedColumns", "check_basis", "fit_basis"]
+__all__ = [
+    "Evaluation",
+    "KernelBasis",
+    "ProcessBasis",
+    "SelectedColumns",
+    "check_basis",
+    "fit_basis",
+    "is_on_landmarks",
+    "learns_widths",
+]

@@ -4,11 +4,8 @@
  * distance, exponential and product are one pass over registers, and no thread waits for the interpreter in between. Rows and
  * centers are prepared, so that the product of a row and a center is the negative squared distance (kernels._Distance). */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
+#include "../_boundary.h"
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -21,7 +18,8 @@
 
 enum { LANES = 4, ROWS = 4, TILE = 256, ROOM = TILE + 8 }; /* rows have ROOM numbers: with a power of two they would collide in cache */
 typedef double Lanes __attribute__((vector_size(8 * LANES)));
-typedef long long Words __attribute__((vector_size(8 * LANES)));
+typedef long long Words __attribute__((vector_size(8 * LANES)));          /* what comparisons give */
+typedef unsigned long long Bits __attribute__((vector_size(8 * LANES))); /* shifting an unsigned number never overflows */
 
 #define LOG2_E 1.4426950408889634
 #define at(place) (*(Lanes *)(place))
@@ -31,14 +29,14 @@ ALWAYS_INLINE Lanes all(double value) { return value - (Lanes){0.0}; }
 /* The value, or 0 if the condition holds. */
 ALWAYS_INLINE Lanes unless(Words condition, Lanes value) { return (Lanes)(~condition & (Words)value); }
 
-/* x[i] = 2^x[i]. A positive x counts as 0, and results below 2^-1020 become 0. With x = n + r, a polynomial in r (of least error
- * on [-1/2, 1/2], 3e-18) gives 2^r, and n is added to the exponent. All rows take each step together, so that none waits for
- * another. */
+/* x[i] = 2^x[i]. A positive x counts as 0, results below 2^-1020 become 0, and NaN stays NaN. With x = n + r, a polynomial in r
+ * (of least error on [-1/2, 1/2], 3e-18) gives 2^r, and n + 1023 is the exponent of the factor 2^n. All rows take each step
+ * together, so that none waits for another. */
 ALWAYS_INLINE void raise_two(Lanes x[ROWS]) {
     static const double coefficients[] = {0x1.e9ec1fcb69a7fp-32, 0x1.e6228acd1c6e5p-28, 0x1.b524ebd13a55fp-24, 0x1.62bfc2c86d700p-20,
                                           0x1.ffcbfc6da6ed1p-17, 0x1.430913112c61bp-13, 0x1.5d87fe78a3f9cp-10, 0x1.3b2ab6fb9f1a5p-7,
                                           0x1.c6b08d704a0c6p-5,  0x1.ebfbdff82c5aep-3,  0x1.62e42fefa39efp-1,  1.0};
-    const Lanes shift = all(0x1.8p52); /* adding it rounds to an integer, which is then in the lowest bits */
+    const Lanes shift = all(0x1.8p52 + 1023.0); /* adding it rounds to an integer n, and n + 1023 is then in the lowest bits */
     Words vanishes[ROWS];
     Lanes n[ROWS], p[ROWS];
     int i, k;
@@ -50,7 +48,8 @@ ALWAYS_INLINE void raise_two(Lanes x[ROWS]) {
 #pragma GCC unroll 12
     for (k = 1; k < 12; k++)
         for (i = 0; i < ROWS; i++) p[i] = p[i] * x[i] + coefficients[k];
-    for (i = 0; i < ROWS; i++) x[i] = unless(vanishes[i], (Lanes)((Words)p[i] + ((Words)n[i] << 52)));
+    /* A power of two is an exact factor. If x vanishes, the factor is any number, and zeros replace the product; NaN stays NaN. */
+    for (i = 0; i < ROWS; i++) x[i] = unless(vanishes[i], p[i] * (Lanes)((Bits)n[i] << 52));
 }
 
 /* values[i, j] = 2^(rows[i] centers[:, j]) for ROWS rows and `width` centers, a multiple of LANES. The last two terms of a row are
@@ -204,34 +203,13 @@ static void fill_rows(const Task *t, char *out, Py_ssize_t stride) {
         const Py_ssize_t stop = start + TILE < t->m ? start + TILE : t->m;
         const Py_ssize_t width = pack_centers(t->centers, t->n_terms, start, stop, t->packed);
         for (row = 0; row < t->n; row += ROWS) {
-                const Py_ssize_t end = row + ROWS < t->n ? row + ROWS : t->n;
+            const Py_ssize_t end = row + ROWS < t->n ? row + ROWS : t->n;
             pack_rows(t->rows, t->n_terms, row, end, t->few);
             evaluate(t->few, t->packed, t->n_terms, width, t->values);
             for (i = row; i < end; i++)
                 memcpy(out + i * stride + start * sizeof(double), t->values + (i - row) * ROOM, (stop - start) * sizeof(double));
         }
     }
-}
-
-/* Opens the buffers of `count` matrices of doubles, the last `n_writable` for writing. All must be contiguous; only the `out` of
- * fill may have gaps between its rows. Returns how many were opened. */
-static int open_matrices(PyObject **objects, Py_buffer *buffers, int count, int n_writable, int is_strided) {
-    int i;
-    for (i = 0; i < count; i++) {
-        int writable = i >= count - n_writable, strided = is_strided && writable;
-        if (PyObject_GetBuffer(objects[i], &buffers[i], PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0) break;
-        if (buffers[i].ndim == 2 && strcmp(buffers[i].format, "d") == 0 &&
-            (strided ? buffers[i].shape[1] < 2 || buffers[i].strides[1] == sizeof(double) : PyBuffer_IsContiguous(&buffers[i], 'C')))
-            continue;
-        PyErr_Format(PyExc_ValueError, "argument %d must be a matrix of doubles with contiguous rows", i + 1);
-        PyBuffer_Release(&buffers[i]);
-        break;
-    }
-    return i;
-}
-
-static void close_matrices(Py_buffer *buffers, int opened) {
-    while (opened > 0) PyBuffer_Release(&buffers[--opened]);
 }
 
 static int has_shape(const Py_buffer *buffer, Py_ssize_t n_rows, Py_ssize_t n_columns) {
@@ -249,12 +227,20 @@ static void set_product(Product *p, const Py_buffer *matrix, const Py_buffer *pr
     p->k = matrix->shape[0], p->n = matrix->shape[1], p->m = product->shape[1];
 }
 
-/* Gives the task its work space. Each row of ROOM numbers starts on a new cache line. Returns the pointer to free. */
+/* Gives the task its work space. Each row of ROOM numbers starts on a new cache line. Returns the pointer to free, or NULL with an
+ * error. */
 static double *allocate(Task *t) {
     const Py_ssize_t k = t->product.k, own = t->squares.k;
-    const Py_ssize_t wide = ROWS + t->n_terms + 2 * (k + own), narrow = t->n_terms + 2 * (k + own);
-    double *space = malloc(sizeof(double) * (wide * ROOM + narrow * ROWS + 8));
-    if (space == NULL) return NULL;
+    const size_t most = PY_SSIZE_T_MAX / sizeof(double) / (ROOM + ROWS) / 8; /* so that no sum or product below overflows */
+    double *space = NULL;
+    if ((size_t)t->n_terms < most && (size_t)k < most && (size_t)own < most) {
+        const size_t wide = ROWS + t->n_terms + 2 * (k + own), narrow = t->n_terms + 2 * (k + own);
+        space = malloc(sizeof(double) * (wide * ROOM + narrow * ROWS + 8));
+    }
+    if (space == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
     t->values = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63), t->packed = t->values + ROWS * ROOM;
     t->product.right = t->packed + t->n_terms * ROOM, t->product.down = t->product.right + k * ROOM;
     t->squares.right = t->product.down + k * ROOM, t->squares.down = t->squares.right + own * ROOM;
@@ -264,77 +250,81 @@ static double *allocate(Task *t) {
     return space;
 }
 
-static PyObject *fill(PyObject *self, PyObject *args) {
-    PyObject *objects[3];
-    Py_buffer buffers[3], *rows = &buffers[0], *centers = &buffers[1], *out = &buffers[2];
-    double *space = NULL;
-    Task task;
-    int opened;
-    if (!PyArg_ParseTuple(args, "OOO", &objects[0], &objects[1], &objects[2])) return NULL;
-    opened = open_matrices(objects, buffers, 3, 1, 1);
-    if (opened < 3) goto done;
-    if (!has_shape(centers, centers->shape[0], rows->shape[1]) || !has_shape(out, rows->shape[0], centers->shape[0])) {
-        PyErr_SetString(PyExc_ValueError, "rows (n, t), centers (m, t) and out (n, m) do not fit together");
-        goto done;
-    }
-    set_points(&task, rows, centers);
-    space = allocate(&task);
-    if (space == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    fill_rows(&task, out->buf, out->strides[0]);
-    Py_END_ALLOW_THREADS
-done:
+/* Releases the work space and the arrays; the answer is None, or NULL with an error. */
+static PyObject *finish(double *space, Py_buffer *buffers, int count) {
     free(space);
-    close_matrices(buffers, opened);
+    close_arrays(buffers, count);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
-static PyObject *project(PyObject *self, PyObject *args) {
-    PyObject *objects[6];
+/* A prepared row has its own square and 1 besides its inputs, so it has two terms or more. */
+static int check_points(const Py_buffer *rows, const Py_buffer *centers) {
+    if (rows->shape[1] >= 2 && centers->shape[1] == rows->shape[1]) return 0;
+    PyErr_Format(PyExc_ValueError, "rows (n, t) and centers (m, t) with t >= 2 do not fit together, got t = %zd and %zd",
+                 rows->shape[1], centers->shape[1]);
+    return -1;
+}
+
+static PyObject *fill(PyObject *self, PyObject *const *arguments, Py_ssize_t n_arguments) {
+    static const Expected expected[3] = {
+        {"rows", DOUBLES, 2, READ_ONLY}, {"centers", DOUBLES, 2, READ_ONLY}, {"out", DOUBLES, 2, WRITTEN | GAPS}};
+    Py_buffer buffers[3], *rows = &buffers[0], *centers = &buffers[1], *out = &buffers[2];
+    double *space = NULL;
+    Task task;
+    if (check_count("fill", n_arguments, 3) < 0 || open_arrays(arguments, expected, buffers, 3) < 0) return NULL;
+    if (check_points(rows, centers) < 0 || check_apart(expected, buffers, 3) < 0) return finish(NULL, buffers, 3);
+    if (!has_shape(out, rows->shape[0], centers->shape[0])) {
+        PyErr_SetString(PyExc_ValueError, "rows (n, t), centers (m, t) and out (n, m) do not fit together");
+        return finish(NULL, buffers, 3);
+    }
+    if (out->len == 0) return finish(NULL, buffers, 3); /* nothing to do, and t may be any number */
+    set_points(&task, rows, centers);
+    space = allocate(&task);
+    if (space == NULL) return finish(NULL, buffers, 3);
+    Py_BEGIN_ALLOW_THREADS
+    fill_rows(&task, out->buf, out->strides[0]);
+    Py_END_ALLOW_THREADS
+    return finish(space, buffers, 3);
+}
+
+static PyObject *project(PyObject *self, PyObject *const *arguments, Py_ssize_t n_arguments) {
+    static const Expected expected[6] = {{"rows", DOUBLES, 2, READ_ONLY},  {"centers", DOUBLES, 2, READ_ONLY},
+                                         {"right", DOUBLES, 2, READ_ONLY}, {"weights", DOUBLES, 2, READ_ONLY},
+                                         {"product", DOUBLES, 2, WRITTEN}, {"squares", DOUBLES, 2, WRITTEN}};
     Py_buffer buffers[6], *rows = &buffers[0], *centers = &buffers[1], *right = &buffers[2], *weights = &buffers[3],
                           *product = &buffers[4], *squares = &buffers[5];
     Py_ssize_t first, last;
     double *space = NULL;
     Task task;
-    int opened, symmetric;
-    if (!PyArg_ParseTuple(args, "OOOOOOnnp", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5], &first,
-                          &last, &symmetric))
+    int symmetric;
+    if (check_count("project", n_arguments, 9) < 0 || take_size(arguments[6], "first", &first) < 0 ||
+        take_size(arguments[7], "last", &last) < 0)
         return NULL;
-    opened = open_matrices(objects, buffers, 6, 2, 0);
-    if (opened < 6) goto done;
-    if (!has_shape(centers, centers->shape[0], rows->shape[1]) || !has_shape(right, right->shape[0], rows->shape[0]) ||
-        !has_shape(weights, weights->shape[0], rows->shape[0]) || !has_shape(product, right->shape[0], centers->shape[0]) ||
-        !has_shape(squares, weights->shape[0], centers->shape[0]) || (symmetric && rows->shape[0] != centers->shape[0]) ||
-        first < 0 || last > rows->shape[0] || last - first > TILE || first >= last) {
+    symmetric = PyObject_IsTrue(arguments[8]);
+    if (symmetric < 0 || open_arrays(arguments, expected, buffers, 6) < 0) return NULL;
+    if (check_points(rows, centers) < 0 || check_apart(expected, buffers, 6) < 0) return finish(NULL, buffers, 6);
+    if (!has_shape(right, right->shape[0], rows->shape[0]) || !has_shape(weights, weights->shape[0], rows->shape[0]) ||
+        !has_shape(product, right->shape[0], centers->shape[0]) || !has_shape(squares, weights->shape[0], centers->shape[0]) ||
+        (symmetric && rows->shape[0] != centers->shape[0]) || last > rows->shape[0] || first >= last || last - first > TILE) {
         PyErr_SetString(PyExc_ValueError, "rows (n, t), centers (m, t), right (k, n), weights (s, n), product (k, m), squares (s, m) "
                                           "and the range of rows do not fit together");
-        goto done;
+        return finish(NULL, buffers, 6);
     }
     set_points(&task, rows, centers);
     set_product(&task.product, right, product);
     set_product(&task.squares, weights, squares);
     space = allocate(&task);
-    if (space == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
+    if (space == NULL) return finish(NULL, buffers, 6);
     Py_BEGIN_ALLOW_THREADS
     project_rows(&task, symmetric, first, last);
     Py_END_ALLOW_THREADS
-done:
-    free(space);
-    close_matrices(buffers, opened);
-    if (PyErr_Occurred()) return NULL;
-    Py_RETURN_NONE;
+    return finish(space, buffers, 6);
 }
 
 static PyMethodDef methods[] = {
-    {"fill", fill, METH_VARARGS, "fill(rows, centers, out): out[i, j] = exp(rows[i] centers[j])."},
-    {"project", project, METH_VARARGS,
+    {"fill", (PyCFunction)(void (*)(void))fill, METH_FASTCALL, "fill(rows, centers, out): out[i, j] = exp(rows[i] centers[j])."},
+    {"project", (PyCFunction)(void (*)(void))project, METH_FASTCALL,
      "project(rows, centers, right, weights, product, squares, first, last, symmetric): add what rows `first` to `last` (at most\n"
      "TILE rows) of Phi contribute to product = (Phi'B')' and squares = weights (Phi o Phi). If Phi is symmetric, blocks to the\n"
      "right of the diagonal block count for both sides."},

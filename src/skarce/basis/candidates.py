@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
+from skarce._scales import check_block
 from skarce._typing import Floats, Indices
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
@@ -71,6 +72,8 @@ class KernelEvaluation:
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
+        if not self._kernel.is_bounded:
+            check_block(out)
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
         prepared, centers = self._rows[rows], self._centers[indices]
@@ -128,7 +131,7 @@ class TransformerEvaluation:
         self.dtype = np.dtype(np.float64)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
-        out[...] = transformed(self._transformer, _safe_indexing(self._X, rows))[:, columns]
+        out[...] = self._training_values(rows)[:, columns]
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
         start, stop, _ = rows.indices(self.n_rows)
@@ -141,11 +144,16 @@ class TransformerEvaluation:
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
         product, squares = np.zeros((self.n_candidates, right.shape[1])), empty_squares(self.n_candidates, row_weights)
         for rows in slices(self.n_rows, 4 * TILE):
-            values = transformed(self._transformer, _safe_indexing(self._X, rows))
+            values = self._training_values(rows)
             product += values.T @ right[rows]
             if row_weights is not None:
                 squares += (values**2).T @ row_weights[rows]
         return product, squares
+
+    def _training_values(self, rows: slice) -> Floats:
+        values = transformed(self._transformer, _safe_indexing(self._X, rows))
+        check_block(values)
+        return values
 
 
 def transformed(transformer: Any, X: Any) -> Floats:
@@ -153,7 +161,15 @@ def transformed(transformer: Any, X: Any) -> Floats:
     values = transformer.transform(X)
     if hasattr(values, "toarray"):
         values = values.toarray()
-    values = np.asarray(values, dtype=np.float64)
+    name, values = type(transformer).__name__, np.asarray(values)
+    if values.dtype.kind == "c":
+        raise ValueError(f"{name}.transform returned complex numbers; every candidate must be real.")
+    if values.ndim != 2 or len(values) != _num_samples(X):
+        raise ValueError(f"{name}.transform must return one row for each of the {_num_samples(X)} rows, got shape {values.shape}.")
+    try:
+        values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}.transform must return numbers, got an array of type {values.dtype}: {error}.") from error
     if not np.isfinite(values).all():
-        raise ValueError(f"{type(transformer).__name__}.transform returned NaN or infinity; every candidate must be finite.")
+        raise ValueError(f"{name}.transform returned NaN or infinity; every candidate must be finite.")
     return values

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
+from skarce._atomic import become, snapshot, unfitted_twin
+from skarce._scales import RANGE, SMALLEST, checked_counts, checked_scales, largest_of
 from skarce._typing import Floats, Indices
+from skarce._validation import quietly_validated
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
-from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS, Kernel, make_kernel
+from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
+from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
 
-LANDMARK_ROWS = 20_000  # landmarks are seeded from at most this many rows
+FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
 GAMMA_RULES = ("scale", "median", "evidence", "ard")
 LEARNED = ("evidence", "ard")  # these rules need the targets
 WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
@@ -40,8 +43,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
         Inverse squared width of the kernel.
 
-        - ``"scale"`` is ``1 / (n_features * X.var())``.
-        - ``"median"`` is 1 over the median squared distance between rows that differ.
+        - ``"scale"`` is ``1 / (n_features * X.var())``, or ``1 / (n_features * X.std())`` for ``"laplacian"``.
+        - ``"median"`` is 1 over the median squared distance between rows that differ, or over the median sum of absolute
+          differences for ``"laplacian"``.
         - ``"evidence"`` learns one width for all inputs from the targets.
         - ``"ard"`` learns one width for each input from the targets.
         - An array has one number for each input.
@@ -57,11 +61,18 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     width_params : dict, default=None
         Options for learned widths: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
         `skarce.model_selection.learn_widths`.
-    centers : int or array-like of shape (n_centers, n_features), default=None
-        Where the kernels are. None takes the distinct training rows of positive weight. An integer takes that many landmarks from
-        these rows, chosen by k-means++ seeding. An array gives the centers.
+    centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
+        Where the kernels are.
+
+        - ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000. If there are more, it takes 1000
+          landmarks from them (700 in `skarce.EvidenceSearchRegressor`), and `outcome_` of a fit that converged is
+          ``ON_LANDMARKS``.
+        - None takes all distinct training rows of positive weight, however many there are.
+        - An integer takes that many landmarks from these rows, chosen by k-means++ seeding.
+        - An array gives the centers.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from. With ``centers="auto"``, None is
+        a fixed seed, so that the same data give the same model.
 
     Attributes
     ----------
@@ -71,6 +82,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         The inverse squared width in use. None for a precomputed kernel.
     center_indices_ : ndarray of shape (n_centers,) or None
         The training rows that are the centers. None if `centers` is an array.
+    center_choice_ : str
+        How the centers were chosen: ``"all"`` distinct rows, ``"landmarks"`` among them, or ``"given"`` by the user.
     candidate_numbers_ : ndarray of shape (n_centers,)
         The number of each center among all centers of `fit`. It differs from 0, 1, 2, ... after `select`.
     origin_ : ndarray of shape (n_features,)
@@ -107,7 +120,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     ``"rbf"``. If there is one gamma for each input, :math:`\gamma\|x - c\|^2` becomes :math:`\sum_p\gamma_p(x_p - c_p)^2`, and
     :math:`\gamma\|x - c\|_1` becomes :math:`\sum_p\gamma_p|x_p - c_p|`.
 
-    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center.
+    Sample weights count: a row of weight 2 is like two equal rows, and a row of weight 0 is never a center. The landmarks of
+    ``centers="auto"`` are seeded from a random sample of 10 distinct rows for each, in which every row counts once. So they do not
+    change if a row of weight 2 is replaced by two rows, as long as distinct rows keep their order. The time is linear in the
+    number of rows.
 
     References
     ----------
@@ -147,7 +163,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         coef0: float = 1.0,
         kernel_params: dict[str, Any] | None = None,
         width_params: dict[str, Any] | None = None,
-        centers: Any = None,
+        centers: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -176,30 +192,49 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         self : KernelBasis
             The fitted basis.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return self.fit_checked(X, weights, y)
+        twin = unfitted_twin(self)
+        X = checked_scales(quietly_validated(twin, X))
+        weights = None
+        if sample_weight is not None:
+            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        return become(self, twin.fit_checked(X, weights, y))
 
-    def fit_checked(self, X: Floats, weights: Floats | None, y: Any = None, **learning: Any) -> KernelBasis:
-        """Do the same as `fit` for rows and weights that an estimator has checked; `learning` are options of `learn_widths`."""
+    def fit_checked(
+        self, X: Floats, weights: Floats | None, y: Any = None, n_landmarks: int = AUTO_LANDMARKS, **learning: Any
+    ) -> KernelBasis:
+        """Fit to rows and weights that were checked. Called on an unfitted twin.
+
+        ``centers="auto"`` takes `n_landmarks` if there are many rows, and `learning` are options of `learn_widths`.
+        """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
-        rng = check_random_state(self.random_state)
+        rng = check_random_state(self._seed())
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f'kernel="precomputed" needs the square kernel matrix of the training rows in fit, got shape {X.shape}.'
                 )
             self.gamma_ = None
-            self.center_indices_: Indices | None = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-            self.centers_ = self.center_indices_[:, None].astype(X.dtype)
+            rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
+            self._take(Centers(rows[:, None].astype(X.dtype), rows, "all"))
         else:
             gamma = None if self.learns_width else self._resolve_gamma(X, weights, rng)
-            self.centers_, self.center_indices_ = self._choose_centers(X, weights, rng)
+            self._take(choose_centers(self.centers, X, weights, rng, n_landmarks))
             self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
+        self._check_narrowness()
+        self._check_underflow()
         return self
+
+    def _take(self, chosen: Centers) -> None:
+        self.centers_: Floats = chosen.centers
+        self.center_indices_: Indices | None = chosen.rows
+        self.center_choice_: str = chosen.choice
+
+    def _seed(self) -> Any:
+        """Return random_state, or a fixed seed if the basis chooses its centers by itself: the same data give the same model."""
+        return FIXED_SEED if self.random_state is None and is_auto(self.centers) else self.random_state
 
     def transform(self, X: Any) -> Floats:
         """Evaluate the kernels between the rows of X and the centers.
@@ -214,9 +249,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         phi : ndarray of shape (n_samples, n_centers)
             One column for each center.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        evaluation = self.on(X)
+        fitted = snapshot(self)
+        check_is_fitted(fitted)
+        X = quietly_validated(fitted, X, reset=False)
+        evaluation = fitted.on(X)
         return evaluation.columns(np.arange(evaluation.n_candidates))
 
     def select(self, indices: Any) -> KernelBasis:
@@ -268,6 +304,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             columns = self.center_indices_
             whole = columns is None or len(columns) == X.shape[1]
             return ColumnsEvaluation(X if whole else X[:, columns])
+        X = X.astype(np.result_type(X, self.centers_), copy=False)
         same = isinstance(self.kernel, str) and np.array_equal(X, self.centers_)
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)
 
@@ -280,10 +317,49 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """Whether the width is learned from the targets."""
         return isinstance(self.gamma, str) and self.gamma in LEARNED
 
+    @property
+    def takes_every_row(self) -> bool:
+        """Whether each distinct row is a center because none were given: `centers` is None, or ``"auto"`` with few rows."""
+        return self.centers is None or (is_auto(self.centers) and self.center_choice_ == "all")
+
+    @property
+    def is_on_landmarks(self) -> bool:
+        """Whether ``centers="auto"`` found too many rows and chose landmarks."""
+        return is_auto(self.centers) and self.center_choice_ == "landmarks"
+
     def _check_kernel(self) -> None:
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and self.kernel not in known:
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
+        for name in ("degree", "coef0"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+                raise ValueError(f"{name} must be a finite number, got {value!r}.")
+
+    def _check_narrowness(self) -> None:
+        """Raise a ValueError if gamma is so large that squared distances between centers would overflow."""
+        if not isinstance(self.kernel, str) or self.kernel not in DISTANCE_KERNELS:
+            return
+        gamma = np.asarray(self.gamma_, dtype=np.float64)
+        factors = np.broadcast_to(gamma if self.kernel == "laplacian" else np.sqrt(gamma), len(self.origin_))
+        reach = float(np.max(factors * largest_of(self.centers_ - self.origin_)))
+        if not reach < (most := FAR[self.centers_.dtype.char]):
+            raise ValueError(
+                f"gamma={gamma.max():.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
+                f'most {most:g} can be computed. Choose a smaller gamma, or gamma="scale".'
+            )
+
+    def _check_underflow(self) -> None:
+        """Raise a ValueError if every polynomial kernel is so small that its power may underflow to zero."""
+        if not isinstance(self.kernel, str) or self.kernel != "polynomial":
+            return
+        norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
+        largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
+        if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
+            raise ValueError(
+                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {RANGE}. Use "
+                'gamma="scale", or a larger gamma or coef0.'
+            )
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
         if y is None:
@@ -302,9 +378,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             y,
             gamma=self.gamma,
             kernel=self.kernel,
-            centers=None if of_process or self.centers is None else self.centers_,
+            centers=None if of_process or self.takes_every_row else self.centers_,
             sample_weight=weights,
-            random_state=self.random_state,
+            random_state=self._seed(),
             **{**learning, **chosen},
         )
         return learned.gamma
@@ -312,7 +388,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     def _resolve_gamma(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Any:
         gamma = self.gamma
         if isinstance(gamma, str) and gamma in GAMMA_RULES:
-            return scale_gamma(X, weights) if gamma == "scale" else median_gamma(X, weights, rng)
+            absolute = self.kernel == "laplacian"
+            return scale_gamma(X, weights, absolute) if gamma == "scale" else median_gamma(X, weights, rng, absolute)
         if isinstance(gamma, Real) and not isinstance(gamma, bool):
             if not 0.0 < float(gamma) < np.inf:
                 raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
@@ -328,48 +405,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             raise ValueError(f"gamma must not be negative, got {gammas.min()}.")
         return gammas
 
-    def _choose_centers(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> tuple[Floats, Indices | None]:
-        if self.centers is None:
-            rows = distinct_rows(X, weights)
-            return X[rows], rows
-        if isinstance(self.centers, Integral) and not isinstance(self.centers, bool):
-            return self._landmarks(X, weights, int(self.centers), rng)
-        centers = check_array(self.centers, dtype=[np.float64, np.float32], input_name="centers")
-        if centers.shape[1] != X.shape[1]:
-            raise ValueError(f"centers must have {X.shape[1]} columns like X, got shape {centers.shape}.")
-        return centers, None
-
-    def _landmarks(self, X: Floats, weights: Floats | None, n_landmarks: int, rng: np.random.RandomState) -> tuple[Floats, Indices]:
-        if n_landmarks < 1:
-            raise ValueError(f"centers as a number must be at least 1, got {n_landmarks}.")
-        rows = distinct_rows(X, weights)
-        if n_landmarks >= len(rows):
-            return X[rows], rows
-        if len(rows) > LANDMARK_ROWS:
-            rows = np.sort(rng.choice(rows, LANDMARK_ROWS, replace=False))
-        shares = None if weights is None else weights[rows]
-        _, chosen = kmeans_plusplus(X[rows], n_landmarks, sample_weight=shares, random_state=rng)
-        return X[rows[chosen]], rows[chosen]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.target_tags.required = self.learns_width
         return tags
-
-
-def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
-    """Return the indices of the first occurrence of every distinct row of positive weight, in ascending order.
-
-    If the integer hashes of the bit patterns are distinct, all rows differ. This is the common case. The rows themselves are
-    compared only if two hashes are equal.
-    """
-    rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-    values = np.ascontiguousarray(X[rows] + X.dtype.type(0.0))  # -0.0 becomes 0.0
-    bits = values.view(np.uint64 if values.dtype == np.float64 else np.uint32).astype(np.uint64, copy=False)
-    factors = np.arange(1, X.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    hashes = np.sort((bits * factors).sum(axis=1, dtype=np.uint64))
-    if (hashes[1:] != hashes[:-1]).all():
-        return rows
-    _, first = np.unique(values, axis=0, return_index=True)
-    return rows[np.sort(first)]

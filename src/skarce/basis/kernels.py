@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils.extmath import row_norms
@@ -30,9 +30,21 @@ from sklearn.utils.extmath import row_norms
 from skarce._typing import Floats
 from skarce.basis import fused
 
+# Scaled inputs farther than this from the origin have a distance kernel of zero, and their squares do not overflow.
+FAR = {"d": 1e100, "f": 1e15}
+LARGEST_EXPONENT = 800.0  # exp(-800) is zero in double precision
+
 
 class Kernel(Protocol):
-    """A function k(x, c) that fills blocks."""
+    """A function k(x, c) that fills blocks.
+
+    Attributes
+    ----------
+    is_bounded : bool
+        Whether no value is above 1 in size, whatever the inputs are.
+    """
+
+    is_bounded: ClassVar[bool]
 
     def prepare_rows(self, X: Floats) -> Floats:
         """Return the rows in the form that `fill` takes."""
@@ -62,6 +74,8 @@ class _Distance:
     scale: Floats  # factor of the inputs: sqrt(gamma), one number or one per input
     origin: Floats
 
+    is_bounded: ClassVar[bool] = True
+
     def prepare_rows(self, X: Floats) -> Floats:
         return self._augmented(X, first=-1.0)
 
@@ -72,13 +86,25 @@ class _Distance:
         n, d = X.shape
         prepared = np.empty((n, d + 2), dtype=X.dtype)
         scaled = prepared[:, :d]
-        np.subtract(X, self.origin, out=scaled, casting="same_kind")
-        scaled *= np.asarray(self.scale, dtype=X.dtype)
-        squares = -row_norms(scaled, squared=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(X, self.origin, out=scaled, casting="same_kind")
+            scaled *= np.asarray(self.scale, dtype=X.dtype)
+            squares = -row_norms(scaled, squared=True)
+        if not squares.min(initial=0.0) > -(FAR[X.dtype.char] ** 2):
+            self._move_near(X, scaled)
+            squares = -row_norms(scaled, squared=True)
         prepared[:, d] = squares if first < 0 else 1.0
         prepared[:, d + 1] = 1.0 if first < 0 else squares
         scaled *= X.dtype.type(np.sqrt(2.0))
         return prepared
+
+    def _move_near(self, X: Floats, scaled: Floats) -> None:
+        """Bring rows that are so far away that their squared distances overflow to where the kernel is zero all the same."""
+        far = FAR[X.dtype.char] / max(1.0, np.sqrt(X.shape[1]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.subtract(X, self.origin, dtype=np.float64) * np.broadcast_to(self.scale, X.shape[1])
+        # An input of scale 0 does not matter, however large it is: infinity times zero is then zero.
+        np.copyto(scaled, np.clip(np.nan_to_num(steps, nan=0.0), -far, far), casting="same_kind")
 
     def diagonal(self, X: Floats) -> Floats:
         return np.ones(len(X))
@@ -106,6 +132,7 @@ class _Matern(_Distance):
         np.minimum(out, 0.0, out=out)
         np.multiply(out, -2.0 * self.nu2, out=out)
         np.sqrt(out, out=out)  # sqrt(nu2) s: the scaled inputs give gamma |x - c|^2, and s^2 is twice that
+        np.minimum(out, LARGEST_EXPONENT, out=out)  # the kernel is zero from here on, and powers of the distance may overflow
         decay = np.exp(-out)
         if self.nu2 == 3:
             out += 1.0
@@ -132,8 +159,13 @@ class Laplacian:
 
     scale: Floats  # gamma, one number or one per input
 
+    is_bounded: ClassVar[bool] = True
+
     def prepare_rows(self, X: Floats) -> Floats:
-        return (X * np.asarray(self.scale, dtype=X.dtype)).astype(X.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            scaled = (X * np.asarray(self.scale, dtype=X.dtype)).astype(X.dtype, copy=False)
+        far = FAR[X.dtype.char]
+        return np.clip(scaled, -far, far)  # the kernel is zero there, and differences do not overflow
 
     prepare_centers = prepare_rows
 
@@ -158,19 +190,24 @@ class Polynomial:
     coef0: float = 1.0
     degree: float = 3
 
+    is_bounded: ClassVar[bool] = False
+
     def prepare_rows(self, X: Floats) -> Floats:
         return X
 
     def prepare_centers(self, centers: Floats) -> Floats:
-        return centers * centers.dtype.type(self.gamma)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (centers * self.gamma).astype(centers.dtype, copy=False)
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
-        np.matmul(rows, centers.T, out=out)
-        self._shape(out)
+        with np.errstate(all="ignore"):  # who uses the values checks that they are finite
+            np.matmul(rows, centers.T, out=out)
+            self._shape(out)
 
     def diagonal(self, X: Floats) -> Floats:
-        values = self.gamma * row_norms(X, squared=True).astype(np.float64)
-        self._shape(values)
+        with np.errstate(all="ignore"):
+            values = self.gamma * row_norms(X, squared=True).astype(np.float64)
+            self._shape(values)
         return values
 
     def _shape(self, values: Floats) -> None:
@@ -197,9 +234,13 @@ class Linear(Polynomial):
 class Cosine:
     """x'c of inputs scaled to unit length. Rows that are zero stay zero."""
 
+    is_bounded: ClassVar[bool] = True
+
     def prepare_rows(self, X: Floats) -> Floats:
-        norms = row_norms(X)[:, None]
-        return X / np.where(norms > 0.0, norms, 1.0).astype(X.dtype)
+        sizes = np.abs(X).max(axis=1, initial=0.0, keepdims=True)  # rows near one first: their squares would overflow or underflow
+        scaled = X / np.where(sizes > 0.0, sizes, 1.0).astype(X.dtype)
+        norms = row_norms(scaled)[:, None]
+        return scaled / np.where(norms > 0.0, norms, 1.0).astype(X.dtype)
 
     prepare_centers = prepare_rows
 
@@ -207,7 +248,7 @@ class Cosine:
         np.matmul(rows, centers.T, out=out)
 
     def diagonal(self, X: Floats) -> Floats:
-        return (row_norms(X) > 0.0).astype(np.float64)
+        return (np.abs(X).max(axis=1, initial=0.0) > 0.0).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -217,6 +258,8 @@ class UserKernel:
     function: Callable[..., Any]
     params: dict[str, Any] = field(default_factory=dict)
 
+    is_bounded: ClassVar[bool] = False
+
     def prepare_rows(self, X: Floats) -> Floats:
         return X
 
@@ -224,16 +267,25 @@ class UserKernel:
         return centers
 
     def fill(self, rows: Floats, centers: Floats, out: Floats) -> None:
-        values = np.asarray(self.function(rows, centers, **self.params))
-        if values.shape != out.shape:
-            raise ValueError(
-                f"the kernel function must return shape {out.shape} for {len(rows)} rows and {len(centers)} centers, "
-                f"got {values.shape}."
-            )
-        out[...] = values
+        out[...] = self._values(rows, centers)
 
     def diagonal(self, X: Floats) -> Floats:
-        return np.array([np.asarray(self.function(x[None], x[None], **self.params)).item() for x in X], dtype=float)
+        return np.array([float(self._values(x[None], x[None])[0, 0]) for x in X])
+
+    def _values(self, rows: Floats, centers: Floats) -> Floats:
+        """Call the function, and raise a ValueError unless it returns finite real numbers in the right shape."""
+        values = np.asarray(self.function(rows, centers, **self.params))
+        if values.shape != (len(rows), len(centers)):
+            raise ValueError(
+                f"the kernel function must return shape {(len(rows), len(centers))} for {len(rows)} rows and {len(centers)} "
+                f"centers, got {values.shape}."
+            )
+        if values.dtype.kind not in "fiub":
+            raise ValueError(f"the kernel function must return real numbers, got an array of type {values.dtype}.")
+        if not np.isfinite(values).all():
+            row, center = np.argwhere(~np.isfinite(values))[0]
+            raise ValueError(f"the kernel function returned {values[row, center]}; every kernel must be finite.")
+        return values
 
 
 DISTANCE_KERNELS = {"rbf": Rbf, "laplacian": Laplacian, "matern32": Matern32, "matern52": Matern52}

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._typing import Floats
-from skarce.basis.kernel_basis import KernelBasis
+from skarce._validation import quietly_validated
+from skarce.basis.kernel_basis import LEARNED, KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
 RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
@@ -37,11 +39,13 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         Inverse squared width of the kernel, as in `KernelBasis`. Learned widths maximize the evidence of the Gaussian process.
     width_params : dict, default=None
         Options for learned widths, as in `KernelBasis`. The option `covariance` is always ``"kernel"``.
-    centers : int or array-like of shape (n_centers, n_features), default=None
-        The points that span the process. None takes the distinct training rows of positive weight. An integer takes that many
-        landmarks from these rows. An array gives the points.
+    centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
+        The points that span the process. ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000,
+        and 1000 landmarks from them if there are more. None takes all these rows. An integer takes that many landmarks. An array
+        gives the points.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of landmarks, and for the rows and starts that widths are learned from.
+        Seed for the choice of landmarks, and for the rows and starts that widths are learned from. With ``centers="auto"``, None is
+        a fixed seed.
 
     Attributes
     ----------
@@ -105,7 +109,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         *,
         gamma: Any = "ard",
         width_params: dict[str, Any] | None = None,
-        centers: Any = None,
+        centers: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -133,16 +137,17 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         """
         if self.kernel not in DISTANCE_KERNELS:
             raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
-        X = validate_data(self, X, dtype=np.float64)
+        twin = unfitted_twin(self)
+        X = quietly_validated(twin, X, dtype=np.float64)
         options = {**(self.width_params or {}), "covariance": "kernel"}
         kernels = KernelBasis(
             self.kernel, gamma=self.gamma, width_params=options, centers=self.centers, random_state=self.random_state
         ).fit(X, y, sample_weight)
         factor, pivots, rank, _ = lapack.dpstrf(kernels.transform(kernels.centers_), tol=RESOLVED)
-        self.kernels_ = kernels.select(pivots[:rank] - 1)
-        self.root_ = np.triu(factor[:rank, :rank]).T
-        self.gamma_, self.centers_ = kernels.gamma_, self.kernels_.centers_
-        return self
+        twin.kernels_ = kernels.select(pivots[:rank] - 1)
+        twin.root_ = np.triu(factor[:rank, :rank]).T
+        twin.gamma_, twin.centers_ = kernels.gamma_, twin.kernels_.centers_
+        return become(self, twin)
 
     def transform(self, X: Any) -> Floats:
         """Evaluate the functions L^-1 k(C, x) at the rows of X.
@@ -157,9 +162,15 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         phi : ndarray of shape (n_samples, n_functions)
             One column for each function.
         """
-        check_is_fitted(self, "root_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return solve_triangular(self.root_, self.kernels_.transform(X).T, lower=True, check_finite=False).T
+        fitted = snapshot(self)
+        check_is_fitted(fitted, "root_")
+        X = quietly_validated(fitted, X, dtype=np.float64, reset=False)
+        return solve_triangular(fitted.root_, fitted.kernels_.transform(X).T, lower=True, check_finite=False).T
+
+    @property
+    def learns_width(self) -> bool:
+        """Whether the width is learned from the targets."""
+        return isinstance(self.gamma, str) and self.gamma in LEARNED
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names ``process0``, ``process1``, and so on.

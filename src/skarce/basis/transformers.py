@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 
+from skarce._atomic import unfitted_twin
 from skarce._typing import Floats
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+from skarce.basis.process_basis import ProcessBasis
 
 NAMES = ("rbf", "passthrough")
 
@@ -89,6 +91,23 @@ class TransformerCandidates:
         return SelectedColumns(self._transformer, np.asarray(indices, dtype=np.intp))
 
 
+def kernels_of(basis: Any) -> KernelBasis | None:
+    """Return the kernels at centers that a fitted basis or its candidates are made of, or None if there are none."""
+    if isinstance(basis, SelectedColumns):
+        basis = basis.transformer
+    elif isinstance(basis, TransformerCandidates):
+        basis = basis._transformer
+    if isinstance(basis, ProcessBasis):
+        return basis.kernels_
+    return basis if isinstance(basis, KernelBasis) else None
+
+
+def is_on_landmarks(basis: Any) -> bool:
+    """Tell whether ``centers="auto"`` of a fitted basis found too many rows and chose landmarks."""
+    kernels = kernels_of(basis)
+    return kernels is not None and kernels.is_on_landmarks
+
+
 def check_basis(basis: Any) -> Any:
     """Return the unfitted transformer that `basis` stands for, or None for the inputs themselves."""
     if isinstance(basis, str):
@@ -102,15 +121,22 @@ def check_basis(basis: Any) -> Any:
     return basis
 
 
-def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, **learning: Any) -> Any:
+def learns_widths(transformer: Any) -> bool:
+    """Tell whether a transformer, or a part of it such as a step of a pipeline, learns kernel widths from the targets."""
+    parts = [transformer, *transformer.get_params(deep=True).values()] if hasattr(transformer, "get_params") else [transformer]
+    return any(isinstance(part, (KernelBasis, ProcessBasis)) and part.learns_width for part in parts)
+
+
+def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, n_landmarks: int = AUTO_LANDMARKS, **learning: Any) -> Any:
     """Fit a clone of the transformer and return its candidates. None stands for the inputs themselves.
 
-    `learning` are options for learning kernel widths, if the basis learns them from the targets.
+    Kernels with ``centers="auto"`` are at `n_landmarks` if there are many rows. `learning` are options for learning kernel widths,
+    if the basis learns them from the targets.
     """
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
     if isinstance(transformer, KernelBasis):
-        return copy(transformer).fit_checked(X, sample_weight, y, **learning)
+        return unfitted_twin(transformer).fit_checked(X, sample_weight, y, n_landmarks, **learning)
     fitted = clone(transformer)
     if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
         fitted.fit(X, y, sample_weight=sample_weight)

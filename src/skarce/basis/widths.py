@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from skarce._typing import Floats
 
 MEDIAN_ROWS = 2000  # the median is taken over the pairs of at most this many rows
 
 
-def scale_gamma(X: Floats, weights: Floats | None) -> float:
-    """Return 1 / (n_features * variance of all entries), as scikit-learn's support vector machines do; 1 if X is constant."""
+def scale_gamma(X: Floats, weights: Floats | None, absolute: bool = False) -> float:
+    """Return 1 / (n_features * variance of all entries), as scikit-learn's support vector machines do; 1 if X is constant.
+
+    For a kernel of absolute differences it is 1 / (n_features * standard deviation), so that units of X do not matter there either.
+    """
     shares = None if weights is None else np.repeat(weights[:, None], X.shape[1], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.average(X, weights=shares)
         variance = float(np.average((X - mean).astype(np.float64) ** 2, weights=shares))
     if not np.isfinite(variance):
         raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance with StandardScaler.")
-    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    return 1.0 / (X.shape[1] * (np.sqrt(variance) if absolute else variance)) if variance > 0.0 else 1.0
 
 
-def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState) -> float:
-    """Return 1 / (median squared distance between rows that differ); 1 if all rows are equal."""
+def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState, absolute: bool = False) -> float:
+    """Return 1 / (median squared distance, or sum of absolute differences, between rows that differ); 1 if all are equal."""
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     if len(rows) > MEDIAN_ROWS:
         rows = np.sort(rng.choice(rows, MEDIAN_ROWS, replace=False))
-    squares = euclidean_distances(X[rows].astype(np.float64), squared=True)
+    values = X[rows].astype(np.float64)
+    squares = manhattan_distances(values) if absolute else euclidean_distances(values, squared=True)
     upper = np.triu_indices(len(rows), 1)
     distances = squares[upper]
     shares = np.ones(len(distances)) if weights is None else (weights[rows][upper[0]] * weights[rows][upper[1]])
-    apart = distances > 1e-12 * max(float(distances.max(initial=0.0)), 1e-300)
+    apart = distances > 1e-12 * float(distances.max(initial=0.0))
     if not apart.any():
         return 1.0
     return 1.0 / _weighted_median(distances[apart], shares[apart])

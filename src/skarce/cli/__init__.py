@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from skarce import __version__
 from skarce.cli.comparing import compare
+from skarce.cli.ending import PassedError, ended
 from skarce.cli.explaining import explain
 from skarce.cli.fitting import fit
-from skarce.cli.model_file import ModelFileError
 from skarce.cli.predicting import predict
 from skarce.cli.reproducing import reproduce
-from skarce.cli.whole_file import OutputError
-from skarce.comparison import TooFewRowsError, UnknownMethodError
-from skarce.datasets import DataNotFoundError
-from skarce.datasets.tables import TableError
-from skarce.reproduce.runner.selection import UnknownExperimentError
-
-EXPLAINED = (
-    TableError,
-    TooFewRowsError,
-    UnknownMethodError,
-    ModelFileError,
-    OutputError,
-    DataNotFoundError,
-    UnknownExperimentError,
-)  # errors whose message tells the user what to do
-INTERRUPTED = 130  # 128 + SIGINT, as in shells
-
-
-class OneLineError(click.ClickException):
-    """Printed as ``Error: ...``, without the usage text."""
-
-    exit_code = 2
 
 
 class Application(click.Group):
-    """A group whose commands end with one line and exit code 2 if the user can fix the problem."""
+    """A group whose commands end with an exit code, and with one line if something went wrong."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run a command and end the process."""
+        options["standalone_mode"] = False
+        sys.exit(ended(lambda: super(Application, self).main(*args, **options)))
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
         try:
             return super().invoke(ctx)
-        except click.UsageError as error:
-            raise OneLineError(error.format_message()) from None
-        except EXPLAINED as error:
-            raise OneLineError(str(error)) from None
         except KeyboardInterrupt as interrupt:
-            click.echo(str(interrupt) or "Interrupted; no file was written.", err=True)
-            ctx.exit(INTERRUPTED)
+            raise PassedError(interrupt) from None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without arguments, show the help; newer versions of click would raise an error that holds it."""
+        return super().parse_args(ctx, args or ["--help"])
 
 
 @click.group(cls=Application, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

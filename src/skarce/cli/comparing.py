@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from skarce import __version__
 from skarce.cli.comparison_table import comparison_table
-from skarce.cli.rendering import messages, show
+from skarce.cli.rendering import messages, say, show
 from skarce.cli.target_methods import find_for, load_training, print_notes, task_option
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, MethodResult, Task, cross_validate, find_methods
@@ -97,9 +97,9 @@ def compare(
         results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
     sizes = {"n_rows": len(training.y), "n_inputs": len(training.kinds)}
     settings = {"data": table.name, **sizes, "task": task.name, "widths": widths, "cv": cv, "repeats": repeats, "seed": seed}
-    show(*comparison_table(results, settings))
     if json_path is not None:
         _write_json(json_path, settings, results)
+    show(*comparison_table(results, settings))
     if any(result.error for result in results):
         click.get_current_context().exit(1)
 
@@ -108,7 +108,7 @@ def _load(data: Path | None, target: str | None) -> tuple[Table, str]:
     """The table and its target; without a file, the diabetes data."""
     if data is None:
         table = diabetes_table()
-        messages().print(f"No file was given; using {table.name}.")
+        say(f"No file was given; using {table.name}.")
         return table, target or "target"
     table = read_table(data)
     if target is None:
@@ -121,7 +121,7 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
     known = METHODS[task].values()
     slow = [method.name for method in known if not method.is_quick_on(n_rows)]
     if slow:
-        messages().print(f"Note: left out because they are slow on {n_rows} rows: {', '.join(slow)}. Use --methods to run them.")
+        say(f"Note: left out because they are slow on {n_rows} rows: {', '.join(slow)}. Use --methods to run them.")
     return [method for method in known if method.is_quick_on(n_rows)]
 
 
@@ -139,4 +139,4 @@ def _write_json(path: Path, settings: dict[str, Any], results: list[MethodResult
     content = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
     with replacing(path) as draft:
         draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    messages().print(f"Numbers of every fold written to {path}")
+    say(f"Numbers of every fold written to {path}")

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.table import Table
 
-from skarce.cli.rendering import MOST_FIXED, fits, titled_table
+from skarce._text import one_line
+from skarce.cli.rendering import MOST_FIXED, fits, plus_minus, titled_table
 from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric
 
 FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # columns that a narrow terminal does not show
@@ -69,18 +70,18 @@ def _cell(result: MethodResult, name: str, form: str, with_spread: bool) -> str:
     if form == SECONDS:
         return _seconds(result.median(name))
     mean, std = (NO_NUMBER if value is None else f"{value:{form}}" for value in (result.mean(name), result.std(name)))
-    return f"{mean} ± {std}" if with_spread else mean
+    return f"{mean} {plus_minus()} {std}" if with_spread else mean
 
 
 def _note(result: MethodResult, widths: str | None) -> str:
     """What went wrong, and the rule for kernel widths if it is not the one that was asked for."""
     if result.error is not None:
-        return f"failed: {' '.join(result.error.split())}"
+        return f"failed: {one_line(result.error)}"
     rule = result.method.width_rule
     parts = [f"widths: {rule}"] if widths and result.method.has_kernels and rule != widths else []
     if result.warnings:
         n_warnings = len(result.warnings)
-        parts.append(f"{n_warnings} warning{'' if n_warnings == 1 else 's'}, the first: {' '.join(result.warnings[0].split())}")
+        parts.append(f"{n_warnings} warning{'' if n_warnings == 1 else 's'}, the first: {one_line(result.warnings[0])}")
     return "; ".join(parts)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from skarce.cli.explanation import active_functions, facts, last_steps
-from skarce.cli.model_file import load
 from skarce.cli.rendering import facts_table, functions_table, show, steps_table
+from skarce.cli.sound_model import model_in_use
 
 ROWS_SHOWN = 20
 
@@ -28,12 +28,13 @@ def explain(model: Path, show_all: bool) -> None:
       skarce explain houses.skops
       skarce explain houses.skops --all
     """
-    saved = load(model)
-    functions = active_functions(saved)
-    shown = functions if show_all else functions.head(ROWS_SHOWN)
-    show(
-        facts_table(facts(saved)),
-        "",
-        functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
-        steps_table(last_steps(saved)),
-    )
+    with model_in_use(model) as saved:
+        functions = active_functions(saved)
+        shown = functions if show_all else functions.head(ROWS_SHOWN)
+        tables = (
+            facts_table(facts(saved)),
+            "",
+            functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
+            steps_table(last_steps(saved)),
+        )
+    show(*tables)

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce.cli.explanation import size_facts
 from skarce.cli.model_file import SavedModel, save
-from skarce.cli.rendering import facts_table, messages, show
+from skarce.cli.rendering import facts_table, say, show, working
 from skarce.cli.target_methods import find_for, load_training, print_notes, task_option
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import check_output
@@ -56,7 +56,7 @@ Examples:
 )
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, instead of --gamma.")
 @click.option(
-    "--centers", type=click.IntRange(min=1), help="Number of kernel centers to choose from, for many rows.  [default: all rows]"
+    "--centers", type=click.IntRange(min=1), help="Number of kernel centers.  [default: all rows, or landmarks above 3000 rows]"
 )
 @click.option("--n-basis", type=click.IntRange(min=1), help=f"Keep exactly this many functions; only for {BUDGETED}.")
 @click.option(
@@ -86,7 +86,7 @@ def fit(
     print_notes(training)
     options = {"basis__gamma": gamma, "basis__centers": centers, "n_basis": n_basis, "max_time": max_time}
     given = {name: value for name, value in options.items() if value is not None}
-    with messages().status(f"Fitting {chosen.name} to {len(training.y)} rows"):
+    with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(chosen if widths is None else chosen.with_widths(widths), training, given)
     model = SavedModel(pipeline, target, training.kinds, __version__)
     save(model, out)
@@ -117,7 +117,7 @@ def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> 
             raise TableError(f"{method.name} cannot be fitted to this table: {' '.join(str(error).split())}") from None
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         if message != model.outcome_.value:
-            messages().print(f"Note: {message}")
+            say(f"Note: {message}")
     return Pipeline([("preprocessing", preprocessing), ("model", model)])
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import json
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import skops.io
 from sklearn.pipeline import Pipeline
 
+from skarce.cli.archive import RefusedError, check_size, packed, read_parts
+from skarce.cli.model_checks import check_model
+from skarce.cli.model_schema import SCHEMA, allowed_types, checked_parts
 from skarce.cli.whole_file import replacing
 from skarce.states.outcome import Outcome
 
-# Types that skops does not know, that are not ours, and that a saved pipeline may hold:
-# a list of column positions, which scikit-learn 1.6 keeps in a fitted ColumnTransformer.
-ALSO_TRUSTED = frozenset({"sklearn.compose._column_transformer._RemainderColsList"})
+FORMAT = 2  # of the files that `save` writes; files of format 1 had no number
+HEADER = "skarce.json"  # the part that holds it, so that it can be read before anything else
+MOST_LETTERS = 300  # of a reason in a message
 
 
 class ModelFileError(ValueError):
@@ -48,46 +52,63 @@ class SavedModel:
 def save(model: SavedModel, path: Path) -> None:
     """Write the model to a file, completely or not at all."""
     content = {**vars(model), "pipeline": _with_outcome(model.pipeline, lambda outcome: outcome.name)}
-    with replacing(path) as draft:
-        skops.io.dump(content, draft, compression=ZIP_DEFLATED)
+    try:
+        with replacing(path) as draft:
+            skops.io.dump(content, draft, compression=ZIP_DEFLATED)
+            with ZipFile(draft, "a", ZIP_DEFLATED) as archive:
+                archive.writestr(HEADER, json.dumps({"format": FORMAT, "version": model.version}))
+            check_size(draft)
+    except RefusedError as error:
+        raise ModelFileError(f"{path} {error}") from None
 
 
 def load(path: Path) -> SavedModel:
-    """Read a model. Only types of skarce, scikit-learn and NumPy are constructed."""
-    if not path.is_file():
-        raise ModelFileError(f"{path} {'is not a file' if path.exists() else 'does not exist'}.")
+    """Read a model. Only types that models need are constructed, and the model is checked before it is used."""
     try:
-        types = skops.io.get_untrusted_types(file=path)
-    except Exception:  # a file of another kind can raise anything in the reader
-        raise ModelFileError(f"{path} is not a model written by skarce fit.") from None
-    untrusted = [name for name in types if not is_trusted(name)]
-    if untrusted:
-        raise ModelFileError(f"{path} is refused, because it holds {', '.join(untrusted)}, which skarce does not trust.")
-    return _constructed(path, types)
-
-
-def is_trusted(type_name: str) -> bool:
-    """Whether the name is that of a class that skarce itself defines; what its modules import does not count."""
-    module_name, _, class_name = type_name.rpartition(".")
-    if type_name in ALSO_TRUSTED:
-        return True
-    if not module_name.startswith("skarce."):
-        return False
-    try:
-        found = getattr(import_module(module_name), class_name, None)
-    except ImportError:
-        return False
-    return isinstance(found, type) and found.__module__ == module_name
-
-
-def _constructed(path: Path, trusted: list[str]) -> SavedModel:
-    try:
-        content = skops.io.load(path, trusted=trusted)
-        content["pipeline"] = _with_outcome(content["pipeline"], lambda name: Outcome[name])
-        return SavedModel(**content)
+        if not path.is_file():
+            raise RefusedError("is not a file." if path.exists() else "does not exist.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the checks tell whether a file of another version can be used
+            return _read(path)
+    except RefusedError as error:
+        raise ModelFileError(f"{path} {error}") from None
+    except BadZipFile:
+        raise ModelFileError(f"{path} is not a model written by skarce fit, or it is damaged.") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from None
     except Exception as error:  # a damaged file can raise anything
-        reason = " ".join(str(error).split())
-        raise ModelFileError(f"{path} is not a complete model: {type(error).__name__}: {reason}") from None
+        raise ModelFileError(f"{path} is not a complete model: {reason(error)}") from None
+
+
+def reason(error: Exception) -> str:
+    """What an error says, in one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    text = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
+
+
+def _read(path: Path) -> SavedModel:
+    parts = read_parts(path)
+    _check_format(parts)
+    sound = checked_parts(parts)
+    content = skops.io.loads(packed(sound), trusted=sorted(allowed_types()["ObjectNode"]))
+    content["pipeline"] = _with_outcome(content["pipeline"], lambda name: Outcome[name])
+    model = SavedModel(**content)
+    check_model(model.pipeline, model.target, model.columns, model.version)
+    return model
+
+
+def _check_format(parts: Mapping[str, bytes]) -> None:
+    """Raise if the file was written by a version whose files this one does not read."""
+    if HEADER not in parts and SCHEMA not in parts:
+        raise RefusedError("is not a model written by skarce fit.")
+    if HEADER not in parts:
+        raise RefusedError("has no format number, so it was not written by this or a later version of skarce: fit the model again.")
+    number = json.loads(parts[HEADER])["format"]
+    if isinstance(number, bool) or not isinstance(number, int) or number < FORMAT:
+        raise RefusedError(f"is damaged: its format is {str(number)[:20]!r}.")
+    if number > FORMAT:
+        raise RefusedError(f"was written by skarce format {str(number)[:20]}; this version reads up to {FORMAT}: upgrade skarce.")
 
 
 def _with_outcome(pipeline: Any, convert: Callable[[Any], Any]) -> Any:

@@ -8,12 +8,15 @@ from typing import Any
 
 import click
 
-from skarce.cli.model_file import SavedModel, load
-from skarce.cli.rendering import messages
+from skarce._text import one_line
+from skarce.cli.model_file import SavedModel
+from skarce.cli.rendering import say, write
+from skarce.cli.sound_model import model_in_use
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import OutputError, check_output, replacing
 from skarce.datasets.columns import NUMBER
-from skarce.datasets.tables import TableError, is_gzipped, is_parquet, read_table, read_verbatim
+from skarce.datasets.content import read_content
+from skarce.datasets.tables import TableError, TableFile, is_gzipped, is_parquet
 from skarce.datasets.training import inputs
 
 
@@ -46,13 +49,14 @@ def predict(model: Path, data: Path, out: Path | None, std: str) -> None:
     """
     if out is not None:
         _check_csv_output(out, model, data)
-    text = _with_predictions(load(model), data, std).to_csv(index=False, lineterminator="\n")
+    with model_in_use(model) as saved:
+        text = _with_predictions(saved, data, std).to_csv(index=False, lineterminator="\n")
     if out is None:
-        click.echo(text, nl=False)
+        write(text)
         return
     with replacing(out) as draft:
         draft.write_bytes(gzip.compress(text.encode(), mtime=0) if is_gzipped(out) else text.encode())
-    messages().print(f"Predictions written to {out}")
+    say(f"Predictions written to {out}")
 
 
 def _check_csv_output(out: Path, *sources: Path) -> None:
@@ -64,9 +68,14 @@ def _check_csv_output(out: Path, *sources: Path) -> None:
 def _with_predictions(model: SavedModel, data: Path, std: str) -> Any:
     """The table as it is in its file, with columns for the predictions added."""
     texts = [name for name, kind in model.columns.items() if kind != NUMBER]
-    X = inputs(read_table(data, texts), model.columns)
-    frame = read_verbatim(data)
-    for name, values in output_for(model).predictions(model, X, std).items():
+    file = TableFile(data, read_content(data))
+    X = inputs(file.table(texts), model.columns)
+    frame = file.verbatim()
+    try:
+        predictions = output_for(model).predictions(model, X, std)
+    except (ValueError, ArithmeticError) as error:
+        raise error if isinstance(error, TableError) else TableError(f"{data} cannot be predicted: {one_line(error)}") from None
+    for name, values in predictions.items():
         if name in frame:
             raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
         frame[name] = values

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from typing import Any
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TextIO, cast
 
 from rich import box
 from rich.cells import cell_len
@@ -14,10 +16,28 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from skarce._text import one_line, printable
+
 PLAIN_WIDTH = 100  # if there is no terminal to ask
 WIDEST = 10_000  # wider than any table
 MOST_INPUT_COLUMNS = 6  # centers with more inputs are written into one column
 MOST_FIXED = (-4, 6)  # from this power of ten to that one, numbers are written without an exponent
+
+
+class StandardOutputError(Exception):
+    """Standard output cannot be written."""
+
+    def __init__(self, reason: OSError | str) -> None:
+        words = reason if isinstance(reason, str) else reason.strerror or reason
+        super().__init__(f"standard output cannot be written: {words}.")
+
+
+@contextmanager
+def _to_standard_output() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StandardOutputError(error) from error
 
 
 def show(*results: Table | str) -> None:
@@ -29,12 +49,65 @@ def show(*results: Table | str) -> None:
         console = _console(stderr=False)
         if not console.is_terminal and isinstance(result, Table) and any(column.no_wrap for column in result.columns):
             console.width = max(console.width, _widest(console, result))
-        console.print(result, soft_wrap=isinstance(result, str))
+        with _to_standard_output():
+            console.print(result, soft_wrap=isinstance(result, str))
+
+
+def write(text: str) -> None:
+    """Write text for other programs to standard output: as UTF-8, unless the encoding of the stream has all its characters."""
+    if sys.stdout is None:
+        raise StandardOutputError("it is closed")
+    try:
+        content = text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        content = text.encode()
+        say(f"Note: the output is UTF-8, because {sys.stdout.encoding} lacks some of its characters.")
+    with _to_standard_output():
+        sys.stdout.flush()
+        rest = memoryview(content)
+        while rest:  # without buffers (python -u), a pipe takes only as much at a time as it can hold
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
 
 
 def messages() -> Console:
     """Standard error, for progress and remarks."""
     return _console(stderr=True)
+
+
+def say(message: str) -> None:
+    """Print one line of bounded length to standard error."""
+    messages().print(one_line(message))
+
+
+def working(what: str) -> AbstractContextManager[Any]:
+    """A remark on standard error that something takes time, if that is a terminal."""
+    console = messages()
+    return console.status(what, spinner="line" if console.options.ascii_only else "dots")
+
+
+def plus_minus() -> str:
+    """The sign between a number and its deviation, or what standard output has instead of it."""
+    return "+-" if _console(stderr=False).options.ascii_only else "±"
+
+
+class _Forgiving:
+    """Standard error as far as it can be written: if it is full or closed, there is nobody left to tell."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def fits(table: Table) -> bool:
@@ -54,7 +127,9 @@ def _measured(console: Console, table: Table) -> Measurement:
 
 
 def _console(stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=stderr)
+    # Without a file, rich takes standard output, or nothing if that is closed.
+    file = cast(TextIO, _Forgiving(sys.stderr)) if stderr and sys.stderr is not None else None
+    console = Console(file=file, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=stderr)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PLAIN_WIDTH
     return console
@@ -74,7 +149,7 @@ def facts_table(facts: dict[str, str]) -> Table:
     """Names and values in two columns."""
     table = Table.grid(padding=(0, 2))
     for name, value in facts.items():
-        table.add_row(Text(name, style="bold"), value)
+        table.add_row(Text(name, style="bold"), printable(value))
     return table
 
 
@@ -113,19 +188,19 @@ def _frame_table(title: str, frame: Any) -> Table:
 def _columns_table(title: str, columns: dict[str, list[Any]], is_tight: bool) -> Table:
     """Values under headings. A tight column is as wide as its longest word, unless cells hold several words."""
     table = titled_table(title)
-    texts = [_cells(values) for values in columns.values()]
+    texts = [[printable(cell) for cell in _cells(values)] for values in columns.values()]
     for (name, values), cells in zip(columns.items(), texts, strict=True):
         justify: JustifyMethod = "left" if any(isinstance(v, str) for v in values) else "right"
         is_fixed = is_tight and not any(" " in cell for cell in cells)
         width = max(map(cell_len, (*name.split(), *cells))) if is_fixed else None
-        table.add_column(name, justify=justify, overflow="fold", width=width)
+        table.add_column(printable(name), justify=justify, overflow="fold", width=width)
     for row in zip(*texts, strict=True):
         table.add_row(*row)
     return table
 
 
 def titled_table(title: str) -> Table:
-    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    return Table(title=printable(title), title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
 
 
 def _short(value: Any) -> str:

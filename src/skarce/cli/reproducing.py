@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from skarce.cli.rendering import messages, show, text_table
-from skarce.cli.whole_file import OutputError, replacing
+from skarce.cli.rendering import messages, say, show, text_table
+from skarce.cli.whole_file import OutputError, check_output, replacing
 from skarce.reproduce.papers import PAPERS, find_paper
 from skarce.reproduce.runner import page, pictures, report
 from skarce.reproduce.runner.claims import verdict_line
@@ -22,8 +22,9 @@ from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.run import Options, Run
 from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
 from skarce.reproduce.runner.summary_table import summary_table
+from skarce.reproduce.runner.workers import LostProcessError
 
-RECORDS = "records.jsonl"
+RECORDS, RESULTS, TABLES = "records.jsonl", "results.json", "tables.md"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper, and show our numbers next to the printed ones.
 
@@ -79,61 +80,75 @@ def reproduce(
     whole = [experiment.name for experiment in find_paper(paper, False).experiments] if quick else []
     chosen = experiment_names(found, None if names is None else names.split(","), elsewhere=whole)
     folder = out or Path("results", "reproduce", f"{paper}-quick" if quick else paper)
-    store = _open(folder, fresh)
+    _check_folder(folder)
     check_data(found, chosen, seed)
+    store = _open(folder / RECORDS, fresh)
     run = Run(found, store, Options(seed, repeats, 60.0 * budget, jobs or -1), chosen)
     _run_to_the_end(run, folder, quick)
     n_failed = sum(record.failure is not None for record in run.records())
     if n_failed:
-        messages().print(f"{n_failed} fits failed; see {folder / 'results.json'} for the reasons.")
+        say(f"{n_failed} fits failed; see {folder / RESULTS} for the reasons.")
         click.get_current_context().exit(1)
 
 
-def _open(folder: Path, fresh: bool) -> Store:
-    """Open the records in a folder. The folder is created if needed, and must be writable."""
-    path = folder / RECORDS
+def _check_folder(folder: Path) -> None:
+    """Create the folder if needed, and refuse one in which the files cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise OutputError(f"{folder} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
+    for path in (folder / RECORDS, folder / RESULTS, folder / TABLES, *folder.glob("*.png")):
+        check_output(path)
+
+
+def _open(path: Path, fresh: bool) -> Store:
+    """Open the records."""
+    try:
         if fresh:
             path.unlink(missing_ok=True)
         path.open("ab").close()
         return Store.open(path)
     except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.") from None
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _run_to_the_end(run: Run, folder: Path, quick: bool) -> None:
     """Run and write all files. After an interrupt, write the tables of the results so far and say how to continue."""
     n_before = len(run.records())
     if n_before:
-        messages().print(f"{n_before} results are already in {folder}; continuing from there.")
+        say(f"{n_before} results are already in {folder}; continuing from there.")
     try:
         with _progress() as on_progress:
             run.run(on_progress)
         _write(run, folder, quick, draw=True)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         _write(run, folder, quick, draw=False)
-        n_results = len(run.records())
-        raise KeyboardInterrupt(
-            f"Interrupted; {n_results} results are in {folder}. The same command continues from there."
-        ) from None
+        interrupt.args = (f"Interrupted; {_kept(run, folder)}",)
+        raise
+    except LostProcessError as error:
+        _write(run, folder, quick, draw=False)
+        raise OutputError(f"{error} {_kept(run, folder)}") from None
+
+
+def _kept(run: Run, folder: Path) -> str:
+    return f"{len(run.records())} results are in {folder}. The same command continues from there."
 
 
 def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
     """Write all files, and print the tables."""
     records = run.records()
     found = findings(run.paper, records)
+    _write_text(folder / RESULTS, report.results_json(run, records, quick))
     drawn = _draw(run, folder) if draw else []
-    _write_text(folder / "results.json", report.results_json(run, records, quick))
-    _write_text(folder / "tables.md", page.markdown(run.paper, found, report.facts(run, quick), drawn))
+    _write_text(folder / TABLES, page.markdown(run.paper, found, report.facts(run, quick), drawn))
     if draw:
         _show(run.paper, found)
-        messages().print(f"Written to {folder}: {', '.join(['tables.md', 'results.json', *drawn])}")
+        say(f"Written to {folder}: {', '.join([TABLES, RESULTS, *drawn])}")
 
 
 def _draw(run: Run, folder: Path) -> list[str]:
     if not can_draw():
-        messages().print("Pictures were left out because matplotlib is not installed; install skarce[plot].")
+        say("Pictures were left out because matplotlib is not installed; install skarce[plot].")
         return []
     return pictures.draw_all(run.paper, run.records(), folder)
 
@@ -161,7 +176,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     Call the function with the number of finished results and the number of all results.
     """
     if not messages().is_terminal:
-        yield ProgressLines(messages().print)
+        yield ProgressLines(say)
         return
     columns = (TextColumn("results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=messages(), transient=True) as progress:

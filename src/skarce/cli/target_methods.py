@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 import numpy as np
 
-from skarce.cli.rendering import messages
+from skarce.cli.rendering import say
 from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
 from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table
@@ -44,4 +44,4 @@ def find_for(target: str, task: Task, find: Callable[[Task], Found]) -> Found:
 def print_notes(training: TrainingData) -> None:
     """Tell the user what may be unexpected in the data."""
     for note in training.notes:
-        messages().print(f"Note: {note}")
+        say(f"Note: {note}")

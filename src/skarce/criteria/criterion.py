@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.moments import Moments
 from skarce.states.active_set import ActiveSet
 from skarce.states.judge import Judge
@@ -68,6 +69,8 @@ class Criterion(Judge):
         Whether functions can leave a set.
     has_final_penalty : bool
         Whether the ridges of the chosen set differ from the ridges during the search (see `penalty`).
+    most_landmarks : int
+        How many landmarks ``KernelBasis(centers="auto")`` offers of many rows. A criterion with slow steps takes fewer.
     """
 
     needs_squares: ClassVar[bool] = False
@@ -75,6 +78,7 @@ class Criterion(Judge):
     shares_ridge: ClassVar[bool] = False
     allows_removal: ClassVar[bool] = True
     has_final_penalty: ClassVar[bool] = False
+    most_landmarks: ClassVar[int] = AUTO_LANDMARKS
 
     # What every criterion must define ---------------------------------------------------------------------------------------
 

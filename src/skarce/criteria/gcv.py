@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
@@ -116,6 +117,7 @@ class GCV(Criterion):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):
             raise ValueError(f"lowest_ridge must be a finite number of at least 0, got {self.lowest_ridge!r}.")
+        check_parameter("lowest_ridge", self.lowest_ridge, float(self.lowest_ridge))
 
     def ranking(self, state: State) -> Floats:
         """Return r xi / (u noise), which is above 1 exactly if adding helps (FGCV errata 2.2). If it helps, return 1 + the gain."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
@@ -80,7 +81,10 @@ class IndividualEvidence(Criterion):
             raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {self.noise_variance!r}.")
 
     def scaled(self, target_scale: float) -> Self:
-        return self if self.noise_variance is None else replace(self, noise_variance=self.noise_variance * target_scale**2)
+        given = self.noise_variance
+        if given is None:
+            return self
+        return replace(self, noise_variance=check_parameter("noise_variance", given, given * target_scale**2))
 
     def ranking(self, state: State) -> Floats:
         alignment, noise = state.alignment, self._noise(state.energy, state.moments.n_samples)

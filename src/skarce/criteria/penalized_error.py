@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import fit_of_all
@@ -76,6 +77,8 @@ class PenalizedError(Criterion):
         is_number = isinstance(self.ridge, (int, float, np.number)) and not isinstance(self.ridge, bool)
         if not (0.0 < float(self.ridge) < np.inf if is_number else self.ridge == "evidence"):
             raise ValueError(f'ridge must be "evidence", or a positive finite number in the units of phi\'phi; got {self.ridge!r}.')
+        if is_number:
+            check_parameter("ridge", self.ridge, float(self.ridge))
         if not self.tol >= 0.0:
             raise ValueError(f"tol must be at least 0, got {self.tol!r}.")
 

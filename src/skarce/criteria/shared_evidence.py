@@ -89,6 +89,7 @@ class SharedEvidence(Criterion):
 
     needs_squares: ClassVar[bool] = True
     shares_ridge: ClassVar[bool] = True
+    most_landmarks: ClassVar[int] = 700  # each step finds all eigenvectors of the active block again
     remark: ClassVar[str] = "eq. (4) of Barrio et al., which has two more terms than the evidence of other methods"
 
     def __post_init__(self) -> None:

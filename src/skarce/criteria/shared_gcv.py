@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
@@ -23,6 +24,8 @@ def check_ridge(ridge: Any) -> None:
     is_number = isinstance(ridge, (int, float, np.number)) and not isinstance(ridge, bool)
     if not (ridge == "gcv" if not is_number else 0.0 <= float(ridge) < np.inf):
         raise ValueError(f'ridge must be "gcv", or a finite number of at least 0 in the units of phi\'phi; got {ridge!r}.')
+    if is_number:
+        check_parameter("ridge", ridge, float(ridge))
 
 
 def first_ranking(state: State) -> Floats:

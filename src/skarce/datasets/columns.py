@@ -9,11 +9,22 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
+from skarce._text import quoted
 from skarce._typing import Floats
+from skarce.datasets.csv_text import DECIMAL_COMMA
 from skarce.datasets.tables import Table, TableError
 
 NUMBER, TEXT = "number", "text"  # kinds of input columns, also in saved models
 LARGEST = 1e150  # the squares of larger numbers overflow
+LARGEST_LABEL = 2.0**53  # beyond it, floating-point numbers are all whole
+OF_TEXT = ("string", "empty", "categorical")  # what pandas calls columns of text
+DATES = "convert dates to numbers, such as days since the first one"
+UNUSABLE = {
+    **dict.fromkeys(("datetime64", "datetime", "date"), ("dates", DATES)),
+    **dict.fromkeys(("timedelta64", "timedelta", "time"), ("times", "convert them to numbers, such as seconds")),
+    **dict.fromkeys(("period", "interval"), ("periods or intervals", "convert them to numbers")),
+    **dict.fromkeys(("bytes", "complex", "mixed"), ("lists or other objects", "use numbers or text")),
+}  # by the words of pandas: what the column holds, and what would do
 
 
 def input_kind(table: Table, name: str) -> str:
@@ -21,9 +32,34 @@ def input_kind(table: Table, name: str) -> str:
     values = table.frame[name]
     if types.is_bool_dtype(values) or types.is_numeric_dtype(values):
         return NUMBER
-    if types.infer_dtype(values, skipna=True) in ("string", "empty", "categorical"):
-        return TEXT
-    raise TableError(f"column {name!r} of {table.name} holds {values.dtype} values; inputs must be numbers or text.")
+    refuse_unusable(table, name)
+    if types.infer_dtype(values, skipna=True) not in OF_TEXT:
+        raise TableError(f"column {quoted(name)} of {table.name} holds {values.dtype} values; inputs must be numbers or text.")
+    _refuse_decimal_commas(table, name)
+    return TEXT
+
+
+def refuse_unusable(table: Table, name: str) -> None:
+    """Raise for a column of dates, times, lists or other objects, of which numbers and text are only a shadow."""
+    values = table.column(name)
+    found = UNUSABLE.get(types.infer_dtype(_plain(values), skipna=True))
+    if found is not None:
+        what, remedy = found
+        raise TableError(f"column {quoted(name)} of {table.name} holds {what} ({values.dtype}); {remedy}.")
+
+
+def _plain(values: Any) -> Any:
+    """The values, or the distinct ones if they are categories."""
+    return values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+
+
+def _refuse_decimal_commas(table: Table, name: str) -> None:
+    """Raise if most texts of a column are numbers with a comma: as text they would mean nothing."""
+    texts = table.frame[name].dropna().astype(str)
+    is_number = texts.str.fullmatch(DECIMAL_COMMA.pattern).to_numpy(dtype=bool)
+    if 2 * is_number.sum() > len(texts):
+        first = quoted(texts.iloc[int(np.flatnonzero(is_number)[0])])
+        raise TableError(f"column {quoted(name)} of {table.name} has commas in its numbers, such as {first}; write 1.5, not 1,5.")
 
 
 def numbers(table: Table, name: str) -> Floats:
@@ -31,22 +67,36 @@ def numbers(table: Table, name: str) -> Floats:
     values = _complete(table, name)
     converted = pd.to_numeric(values, errors="coerce")
     _refuse(
-        table, converted.isna(), lambda row: f"column {name!r} must hold numbers, but {table.place(row)} has {values.iloc[row]!r}"
+        table,
+        converted.isna(),
+        lambda row: f"column {quoted(name)} must hold numbers, but {table.place(row)} has {_with_hint(values.iloc[row])}",
     )
     floats: Floats = converted.to_numpy(dtype=np.float64)
     too_large = np.abs(floats) > LARGEST
     _refuse(
-        table, too_large, lambda row: f"column {name!r} has an infinite value, or one beyond {LARGEST:g}, in {table.place(row)}"
+        table,
+        too_large,
+        lambda row: f"column {quoted(name)} has an infinite value, or one beyond {LARGEST:g}, in {table.place(row)}",
     )
     return floats
+
+
+def _with_hint(value: object) -> str:
+    """A value that is not a number, and how to write it if it is one with a comma."""
+    has_comma = isinstance(value, str) and DECIMAL_COMMA.fullmatch(value)
+    return f"{quoted(value)}; write 1.5, not 1,5" if has_comma else quoted(value)
 
 
 def counts(table: Table, name: str) -> Floats:
     """A column as counts or rates: numbers that are not negative, and not all zero."""
     values = numbers(table, name)
-    _refuse(table, values < 0.0, lambda row: f"counts must not be negative, but {table.place(row)} of {name!r} has {values[row]:g}")
+    _refuse(
+        table,
+        values < 0.0,
+        lambda row: f"counts must not be negative, but {table.place(row)} of {quoted(name)} has {values[row]:g}",
+    )
     if not values.any():
-        raise TableError(f"all counts in {name!r} are zero, so there is no rate to learn.")
+        raise TableError(f"all counts in {quoted(name)} are zero, so there is no rate to learn.")
     return values
 
 
@@ -63,8 +113,8 @@ def labels(table: Table, name: str) -> Any:
     n_classes = len(np.unique(found))
     if n_classes > len(found) / 2:
         raise TableError(
-            f"the target {name!r} has {n_classes} different values in {len(found)} rows, too many for classes. "
-            "Use --task regression if it holds numbers, and check that it is not an identifier."
+            f"the target {quoted(name)} has {n_classes} different values in {len(found)} rows, too many for classes. "
+            "Use --task regression if it holds numbers, convert dates to numbers, and check that it is not an identifier."
         )
     return _whole(table, name, found) if np.issubdtype(found.dtype, np.floating) else found
 
@@ -73,9 +123,9 @@ def _whole(table: Table, name: str, values: Floats) -> Any:
     """Labels that are floating-point numbers as integers."""
     _refuse(
         table,
-        values != np.round(values),
+        (values != np.round(values)) | (np.abs(values) > LARGEST_LABEL),
         lambda row: (
-            f"column {name!r} has {values[row]:g} in {table.place(row)}, but numbers must be whole to be classes. "
+            f"column {quoted(name)} has {values[row]:g} in {table.place(row)}, but numbers must be whole to be classes. "
             "Write the classes as text or whole numbers, or use --task regression"
         ),
     )
@@ -84,8 +134,9 @@ def _whole(table: Table, name: str, values: Floats) -> Any:
 
 def _complete(table: Table, name: str) -> Any:
     values = table.column(name)
+    refuse_unusable(table, name)
     n_missing = int(values.isna().sum())
-    _refuse(table, values.isna(), lambda row: f"column {name!r} has {_missing(n_missing, table.place(row))}")
+    _refuse(table, values.isna(), lambda row: f"column {quoted(name)} has {_missing(n_missing, table.place(row))}")
     return values
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import gzip
-import zlib
-from collections.abc import Callable, Collection, Iterator
+import io
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
+from skarce._text import listed, one_line, quoted
+from skarce.datasets.content import LARGEST, TableError, is_gzipped, read_content
+from skarce.datasets.csv_text import checked_shape, csv_text, line_of
+
+__all__ = ["Table", "TableError", "TableFile", "diabetes_table", "is_gzipped", "is_parquet", "listed", "read_table", "row_number"]
 PARQUET_SUFFIXES = (".parquet", ".pq")
-
-
-class TableError(ValueError):
-    """A table that cannot be used, and why."""
+BYTES_OF_A_VALUE = 8  # at least, in memory
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,62 @@ class Table:
             return self.frame[name]
         close = difflib.get_close_matches(name, self.frame.columns)
         hint = f"did you mean {listed(close)}?" if close else f"its columns are {listed(self.frame.columns)}."
-        raise TableError(f"{self.name} has no column {name!r}; {hint}")
+        raise TableError(f"{self.name} has no column {quoted(name)}; {hint}")
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """The content of a data file: Parquet if the name says so, else CSV."""
+
+    path: Path
+    content: bytes
+
+    def table(self, text_columns: Collection[str] = ()) -> Table:
+        """The rows with numbers as numbers. `text_columns` are read as text even if all their values look like numbers."""
+        if is_parquet(self.path):
+            table = Table(self._parquet_frame(), str(self.path), row_number)
+        else:
+            frame = self._csv_frame({"low_memory": False, "dtype": dict.fromkeys(text_columns, str)})
+            table = Table(frame, str(self.path), lambda row: line_of(self._text, row))
+        if not len(table.frame):
+            raise TableError(f"{self.path} has no rows.")
+        return table
+
+    def verbatim(self) -> Any:
+        """The table as it is in the file, to be written again: the fields of a CSV file stay text."""
+        return self._parquet_frame() if is_parquet(self.path) else self._csv_frame({"dtype": str, "keep_default_na": False})
+
+    @cached_property
+    def _text(self) -> str:
+        return csv_text(self.content, self.path)
+
+    def _csv_frame(self, options: dict[str, Any]) -> Any:
+        """The frame that pandas reads. It must have the shape that was checked, or the two disagree about quotes."""
+        names, n_rows = checked_shape(self._text, self.path)
+        try:
+            frame = pd.read_csv(io.StringIO(self._text, newline=""), skipinitialspace=True, index_col=False, **options)
+        except (ValueError, OverflowError) as error:
+            raise TableError(f"{self.path} cannot be read as CSV: {one_line(error)}") from None
+        if list(frame.columns) != names or len(frame) != n_rows:
+            raise TableError(f"{self.path} cannot be read as CSV: quotes in the middle of a field are ambiguous; double them.")
+        return frame
+
+    def _parquet_frame(self) -> Any:
+        try:
+            _refuse_bombs(self.content, self.path)
+            frame = pd.read_parquet(io.BytesIO(self.content))
+        except (TableError, MemoryError):
+            raise
+        except ImportError:
+            remedy = "reading it needs pyarrow: install skarce[parquet]"
+            raise TableError(f"{self.path} is a Parquet file, and {remedy}.") from None
+        except Exception as error:  # a damaged file can raise anything in the reader
+            raise TableError(f"{self.path} cannot be read as Parquet: {one_line(error)}") from None
+        frame.columns = [str(name) for name in frame.columns]
+        duplicates = frame.columns[frame.columns.duplicated()].unique()
+        if len(duplicates):
+            raise TableError(f"{self.path} has more than one column named {listed(duplicates)}; give each column its own name.")
+        return frame
 
 
 def read_table(path: Path, text_columns: Collection[str] = ()) -> Table:
@@ -43,31 +99,21 @@ def read_table(path: Path, text_columns: Collection[str] = ()) -> Table:
 
     `text_columns` are read as text even if all their values look like numbers.
     """
-    if is_parquet(path):
-        table = Table(_read(_parquet_frame, path, "Parquet"), str(path), row_number)
-    else:
-        options = {"low_memory": False, "dtype": dict.fromkeys(text_columns, str)}
-        table = Table(_read(lambda source: _csv_frame(source, options), path, "CSV"), str(path), lambda row: _csv_line(path, row))
-    if not len(table.frame):
-        raise TableError(f"{path} has no rows.")
-    return table
+    return TableFile(path, read_content(path)).table(text_columns)
 
 
-def read_verbatim(path: Path) -> Any:
-    """The table as it is in the file, to be written again: the fields of a CSV file stay text."""
-    if is_parquet(path):
-        return _read(_parquet_frame, path, "Parquet")
-    return _read(lambda source: _csv_frame(source, {"dtype": str, "keep_default_na": False}), path, "CSV")
+def _refuse_bombs(content: bytes, path: Path) -> None:
+    """Raise if a small file says that it holds more values than fit into memory."""
+    from pyarrow import parquet
+
+    metadata = parquet.read_metadata(io.BytesIO(content))
+    if BYTES_OF_A_VALUE * metadata.num_rows * metadata.num_columns > LARGEST:
+        raise TableError(f"{path} holds {metadata.num_rows} rows of {metadata.num_columns} columns, too many; use fewer rows.")
 
 
 def is_parquet(path: Path) -> bool:
     """Whether the name says that the file is Parquet."""
     return path.suffix.lower() in PARQUET_SUFFIXES
-
-
-def is_gzipped(path: Path) -> bool:
-    """Whether the name says that the file is gzipped."""
-    return path.suffix.lower() == ".gz"
 
 
 def diabetes_table() -> Table:
@@ -78,70 +124,3 @@ def diabetes_table() -> Table:
 def row_number(row: int) -> str:
     """Where a row is in a source without lines."""
     return f"row {row + 1}"
-
-
-def listed(names: Collection[str]) -> str:
-    """Quoted names, comma-separated."""
-    return ", ".join(repr(name) for name in names)
-
-
-def _read(reader: Callable[[Path], Any], path: Path, kind: str) -> Any:
-    """The frame in a file, or one sentence that says why it cannot be read."""
-    try:
-        frame = reader(path)
-    except TableError:
-        raise
-    except FileNotFoundError:
-        raise TableError(f"{path} does not exist.") from None
-    except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except pd.errors.EmptyDataError:
-        raise TableError(f"{path} is empty.") from None
-    except ImportError:
-        raise TableError(f"{path} is a Parquet file, and reading it needs pyarrow: install skarce[parquet].") from None
-    except UnicodeDecodeError:
-        raise TableError(f"{path} is not UTF-8 text, so it cannot be read as {kind}.") from None
-    except (EOFError, zlib.error):
-        raise TableError(f"{path} is not a complete gzip file.") from None
-    except (ValueError, csv.Error) as error:
-        raise TableError(f"{path} cannot be read as {kind}: {' '.join(str(error).split())}") from None
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
-
-
-def _parquet_frame(path: Path) -> Any:
-    path.open("rb").close()  # a missing file is reported before a missing pyarrow
-    frame = pd.read_parquet(path)
-    _refuse_duplicates(path, list(frame.columns))
-    return frame
-
-
-def _csv_frame(path: Path, options: dict[str, Any]) -> Any:
-    frame = pd.read_csv(path, compression="gzip" if is_gzipped(path) else None, skipinitialspace=True, **options)
-    _refuse_duplicates(path, next(fields for _, fields in _csv_records(path)))
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise TableError(f"{path}: the rows have more fields than the header has names.")
-    return frame
-
-
-def _csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line in which each record begins, and its fields; blank lines are not records."""
-    open_text = gzip.open if is_gzipped(path) else open
-    with open_text(path, "rt", newline="", encoding="utf-8-sig") as lines:
-        reader, begins = csv.reader(lines, skipinitialspace=True), 1
-        for fields in reader:
-            if any(text.strip() for text in fields[:1]) or len(fields) > 1:
-                yield begins, fields
-            begins = reader.line_num + 1
-
-
-def _csv_line(path: Path, row: int) -> str:
-    """The line in which a row begins. The header is line 1; quoted line breaks and blank lines count."""
-    begins = (line for record, (line, _) in enumerate(_csv_records(path)) if record == row + 1)
-    return f"line {next(begins, row + 2)}"
-
-
-def _refuse_duplicates(path: Path, names: list[str]) -> None:
-    duplicates = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    if duplicates:
-        raise TableError(f"{path} has more than one column named {listed(duplicates)}; give each column its own name.")

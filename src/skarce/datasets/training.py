@@ -11,7 +11,8 @@ from pandas.api import types
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, texts
+from skarce._text import LONGEST_NAME, one_line, quoted
+from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, refuse_unusable, texts
 from skarce.datasets.tables import Table, TableError, listed
 from skarce.datasets.target_kinds import TargetKind
 
@@ -39,10 +40,12 @@ def training_data(table: Table, target: str, kind: TargetKind | None = None) -> 
     kind = kind or recognize_target(table, target)
     y = READERS[kind](table, target)
     if (y == y[0]).all():
-        raise TableError(f"the target {target!r} is the same in all rows ({y[0]}), so there is nothing to learn.")
+        raise TableError(
+            f"the target {quoted(target)} is the same in all rows ({one_line(y[0], LONGEST_NAME)}), so there is nothing to learn."
+        )
     kinds = {name: input_kind(table, name) for name in table.frame.columns if name != target}
     if not kinds:
-        raise TableError(f"the target {target!r} is the only column of {table.name}; a model needs inputs.")
+        raise TableError(f"the target {quoted(target)} is the only column of {table.name}; a model needs inputs.")
     return TrainingData(inputs(table, kinds), y, kinds, kind, _notes(table, kinds))
 
 
@@ -52,6 +55,7 @@ def recognize_target(table: Table, target: str) -> TargetKind:
     Text is taken for numbers with typos if at least half of it are numbers, or if most rows differ and some are numbers. Reading
     it as numbers then reports the first typo.
     """
+    refuse_unusable(table, target)
     values = table.column(target).dropna()
     if types.is_bool_dtype(values):
         return TargetKind.CLASSES
@@ -91,9 +95,9 @@ def _almost_numbers(table: Table, name: str) -> str | None:
     rows = np.flatnonzero(pd.to_numeric(values, errors="coerce").isna())
     if not 0 < len(rows) < len(values) / 2:
         return None
-    first = f"{values.iloc[rows[0]]!r} in {table.place(int(rows[0]))}"
+    first = f"{quoted(values.iloc[rows[0]])} in {table.place(int(rows[0]))}"
     reason = f"is not a number: {first}" if len(rows) == 1 else f"are not numbers, the first {first}"
-    return f"column {name!r} is treated as text, because {len(rows)} of its {len(values)} values {reason}."
+    return f"column {quoted(name)} is treated as text, because {len(rows)} of its {len(values)} values {reason}."
 
 
 def _nearly_all_distinct(table: Table, name: str) -> str | None:
@@ -103,6 +107,6 @@ def _nearly_all_distinct(table: Table, name: str) -> str | None:
     if n_distinct <= max(FEWEST_DISTINCT, SHARE_DISTINCT * len(values)):
         return None
     return (
-        f"column {name!r} has {n_distinct} different texts in {len(values)} rows, so a model memorizes its rows; drop it if it is "
-        "an identifier, and convert dates to numbers."
+        f"column {quoted(name)} has {n_distinct} different texts in {len(values)} rows, so a model memorizes its rows; "
+        "drop it if it is an identifier, and convert dates to numbers."
     )

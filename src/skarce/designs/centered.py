@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ALL, ColumnsEvaluation, Evaluation
 from skarce.moments import CONSTANT
+from skarce.moments.passes import check_candidates
 
 ROUNDING = 1e-14  # phi'phi about the mean below this share of raw phi'phi is rounding
 
@@ -27,8 +29,10 @@ class CenteredEvaluation:
         self.n_rows, self.n_candidates = evaluation.n_rows, evaluation.n_candidates
         self.dtype, self.cost = evaluation.dtype, evaluation.cost
         sums, squares = evaluation.project(weights[:, None], weights)
-        self.means = sums[:, 0] / weights.sum()
-        self._varies = squares - weights.sum() * self.means**2 > ROUNDING * squares
+        total = float(weights.sum())
+        check_candidates(squares, total, lambda: (evaluation,))
+        self.means = sums[:, 0] / total
+        self._varies = squares - total * self.means**2 > np.maximum(ROUNDING * squares, negligible(total))
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._evaluation.fill(rows, columns, out)
@@ -36,7 +40,8 @@ class CenteredEvaluation:
         out[:, ~self._varies[columns]] = 0.0
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
-        values = self._evaluation.columns(indices, rows) - self.means[indices]
+        values = self._evaluation.columns(indices, rows)
+        values -= self.means[indices]
         values[:, ~self._varies[indices]] = 0.0
         return values
 
@@ -66,11 +71,19 @@ def centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Float
     return about_mean, about_mean.means
 
 
+def not_centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
+    """Return the candidates as they are, and zeros, after a check of their range."""
+    _, squares = evaluation.project(weights[:, None], weights)
+    check_candidates(squares, float(weights.sum()), lambda: (evaluation,))
+    return evaluation, np.zeros(evaluation.n_candidates)
+
+
 def _centered_columns(values: Floats, weights: Floats) -> tuple[Evaluation, Floats]:
     """Center columns that are in memory. They are centered once, and keep all their digits."""
     shares = weights / weights.sum()
     means = shares @ values
-    centered_values = values - means
-    constant = shares @ centered_values**2 <= CONSTANT * (shares @ values**2)
+    centered_values, squares = values - means, shares @ values**2
+    check_candidates(squares, 1.0, lambda: (ColumnsEvaluation(values),))
+    constant = shares @ centered_values**2 <= np.maximum(CONSTANT * squares, negligible(1.0))
     centered_values[:, constant] = 0.0
     return ColumnsEvaluation(centered_values), means

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from skarce._memory import fits, require
 NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a few milliseconds
 # The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
+LONG_PASS = 1e9  # elements of Phi that take more than a second to evaluate
+ARRAYS_OF_COLUMNS = 4  # the columns that a sparse method keeps may take as much memory as this many arrays
+REMEDY = 'Use fewer candidates (KernelBasis(centers="auto"), or centers=500)'
 KINDS = ("auto", "whole", "columns")
 
 
@@ -31,14 +34,16 @@ class Access:
 
 
 IN_BATCHES, ONE_BY_ONE, ALL_ONE_BY_ONE = Access(), Access(one_by_one=True), Access(one_by_one=True, n_columns=np.inf)
+ALL_AT_ONCE = Access(n_columns=np.inf)
 
 
 @dataclass(frozen=True)
 class Costs:
     """Estimated number of floating-point operations for all of Phi'Phi, and for the columns that a method needs.
 
-    About 4 sqrt(min(N, M)) functions enter on the way to a model. A product with few columns runs at a quarter of the speed of the
-    whole product, and a product with a single column waits for memory. If Phi is not stored, every pass evaluates it again.
+    About 4 sqrt(N) functions enter on the way to a model, or all of them if there are fewer. A product with few columns runs at a
+    quarter of the speed of the whole product, and a product with a single column waits for memory. If Phi is not stored, every pass
+    evaluates it again.
 
     Parameters
     ----------
@@ -66,12 +71,16 @@ class Costs:
         return self.n_rows * self.n_candidates * (self.n_candidates + self.element)
 
     @property
+    def entering(self) -> float:
+        """The number of functions that enter on the way to a model."""
+        asked = self.access.n_columns
+        return min(self.n_candidates, 4.0 * np.sqrt(self.n_rows) if asked is None else asked)
+
+    @property
     def columns(self) -> float:
         """Operations for the columns that a method needs."""
-        entering = 4.0 * np.sqrt(min(self.n_rows, self.n_candidates))
-        if self.access.one_by_one and self.access.n_columns is not None:
-            entering = self.access.n_columns
-        entering = min(self.n_candidates, entering)
+        # Batches of all columns are products with the whole of a stored Phi, and cost no more than those of a sparse method.
+        entering = self.entering if self.access.one_by_one else replace(self, access=IN_BATCHES).entering
         stored = fits(int(self.n_rows), int(self.n_candidates))
         if not self.access.one_by_one:
             passes, column = 1.0 if stored else 6.0, 4.0
@@ -92,3 +101,16 @@ def choose_kind(kind: str, costs: Costs) -> str:
     if kind == "whole":
         require(m, m, 'moments="whole"', "Use fewer candidates (centers=500), or moments='columns'")
     return kind
+
+
+def require_room_for_columns(costs: Costs) -> None:
+    """Raise a ValueError before a long first pass, if the columns of Phi'Phi that a method keeps do not fit into the memory budget.
+
+    After a short pass, the method itself knows better what it needs, and says so. A method that asks for all columns holds them in
+    one array. How many columns a sparse method keeps is only a guess, so these may take all of the working memory.
+    """
+    n, m = round(costs.entering), int(costs.n_candidates)
+    if costs.n_rows * m < LONG_PASS:
+        return
+    n_arrays = 1 if costs.access.n_columns == np.inf else ARRAYS_OF_COLUMNS
+    require(n, m, f"a fit with {m} candidates, which keeps about {n} columns of their Gram matrix,", REMEDY, n_arrays)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from skarce._typing import Floats, Indices
-from skarce.basis import Evaluation, KernelBasis, fit_basis
+from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.problem import Problem
 from skarce.likelihoods import Likelihood
@@ -73,6 +74,8 @@ class Recipe(NamedTuple):
         Seed for samples of rows.
     width_options : callable
         rows -> options for learning kernel widths.
+    n_landmarks : callable
+        number of rows -> how many landmarks ``KernelBasis(centers="auto")`` takes if there are many rows.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -80,16 +83,20 @@ class Recipe(NamedTuple):
     fit_intercept: bool = True
     seed: int = 0
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
+    n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).
 
-        Kernels learn their widths from the targets. Other transformers get the labels if there are any.
+        Kernels, and transformers that contain some, learn their widths from `for_widths`. They never get labels, whose numbers mean
+        nothing. Other transformers get the labels if there are any.
         """
-        if isinstance(self.basis, KernelBasis):
+        is_for_widths = isinstance(self.basis, KernelBasis) or learns_widths(self.basis)
+        if is_for_widths:
             rows = rows.for_widths or rows
-        y = rows.y if rows.labels is None or isinstance(self.basis, KernelBasis) else rows.labels
-        return fit_basis(self.basis, rows.X, y, rows.weights, **self.width_options(rows))
+        y = rows.y if rows.labels is None or is_for_widths else rows.labels
+        landmarks = self.n_landmarks(len(rows.targets))
+        return fit_basis(self.basis, rows.X, y, rows.weights, landmarks, **self.width_options(rows))
 
     def takes_every_row(self) -> bool:
         """Tell whether every distinct row would become a candidate."""

@@ -12,14 +12,16 @@ from scipy.linalg import blas
 
 from skarce._memory import fits
 from skarce._parallel import add_squares, for_each, product, slices
+from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation
+from skarce.basis.candidates import KernelEvaluation
 from skarce.basis.tiles import fill_symmetric_blocks
-from skarce.designs.centered import centered
-from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind
+from skarce.designs.centered import centered, not_centered
+from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind, require_room_for_columns
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments
-from skarce.moments.passes import Block, Center, RowsOfBlocks, streamed_moments, whole_moments
+from skarce.moments.passes import Block, Center, RowsOfBlocks, check_candidates, streamed_moments, whole_moments
 
 NEARLY_CONSTANT = 1e-4  # if phi'phi about the mean is below this share of phi'phi, products with raw columns lose digits
 PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, which fit into the cache
@@ -56,20 +58,21 @@ class InMemoryDesign(Design):
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         evaluation = self._block.evaluation
         shape, symmetric = (evaluation.n_rows, evaluation.n_candidates), evaluation.is_symmetric
-        kind = choose_kind(kind, Costs(*shape, evaluation.cost, access, symmetric))
+        costs = Costs(*shape, evaluation.cost, access, symmetric)
+        kind = choose_kind(kind, costs)
         if kind == "whole":
             moments, self._center = whole_moments(self._read, fit_intercept=self.fit_intercept)
         elif fits(evaluation.n_rows, evaluation.n_candidates):
             moments, self._center = self._stored_moments(keeps_symmetry=symmetric and access.one_by_one)
         else:
+            if isinstance(evaluation, KernelEvaluation):  # refuse now, and not after a pass over all pairs of rows
+                require_room_for_columns(costs)
             moments, self._center = streamed_moments(self._read, fit_intercept=self.fit_intercept)
         return moments
 
     def evaluation(self) -> tuple[Evaluation, Floats]:
-        evaluation = self._block.evaluation
-        return (
-            centered(evaluation, self.rows.row_weights) if self.fit_intercept else (evaluation, np.zeros(evaluation.n_candidates))
-        )
+        evaluation, weights = self._block.evaluation, self.rows.row_weights
+        return (centered if self.fit_intercept else not_centered)(evaluation, weights)
 
     def reweighted(self, output: int, factors: Floats) -> tuple[InMemoryDesign, Moments]:
         """Return a design of one output with the weight of each row times its factor, and its moments.
@@ -123,12 +126,13 @@ class InMemoryDesign(Design):
             if self._block.weights is not None:
                 panel *= root
             energy = np.einsum("ij,ij->j", panel, panel)
-            constant = energy <= CONSTANT * raw
+            constant = energy <= np.maximum(CONSTANT * raw, negligible(self.n_samples))
             panel[:, constant] = 0.0
             diagonal[columns] = np.where(constant, 0.0, energy)
             projections[columns] = panel.T @ targets
 
         for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
+        check_candidates(raws, float(n), lambda: (evaluation,))
         if keeps_symmetry and (diagonal > NEARLY_CONSTANT * (self.n_samples / n) * raws).all():
             gram = ColumnGram(diagonal, *symmetric_products_of(phi, means, root**2))
         else:

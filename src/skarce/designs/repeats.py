@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from skarce._typing import Floats
-from skarce.basis.kernel_basis import distinct_rows
+from skarce.basis.centers import distinct_rows
 from skarce.designs.design import Rows
 from skarce.designs.row_blocks import RowBlocks
 

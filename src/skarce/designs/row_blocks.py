@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_random_state
 
 from skarce._parallel import slices
+from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Recipe, Rows
@@ -213,9 +214,11 @@ def _checked(number: int, parts: Any) -> Rows:
         weights = check_array(parts[2], ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
         if (weights < 0.0).any():
             raise ValueError(f"row block {number} has a negative sample weight, {weights.min()}.")
+        weights = checked_counts(weights, is_all=False)
     if len(targets) != len(X) or (weights is not None and weights.shape != (len(X),)):
         raise ValueError(f"row block {number} has {len(X)} rows of X but {len(targets)} of y.")
-    return Rows(X, targets, weights)
+    check_targets(targets, is_first=False)
+    return Rows(checked_scales(X, is_first=False), targets, weights)
 
 
 def _least(kept: list[Rows], keys: Floats, n_rows: int) -> tuple[list[Rows], Floats]:

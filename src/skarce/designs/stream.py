@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy, deepcopy
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from skarce.designs.choice import IN_BATCHES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
-from skarce.moments.passes import BLOCK_BYTES, Center, filled
+from skarce.moments.passes import BLOCK_BYTES, Center, check_candidates, filled
 
 KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 
@@ -40,8 +40,6 @@ class StreamDesign(Design):
     n_solved : float
         The value of `n_seen` at the last solution from scratch. Between such solutions, models are only updated.
     """
-
-    _is_shared = False  # whether another stream uses the same sums
 
     def __init__(self, candidates: Any, n_outputs: int, *, fit_intercept: bool = True) -> None:
         m = candidates.n_candidates
@@ -78,23 +76,18 @@ class StreamDesign(Design):
         """Go on as it is."""
         return self
 
-    def fork(self) -> StreamDesign:
-        """Return a second stream with the same past. Each can continue separately; the sums are copied as soon as one does."""
-        self._is_shared = True
-        return copy(self)
-
-    def absorb(self, rows: Rows, forgetting: float = 1.0) -> None:
-        """Multiply the weight of all earlier rows by `forgetting`, and add a batch."""
-        evaluation = self.candidates.on(rows.X)
-        parts = slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates)))
-        first = [filled(evaluation, part) for part in parts[:1]]  # if this fails, nothing has changed yet
-        if self._is_shared:
-            self._sums, self._is_shared = deepcopy(self._sums), False
-        self._sums.forget(forgetting)
-        for part in parts:
-            phi = first.pop() if first else filled(evaluation, part)
-            self._sums.absorb(phi, rows.targets[part], None if rows.weights is None else rows.weights[part])
-        self.n_seen += float(len(rows.targets)) if rows.weights is None else float(rows.weights.sum())
+    def after_batch(self, rows: Rows, forgetting: float = 1.0) -> StreamDesign:
+        """Return the stream after a batch. The weight of all earlier rows is multiplied by `forgetting`. This one stays."""
+        evaluation, sums = self.candidates.on(rows.X), self._sums.faded(forgetting)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
+                sums.absorb(filled(evaluation, part), rows.targets[part], None if rows.weights is None else rows.weights[part])
+        if not sums.are_finite():
+            raise ValueError("the squares of this batch are too large to be added up in double precision. Scale X and y.")
+        after = copy(self)
+        after._sums = sums
+        after.n_seen += float(len(rows.targets)) if rows.weights is None else float(rows.weights.sum())
+        return after
 
     @property
     def n_samples(self) -> float:  # type: ignore[override]
@@ -112,5 +105,6 @@ class StreamDesign(Design):
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output. The Gram matrix is always whole."""
         about_mean = self.fit_intercept
+        check_candidates(self._sums.raw_squares, self.n_samples, tuple)  # the rows are gone, so there is nothing to evaluate
         self._center = Center(self._sums.candidate_means * about_mean, self._sums.target_means * about_mean)
         return self._sums.moments(about_mean=about_mean)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from skarce._validation import check_budget, check_weight_variance
-from skarce.designs import Rows
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.elimination.method import Elimination
 from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule
-from skarce.methods.method import Method
 from skarce.posteriors.nested import NestedPath
 
 
@@ -24,7 +22,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model at
         first. The method of the paper is ``KernelBasis(gamma="ard")``.
     weight_variance : "learned" or float, default="learned"
@@ -52,8 +51,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     max_active : int or None, default=None
         Maximum number of basis functions. With several targets, the limit applies to each target.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The limit applies to the learning of
-        kernel widths. The full model and the elimination take extra time, about as much as a few steps of the learning.
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. Half of the time is for the learning of
+        kernel widths. The full model is always computed, and functions are removed from it as long as there is time.
     moments : {"auto", "whole", "columns"}, default="auto"
         How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
@@ -189,10 +188,6 @@ class BackwardEliminationRegressor(NestedRegressor):
 
     def _method(self) -> Elimination:
         return Elimination(self._rule(self.tol), check_weight_variance(self.weight_variance), self.n_basis, self.keep_path)
-
-    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        """Return options that give all of max_time to the learning of widths."""
-        return {**super()._width_options(rows, method), "max_time": self.max_time}
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._rule(tol).size(-path.worths, path.least)

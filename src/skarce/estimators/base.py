@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
-from copy import copy
 from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
+from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
+from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
-from skarce.estimators.on_basis import OnBasis, print_progress
+from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
@@ -51,7 +52,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
     @abstractmethod
     def _keep(self, posteriors: list[Any], design: Design) -> None:
-        """Set all fitted attributes. Called last, so that a failed fit changes nothing."""
+        """Set all fitted attributes. Called on an unfitted twin, so that a failed fit changes nothing."""
 
     def _remember(self, prepared: Prepared) -> None:
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
@@ -84,37 +85,40 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         method = self._method()
         with blas_threads(1):
             prepared = self._prepare(X, y, sample_weight, method)
-            self._fit_on(prepared, method, started)
-        return self
+            fitted = self._fitted_on(prepared, method, started)
+        return become(self, fitted)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
         """Validate the data, fit the basis, and compute what the method needs."""
-        probe = copy(self)
+        probe = unfitted_twin(self)
         recipe = Recipe(
             check=lambda *data: self._checked_rows(probe, *data),
             basis=self._basis_for(X),
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
             width_options=lambda rows: self._width_options(rows, method),
+            n_landmarks=method.n_landmarks,
         )
         design = as_design(X, y, sample_weight, recipe)
+        if self.verbose:
+            print_centers(design.candidates, len(design.rows.targets))
         problems = design.problems(self._likelihood(), self.moments, method.access)
         return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
 
-    def _fit_on(self, prepared: Prepared, method: Method[Any], started: float) -> None:
-        """Run the method, and set the fitted attributes from its posteriors."""
+    def _fitted_on(self, prepared: Prepared, method: Method[Any], started: float) -> Any:
+        """Run the method, and return a twin with fitted attributes from its posteriors. This estimator does not change.
+
+        Warnings come before the estimator changes, because a user may turn them into errors.
+        """
         fits = method.run_all(prepared.problems, self._budget(started))
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
-        for name in SEEN:
-            if name in prepared.seen:
-                setattr(self, name, prepared.seen[name])
-            elif hasattr(self, name):
-                delattr(self, name)
-        self.criterion_sense_ = method.sense
-        self._keep(posteriors, prepared.design)
-        self._remember(prepared)
-        for message in self._warnings(posteriors):
+        twin = unfitted_twin(self)
+        twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
+        twin._keep(posteriors, prepared.design)
+        twin._remember(prepared)
+        for message in twin._warnings(posteriors):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return twin
 
     def _basis_for(self, X: Any) -> Any:
         """Return the basis that is fitted on X. Default: the `basis` parameter."""
@@ -138,9 +142,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     """Return sample weights as counts, or None. Warn if they look like relative weights."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
-    if not weights.sum() > 0.0:
-        raise ValueError("sample_weight must not be zero for every row.")
+    weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True))
     n_rows, total = int((weights > 0.0).sum()), float(weights.sum())
     if total < 0.5 * n_rows:  # weights that sum to one are a common habit
         warnings.warn(

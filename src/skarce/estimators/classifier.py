@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from skarce._atomic import snapshot
+from skarce._scales import checked_counts
 from skarce._typing import Floats, Indices
 from skarce._validation import is_missing
 from skarce.designs import Design, Rows
@@ -37,8 +40,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        model = snapshot(self)
+        probabilities = model.predict_proba(X)
+        return model.classes_[probabilities.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class.
@@ -58,8 +62,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         log_odds = self.decision_function(X)
         if log_odds.ndim == 1:
             return np.column_stack([expit(-log_odds), expit(log_odds)])
-        each = expit(log_odds)
-        return each / each.sum(axis=1, keepdims=True)
+        return softmax(
+            log_expit(log_odds), axis=1
+        )  # each g divided by their sum, also if all of them are zero to working precision
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
@@ -86,8 +91,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         return Bernoulli()
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        _check_labels(y)
-        X, y = self._checked_pair(probe, X, y)
+        X, y = self._checked_pair(probe, X, _checked_labels(y))
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
@@ -99,9 +103,12 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             )
         classes, codes = np.unique(y, return_inverse=True)
         counts = np.ones(len(y)) if weights is None else weights
-        counts = counts * self._class_weights(classes, codes, counts)[codes]
+        counts = checked_counts(counts * self._class_weights(classes, codes, counts)[codes])
         targets = _targets(codes, len(classes))
-        return Rows(X, targets, None if (counts == 1.0).all() else counts, labels=y, is_one_output=len(classes) == 2)
+        kept = None if (counts == 1.0).all() else counts
+        # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
+        about_means = Rows(X, targets - np.average(targets, axis=0, weights=counts), kept, is_one_output=len(classes) == 2)
+        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=about_means)
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
@@ -134,11 +141,14 @@ def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
         )
 
 
-def _check_labels(y: Any) -> None:
-    """Raise for labels of no fixed kind that are missing or cannot be put in order; the other checks are scikit-learn's."""
+def _checked_labels(y: Any) -> Any:
+    """Return labels of no fixed kind as whole numbers or booleans if they all are; the other checks are scikit-learn's.
+
+    Raise for labels that are missing or cannot be put in order.
+    """
     labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
-        return
+        return y
     missing = np.flatnonzero([is_missing(label) for label in labels])
     if len(missing):
         raise ValueError(
@@ -149,6 +159,10 @@ def _check_labels(y: Any) -> None:
     if is_text.any() and not is_text.all():
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(f"y mixes strings with other labels (types {', '.join(kinds)}). Convert all labels to strings.")
+    for kind in ((bool, np.bool_), Integral):
+        if len(labels) and all(isinstance(label, kind) for label in labels):
+            return np.array(labels.tolist())
+    return y
 
 
 def _targets(codes: Indices, n_classes: int) -> Floats:

@@ -18,6 +18,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._atomic import become, unfitted_twin
+from skarce._processes import until_parent_ends
 from skarce._validation import is_count
 from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
@@ -192,14 +194,15 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
                 best = leader, model
         trials.sort(key=lambda trial: trial.place)
         leader, model = best
-        self.best_estimator_ = model
-        self.best_index_, self.best_params_ = leader.place, candidates[leader.place]
-        self.criterion_, self.criterion_sense_ = leader.criterion, leader.sense
-        self.results_ = results_table(candidates, trials)
+        twin = unfitted_twin(self)
+        twin.best_estimator_ = model
+        twin.best_index_, twin.best_params_ = leader.place, candidates[leader.place]
+        twin.criterion_, twin.criterion_sense_ = leader.criterion, leader.sense
+        twin.results_ = results_table(candidates, trials)
         warn_if_none_is_finite(trials, leader, self.inflation)
         for message in leader.warnings:
             warnings.warn(str(message.message), message.category, stacklevel=2)
-        return self
+        return become(self, twin)
 
     def predict(self, X: Any, **params: Any) -> Any:
         """Predict with the best model.
@@ -330,7 +333,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         common = X, y, fit_params, Inflation(self.inflation, times_counted_in(X, y, fit_params))
         if joblib.effective_n_jobs(self.n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", **until_parent_ends())
         return parallel(delayed(fit_group_on_one_core)(group, *common) for group in groups)
 
     def _print(self, trial: Trial, candidates: list[dict[str, Any]], n_done: int) -> None:

@@ -18,7 +18,8 @@ class EvidenceRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model.
     weight_variance : "learned" or float, default="learned"
         Prior variance of every weight, in squared units of the target divided by squared units of the candidates. ``"learned"``
@@ -33,7 +34,8 @@ class EvidenceRegressor(SparseRegressorBase):
         Maximum number of basis functions. With several targets, the limit applies to each target. The functions with the largest
         effect are kept.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The model with all candidates is always
+        computed, which takes some seconds for thousands of candidates.
     moments : {"auto", "whole", "columns"}, default="auto"
         How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model

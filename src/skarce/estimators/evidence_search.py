@@ -34,7 +34,8 @@ class EvidenceSearchRegressor(NestedRegressor):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns. All weights share one precision, so
         the scale of the columns matters.
     search : str or search object, default="forward"

@@ -24,7 +24,8 @@ class FastGCVRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all ridges together by Newton steps.
@@ -39,7 +40,7 @@ class FastGCVRegressor(SparseRegressorBase):
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
         Tolerance. The fit has converged if no single change lowers (N/2) log V by more than `tol`. This is about the scale of a log
-        evidence. In relative terms, V would fall by less than 2 tol / N.
+        evidence. In relative terms, V would fall by less than 2 tol / N. Gains below 1e-9 are rounding and never count.
     max_iter : int, default=100000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None

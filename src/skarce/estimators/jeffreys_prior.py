@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.jeffreys import Jeffreys
 
@@ -19,7 +20,8 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float, default=0.01
         Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
@@ -155,4 +157,4 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, got {given!r}.")
-        return Jeffreys(float(given))
+        return Jeffreys(check_parameter("initial_ridge", given, float(given)))

@@ -24,7 +24,8 @@ class LaplacePriorRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns. Columns are not scaled, so the
         penalty is weaker for columns with a large norm.
     penalty : "gcv", float or array-like of float, default="gcv"
@@ -46,7 +47,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
         Tolerance. No optimality condition fails by more than this share of mu. With ``finish=False``, the iteration ends if a step
         lowers the objective by at most this share of it.
     max_iter : int, default=10000
-        Maximum number of steps. A ConvergenceWarning is issued if it is reached. The limit applies to each penalty.
+        Maximum number of penalties that are tried, and of steps for each of them. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None
         Maximum number of basis functions. With several targets, the limit applies to each target. The path ends before the first
         model with more functions. If a single `penalty` is smaller than that, the model is that of a larger penalty, `penalty_`,
@@ -100,7 +101,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
     posterior_ : Posterior or list of Posterior
         Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
-        Number of steps, summed over the targets.
+        Number of penalties that were tried, and one for the choice among them, summed over the targets.
     n_features_in_ : int
         Number of features seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
+from skarce._scales import checked_scales
 from skarce._typing import Floats
+from skarce._validation import quietly_validated
 from skarce.designs import Design
 from skarce.estimators.base import SparseEstimator
-from skarce.estimators.on_basis import takes_arrays
+from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
 
@@ -29,12 +32,14 @@ class LatentEstimator(SparseEstimator):
         -------
         mean, std : ndarrays of shape (n_samples,), or (n_samples, n_classes) if there are more than two classes
         """
-        check_is_fitted(self, "posterior_")
-        X = self._checked_inputs(X)
-        with blas_threads(1):
-            means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
-        mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
-        return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
+        X = model._checked_inputs(X)
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
+            means, variances = zip(*(model._latent_of(model._phi(part)) for part in model._parts(X)), strict=True)
+            mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+        check_finite(mean, std)
+        return (mean, std) if isinstance(model.posterior_, list) else (mean[:, 0], std[:, 0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,7 +51,8 @@ class LatentEstimator(SparseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if takes_arrays(self._seeded_basis()):
-            return validate_data(probe, X, y, dtype=[np.float64, np.float32], **options)
+            X, y = quietly_validated(probe, X, y, **options)
+            return checked_scales(X), y
         validate_data(probe, X, skip_check_array=True)
         check_consistent_length(X, y)
         return X, y

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.local_ridge import LocalRidge
 
@@ -19,7 +20,8 @@ class LocalRidgeRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float or None, default=None
         Ridge of every candidate at the start, in the units of phi'phi. None uses the common ridge that minimizes GCV. The result
@@ -37,8 +39,8 @@ class LocalRidgeRegressor(SparseRegressorBase):
         Maximum number of basis functions. With several targets, the limit applies to each target. The functions with the largest
         effect are kept.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The first factorization of all
-        candidates and the final model take extra time: some seconds for thousands of candidates.
+        Time limit in seconds. The best model so far is returned with a ConvergenceWarning. The model with all candidates is always
+        computed, which takes some seconds for thousands of candidates.
     moments : {"auto", "whole", "columns"}, default="auto"
         How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
@@ -152,4 +154,5 @@ class LocalRidgeRegressor(SparseRegressorBase):
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if given is not None and not (is_number and 0.0 < given < float("inf")):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
-        return LocalRidge(None if given is None else float(given), self.readmit)
+        ridge = None if given is None else check_parameter("initial_ridge", given, float(given))
+        return LocalRidge(ridge, self.readmit)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._typing import Indices
 from skarce.designs import Design
@@ -63,10 +64,11 @@ class NestedRegressor(SparseRegressorBase):
         """
         if isinstance(n_basis, bool) or not isinstance(n_basis, (int, np.integer)) or n_basis < 0:
             raise ValueError(f"n_basis must be a whole number that is not negative, got {n_basis!r}.")
-        check_is_fitted(self, "posterior_")
-        if n_basis == 0 and not len(self.active_):
-            return self._twin()
-        model = self._with_sizes(lambda path: int(n_basis))
+        fitted = snapshot(self)
+        check_is_fitted(fitted, "posterior_")
+        if n_basis == 0 and not len(fitted.active_):
+            return copy(fitted)
+        model = fitted._with_sizes(lambda path: int(n_basis))
         if n_basis > 0:  # no parameter asks for an empty model
             model._ask_for(int(n_basis))
         return model
@@ -97,7 +99,8 @@ class NestedRegressor(SparseRegressorBase):
         """
         if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0.0:
             raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
-        model = self._with_sizes(lambda path: self._size_with(path, float(tol)))
+        fitted = snapshot(self)
+        model = fitted._with_sizes(lambda path: fitted._size_with(path, float(tol)))
         model._ask_for(None)
         model._tolerate(tol)
         return model
@@ -123,15 +126,8 @@ class NestedRegressor(SparseRegressorBase):
             )
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
-            model = self._twin()
+            model = copy(self)
             model._keep_chosen(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)))
-        return model
-
-    def _twin(self) -> Any:
-        """Return a copy of this model. If it comes from a stream, the two continue independently."""
-        model = copy(self)
-        stream = getattr(self, "_stream", None)
-        model._stream = None if stream is None else stream.fork()
         return model
 
     def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:

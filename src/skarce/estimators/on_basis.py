@@ -12,8 +12,9 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import slices
 from skarce._typing import Floats
-from skarce._validation import is_count
-from skarce.basis import KernelBasis, SelectedColumns, check_basis
+from skarce._validation import is_count, quietly_validated
+from skarce.basis import KernelBasis, SelectedColumns, check_basis, is_on_landmarks
+from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
 
@@ -91,15 +92,14 @@ class OnBasis:
         self.relevance_ = relevance.max(axis=0)
         self.basis_ = basis
         self.posterior_ = posteriors[0] if is_one else posteriors
-        self.outcome_ = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        outcome = next((p.outcome for p in posteriors if p.outcome.is_early), posteriors[0].outcome)
+        self.outcome_ = Outcome.ON_LANDMARKS if outcome.is_converged and is_on_landmarks(basis) else outcome
         self.n_iter_ = sum(p.n_iter for p in posteriors)
         self.trace_ = posteriors[0].trace if is_one else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
         self._places = places
         if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
             self.relevance_vectors_ = basis.centers_
-        elif hasattr(self, "relevance_vectors_"):
-            del self.relevance_vectors_
 
     def _seeded_basis(self) -> Any:
         """Return the basis. If it has no random_state, it gets that of this estimator."""
@@ -125,7 +125,7 @@ class OnBasis:
 
     def _checked_inputs(self, X: Any) -> Any:
         if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            return quietly_validated(self, X, reset=False)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
@@ -141,6 +141,16 @@ class OnBasis:
         return np.asarray(self.basis_.transform(X))
 
 
+def check_finite(*predictions: Floats) -> None:
+    """Raise a ValueError if predictions have overflowed, because queries are too far from the training data."""
+    wrong = ~np.logical_and.reduce([np.isfinite(values.reshape(len(values), -1)).all(axis=1) for values in predictions])
+    if wrong.any():
+        raise ValueError(
+            f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
+            f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
+        )
+
+
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)
@@ -153,6 +163,16 @@ def print_progress(progress: Any) -> None:
         f"log evidence {progress.log_evidence:.3f}",
         file=sys.stderr,
     )
+
+
+def print_centers(candidates: Any, n_rows: int) -> None:
+    """Print a line if landmarks were chosen because there were too many rows."""
+    if is_on_landmarks(candidates):
+        print(
+            f"centers: {candidates.n_candidates:,} functions at landmarks for {n_rows:,} rows; KernelBasis(centers=...) sets their "
+            "number, and centers=None takes all rows",
+            file=sys.stderr,
+        )
 
 
 def _joined_trace(posteriors: list[Any]) -> Any:

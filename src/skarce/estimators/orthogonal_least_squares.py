@@ -17,7 +17,8 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     stop : {"gcv", "bic", "variance"}, default="gcv"
         How models along the path are compared. ``"gcv"`` uses generalized cross validation, N q / v^2. ``"bic"`` uses n log q + L

@@ -8,12 +8,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
+from skarce._scales import check_targets, checked_scales
 from skarce._typing import Floats
 from skarce._validation import validated
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import SparseEstimator, checked_weights
-from skarce.estimators.on_basis import takes_arrays
+from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
@@ -49,18 +51,23 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         ----------
         .. [1] Rasmussen, C. E. and Quinonero-Candela, J. (2005). Healing the relevance vector machine through augmentation. ICML.
         """
-        check_is_fitted(self, "posterior_")
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
         if std not in ("plain", "augmented"):
             raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
         if isinstance(X, RowBlocks):
             raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
-        X = self._checked_inputs(X)
-        with blas_threads(1):
+        X = model._checked_inputs(X)
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             if not return_std:
-                return np.concatenate([self._mean(part) for part in self._parts(X)])
-            augment = self._augmentation() if std == "augmented" else None
-            means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
-            return np.concatenate(means), np.concatenate(stds)
+                mean = np.concatenate([model._mean(part) for part in model._parts(X)])
+                check_finite(mean)
+                return mean
+            augment = model._augmentation() if std == "augmented" else None
+            means, stds = zip(*(model._mean_and_std(part, augment) for part in model._parts(X)), strict=True)
+        mean, deviation = np.concatenate(means), np.concatenate(stds)
+        check_finite(mean, deviation)
+        return mean, deviation
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,14 +83,18 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks with both X and y."
             )
-        if takes_arrays(self._seeded_basis()):
+        is_array = takes_arrays(self._seeded_basis())
+        if is_array:
             X, y = validated(probe, X, y, reset=is_first)
         else:
             validate_data(probe, X, skip_check_array=True, reset=is_first)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
-        return Rows(X, y[:, None] if y.ndim == 1 else y, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+        targets = y[:, None] if y.ndim == 1 else y
+        X = checked_scales(X, is_first=is_first) if is_array else X
+        check_targets(targets, is_first=is_first)
+        return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
 
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""

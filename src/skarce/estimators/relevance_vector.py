@@ -23,7 +23,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential", "em"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all precisions together by Newton steps.
@@ -34,7 +35,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
-        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
+        Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`. Gains below
+        1e-9 are rounding and never count.
     max_iter : int, default=100000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None

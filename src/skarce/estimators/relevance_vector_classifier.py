@@ -18,8 +18,9 @@ class RelevanceVectorClassifier(LatentClassifier):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000 (500 of them up to 40,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.
         ``"em"`` starts from all candidates [1]_, then goes on as ``"fast"`` does. Both end in a model that no single change
@@ -32,11 +33,13 @@ class RelevanceVectorClassifier(LatentClassifier):
     tol : float, default=1e-3
         Tolerance. The fit has converged if no single change raises the log evidence by more than `tol`.
     max_iter : int, default=100000
-        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+        Maximum number of steps. With more than two classes, the limit applies to each class. A ConvergenceWarning is issued if it
+        is reached.
     max_active : int or None, default=None
         Maximum number of basis functions. With more than two classes, the limit applies to each class.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
+        returned with a ConvergenceWarning.
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None

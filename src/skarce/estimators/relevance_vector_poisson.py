@@ -11,12 +11,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from skarce._scales import check_targets, checked_counts
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import variance_stabilized
 from skarce.methods.latent import SparseLatent
 
+LANDMARKS = 200  # at most, for many rows: counts say more than labels do, so more functions stay and every step costs more
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
@@ -31,8 +33,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     Parameters
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
-        What may enter: ``"rbf"`` is `KernelBasis` at the training inputs, ``"passthrough"`` the inputs themselves, a transformer
-        its output columns.
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000 (200 of them up to 100,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the
+        input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
@@ -47,7 +50,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     max_active : int, default=None
         Maximum number of basis functions.
     max_time : float, default=None
-        Seconds after which the best model so far is returned, with a ConvergenceWarning.
+        Seconds after which the best model so far is returned, with a ConvergenceWarning. Learned kernel widths are included.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
@@ -220,7 +223,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         return tags
 
     def _method(self) -> SparseLatent:
-        return SparseLatent(self.solver, random_state=self._seed())
+        return SparseLatent(self.solver, random_state=self._seed(), most_landmarks=LANDMARKS)
 
     def _likelihood(self) -> Poisson:
         return Poisson()
@@ -230,11 +233,10 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         targets = column_or_1d(y, warn=True).astype(np.float64)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weights.any():
-                raise ValueError("sample_weight must not be zero for every row.")
+            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         likelihood = self._likelihood()
         likelihood.check_targets(targets)
         likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
+        check_targets(targets[:, None])
         stabilized, relative = variance_stabilized(targets, weights)
         return Rows(X, targets[:, None], weights, for_widths=Rows(X, stabilized[:, None], relative))

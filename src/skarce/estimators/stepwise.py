@@ -19,7 +19,8 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="passthrough"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     direction : {"both", "forward", "backward"}, default="both"
         ``"both"`` adds the most significant input and removes those that have become insignificant. ``"forward"`` only adds.

@@ -8,9 +8,11 @@ from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
+from skarce._atomic import become
 from skarce._parallel import blas_threads
 from skarce._validation import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
+from skarce.basis.centers import is_auto
 from skarce.designs import StreamDesign
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -21,7 +23,8 @@ def _can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_named = isinstance(basis, str) and basis == "rbf"
-    if is_named or (isinstance(basis, KernelBasis) and (basis.centers is None or basis.kernel == "precomputed")):
+    is_kernel = isinstance(basis, KernelBasis)
+    if is_named or (is_kernel and (basis.centers is None or is_auto(basis.centers) or basis.kernel == "precomputed")):
         raise AttributeError(
             "partial_fit needs candidates that are fixed in advance, but these are centered at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'
@@ -43,6 +46,7 @@ class Streaming(SparseEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 
+        A batch is added as a whole or not at all: if the call raises, the model stays as it was, and the batch can be given again.
         Only moments are kept, so memory does not grow with the stream. After `fit`, the batch is added to the rows of `fit`. The
         method is available if the candidates are fixed in advance: ``basis="passthrough"``, a transformer, or kernels at given
         centers or landmarks. Landmarks, widths and all else that a basis learns come from the first batch.
@@ -65,24 +69,23 @@ class Streaming(SparseEstimator):
         self._check_limits()
         method = self._method()
         with blas_threads(1):
-            prepared = self._absorbed(X, y, sample_weight, method)
-            self._fit_on(prepared, self._following(method), started)
-        return self
+            stream, seen = self._absorbed(X, y, sample_weight, method)
+            following = self._following(method, stream)
+            fitted = self._fitted_on(Prepared(stream, stream.problems(self._likelihood()), seen), following, started)
+        return become(self, fitted)
 
     def _remember(self, prepared: Prepared) -> None:
         self._stream = prepared.design.stream(prepared.problems) if hasattr(self, "partial_fit") else None
 
-    def _following(self, method: Method[Any]) -> Method[Any]:
+    def _following(self, method: Method[Any], stream: StreamDesign) -> Method[Any]:
         """Return the method that continues from the last model, or the method itself if it is time to solve from scratch."""
-        stream = self._stream
-        assert stream is not None
         if hasattr(self, "posterior_") and not stream.is_due:
             return method.following(self._posteriors())
         stream.n_solved = stream.n_seen
         return method
 
-    def _absorbed(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
-        """Add a batch to the stream, and update the sample of rows."""
+    def _absorbed(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> tuple[StreamDesign, dict[str, Any]]:
+        """Return the stream after a batch, with an updated sample of rows, and what validation found out about X."""
         stream = self._stream
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(
@@ -95,15 +98,14 @@ class Streaming(SparseEstimator):
                 f"fit_intercept={self.fit_intercept}, but earlier batches had {stream.fit_intercept}. Begin again with "
                 "clone(model)."
             )
-        probe = copy(self)
+        probe = copy(self)  # with the names and the number of features of earlier batches
         rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
         if stream is None:
-            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, **self._width_options(rows, method))
+            landmarks, options = method.n_landmarks(len(rows.targets)), self._width_options(rows, method)
+            candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")
-        stream.absorb(rows, forgetting)
+        stream = stream.after_batch(rows, forgetting)
         stream.rows = Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
-        self._stream = stream
-        seen = {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)}
-        return Prepared(stream, stream.problems(self._likelihood()), seen)
+        return stream, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)}

@@ -14,7 +14,9 @@ from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
+from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
+from skarce.basis.centers import ALL_ROWS
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
 
@@ -54,7 +56,8 @@ def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
     """Return a key that is equal for candidates with the same basis and moments."""
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
     try:
-        return joblib.hash(chosen), estimator._method().access
+        method = estimator._method()
+        return joblib.hash(chosen), method.access, method.n_landmarks(ALL_ROWS + 1)
     except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a lambda cannot be hashed
         return object()
 
@@ -98,7 +101,8 @@ def _fit_prepared(estimator: SparseEstimator, prepared: Prepared | None, X: Any,
     method = estimator._method()
     with blas_threads(1):
         prepared = estimator._prepare(X, y, fit_params.get("sample_weight"), method) if prepared is None else prepared
-        estimator._fit_on(prepared, method, started)
+        fitted = estimator._fitted_on(prepared, method, started)
+    become(estimator, fitted)
     return prepared
 
 

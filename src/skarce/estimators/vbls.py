@@ -45,7 +45,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="passthrough"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000. ``"passthrough"``
         uses the input columns themselves. A scikit-learn transformer uses its output columns.
     prior : {"ard", "shared", "none"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all, ``"none"`` is
@@ -84,7 +85,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     tol : float, default=1e-8
         Tolerance. The fit has converged if no weight changes the fit by more than this share of the target.
     max_iter : int, default=10000
-        Maximum number of steps. A ConvergenceWarning is issued if it is reached. A step is one solution, or one sweep.
+        Maximum number of steps. A ConvergenceWarning is issued if it is reached. A step is one solution, or one sweep. With
+        ``noise="student-t"`` it is one round of row weights, and the limit also applies to the steps within each round.
     max_active : int or None, default=None
         Maximum number of basis functions. With several targets, the limit applies to each target. The strongest functions are kept.
     max_time : float or None, default=None

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from skarce._validation import check_significance
-from skarce.basis import KernelBasis
-from skarce.designs import RowBlocks
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.prior import Prior
@@ -18,7 +14,6 @@ from skarce.methods.variational_classes.method import VariationalClassification
 
 PRIORS = ("ard", "shared")
 SOLVERS = ("direct", "em")
-MANY_ROWS, LANDMARKS = 3000, 2000  # above this many rows, this many centers stand for all
 
 
 class VBLSClassifier(TestedCoefficients, LatentClassifier):
@@ -31,9 +26,9 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     Parameters
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels centered at the training inputs. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at
-        first, so with more than 3000 rows kernels get 2000 landmark centers, with a warning, unless `basis` sets its centers.
+        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
+        are more than 3000 (2000 of them up to 10,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the
+        input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at first.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a
         label for each candidate: candidates with the same label share a precision, so they stay or leave together. Precisions refer
@@ -57,12 +52,14 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     tol : float, default=1e-4
         Tolerance. The fit has converged if three steps in a row raise the bound by less than `tol`.
     max_iter : int, default=10000
-        Maximum number of steps. A ConvergenceWarning is issued if it is reached.
+        Maximum number of steps. With more than two classes, the limit applies to each class, and with `significance` to each of the
+        smaller models that are tried. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None
         Maximum number of basis functions. With more than two classes, the limit applies to each class. The strongest functions are
         kept.
     max_time : float or None, default=None
-        Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
+        returned with a ConvergenceWarning. It has at most as many functions as there are rows (but 1000 if rows are fewer).
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None
@@ -186,17 +183,3 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
             raise ValueError(f"factorized must be True or False, got {self.factorized!r}.")
         check_significance(self.significance, self.solver, self.prior)
         return VariationalClassification(prior, self.solver, bool(self.factorized), self.significance)
-
-    def _basis_for(self, X: Any) -> Any:
-        basis, n_rows = super()._basis_for(X), 0 if isinstance(X, RowBlocks) else _num_samples(X)
-        is_at_rows = isinstance(basis, KernelBasis) and basis.centers is None and basis.kernel != "precomputed"
-        if not is_at_rows or n_rows <= MANY_ROWS:
-            return basis
-        warnings.warn(
-            f"{n_rows} rows: {LANDMARKS} landmarks are the candidates, as all of them have to be held at once. "
-            "Choose with KernelBasis(centers=...).",
-            UserWarning,
-            stacklevel=4,
-        )
-        seed = 0 if basis.random_state is None else basis.random_state
-        return KernelBasis(**{**basis.get_params(deep=False), "centers": LANDMARKS, "random_state": seed})

@@ -10,6 +10,7 @@ from scipy.special import expit, log_ndtr, logsumexp
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import Likelihood, Slopes
 
+FURTHEST = 1e150  # standard deviations, whose squares are still numbers
 LARGEST_CURVATURE = 0.25  # g (1 - g) at f = 0
 
 # The logistic function as a mixture of eight normal distribution functions, to 1e-8 (Monahan and Stefanski 1992): share, scale.
@@ -73,5 +74,5 @@ def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:
     these. The common g(mean / sqrt(1 + pi variance / 8)) is several times too large if a rare class is very unlikely.
     """
     shares, scales = MIXTURE.T
-    scaled = mean[..., None] * scales / np.sqrt(1.0 + variance[..., None] * scales**2)
+    scaled = np.clip(mean[..., None] * scales / np.sqrt(1.0 + variance[..., None] * scales**2), -FURTHEST, FURTHEST)
     return logsumexp(log_ndtr(scaled), b=shares, axis=-1) - logsumexp(log_ndtr(-scaled), b=shares, axis=-1)

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.one_precision import fit_of_all
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
 from skarce.methods.method import MomentMethod
@@ -41,7 +43,9 @@ class PriorEvidence(IndividualEvidence):
 
     def scaled(self, target_scale: float) -> Self:
         variance = self.weight_variance
-        return self if variance is None else replace(self, weight_variance=variance * target_scale**2)
+        if variance is None:
+            return self
+        return replace(self, weight_variance=check_parameter("weight_variance", variance, variance * target_scale**2))
 
     def score(self, members: Members, n_samples: float) -> float:
         if self.weight_variance is None:
@@ -80,6 +84,10 @@ class AllCandidates(MomentMethod):
 
     weight_variance: float | None = None
     criterion: PriorEvidence = field(default_factory=PriorEvidence)
+
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
 
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the prior variance, so that widths are learned under the same prior."""
@@ -132,12 +140,12 @@ def run_all_candidates(moments: Moments, journal: Journal, weight_variance: floa
         return Fit.empty(Outcome.CONVERGED)
     n_usable, most = len(full.candidates), journal.budget.max_active
     if most is not None and most < n_usable:
-        kept = _strongest(moments, full.candidates, full.ridge, most)
+        kept = strongest(moments, full.candidates, full.ridge, most)
         return Fit(kept, np.full(most, full.ridge), Outcome.SIZE_LIMIT)
     return Fit(full.candidates, np.full(n_usable, full.ridge), full.outcome, weights=full.weights)
 
 
-def _strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
+def strongest(moments: Moments, candidates: Indices, ridge: float, n_kept: int | None) -> Indices:
     """Return the candidates of largest effect w^2 / h. The effect is how much t'P t rises if one of them is taken out."""
     matrix = moments.gram.block(candidates, candidates)
     matrix.flat[:: len(candidates) + 1] += ridge

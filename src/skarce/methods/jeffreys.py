@@ -8,7 +8,6 @@ The first update equals :math:`(G + \sigma^2\operatorname{diag}(1/w^2))^{-1}b`, 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,12 +19,14 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import GCV
 from skarce.designs.choice import ALL_ONE_BY_ONE, Access
+from skarce.designs.problem import Problem
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.moments.moments import LOST_DIGITS
+from skarce.states.budget import Budget
 from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.states.journal import Journal, Stopwatch
 from skarce.states.outcome import Outcome
 from skarce.states.state import RESOLUTION
 
@@ -33,6 +34,7 @@ from skarce.states.state import RESOLUTION
 PRUNED_EFFECT = 1e-12
 LEAST_NOISE = 1e-10  # of the variance of the target: the objective is unbounded below as the noise goes to zero
 LEAST_RESIDUAL = 1e-30  # of the energy of the target: below this, nothing is left
+HIDING = 100.0  # a start with a ridge above this multiple of phi'phi has no effect of any candidate left, however clear it is
 
 
 class JeffreysEM:
@@ -144,6 +146,21 @@ class Jeffreys(MomentMethod):
     def access(self) -> Access:
         return ALL_ONE_BY_ONE
 
+    def run(self, problem: Problem, budget: Budget) -> Fit:
+        self._check_start(problem)
+        return super().run(problem, budget)
+
+    def _check_start(self, problem: Problem) -> None:
+        """Raise a ValueError if candidates are so small, in the units of the initial ridge, that it hides all of them."""
+        moments, design = problem.moments, problem.design
+        means = design.means(np.arange(moments.n_candidates))
+        largest = float((moments.gram.diagonal + design.n_samples * means**2).max(initial=0.0))
+        if moments.n_samples > 0.0 and 0.0 < HIDING * largest < self.initial_ridge:
+            raise ValueError(
+                f"initial_ridge={self.initial_ridge:g} hides every candidate: the largest phi'phi is {largest:.3g}. Scale the "
+                f"candidates, or choose initial_ridge={0.01 * largest:.1g}."
+            )
+
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_jeffreys(moments, journal, self.initial_ridge)
 
@@ -159,30 +176,29 @@ def run_jeffreys(moments: Moments, journal: Journal, initial_ridge: float) -> Fi
     require(len(usable), len(usable), what, "Use fewer candidates (KernelBasis(centers=500))")
     if not len(usable):
         return Fit(usable, np.empty(0), Outcome.CONVERGED)
-    started = time.monotonic()
+    watch = journal.stopwatch()
     state = JeffreysEM(moments, usable, initial_ridge)
-    outcome = _iterate(state, journal, time.monotonic() - started)
+    outcome = _iterate(state, journal, watch)
     cap = journal.budget.max_active
     if cap is not None and len(state.members) > cap:
         state.keep_most_missed(cap)
-        outcome = _iterate(state, journal, 0.0) or Outcome.SIZE_LIMIT
+        outcome = _iterate(state, journal, journal.stopwatch()) or Outcome.SIZE_LIMIT
     at_bound = len(state.members) and state.noise <= state.least_noise
     return Fit(state.members, state.ridges, outcome or (Outcome.NO_NOISE if at_bound else Outcome.CONVERGED))
 
 
-def _iterate(state: JeffreysEM, journal: Journal, seconds: float) -> Outcome | None:
+def _iterate(state: JeffreysEM, journal: Journal, watch: Stopwatch) -> Outcome | None:
     """Iterate until no weight changes by more than the tolerance. Returns the limit that stopped it earlier, or None.
 
-    `seconds` is how long the first step takes. The posterior of the result takes about as long as another step.
+    `watch` has measured something that takes as long as the first step. The posterior of the result takes as long as another step.
     """
     change = np.inf
-    while len(state.members) and change > journal.budget.tol:
-        if (limit := journal.exhausted(ahead=2.0 * seconds)) is not None:
+    while len(state.members) and change > journal.budget.least_gain:
+        if (limit := watch.exhausted(2.0)) is not None:
             return limit
-        size, started = len(state.members), time.monotonic()
+        size = len(state.members)
         change = state.step()
         if len(state.members) < size:
             change = np.inf
         journal.note("em", -1, state.score(), len(state.members))
-        seconds = time.monotonic() - started
     return None

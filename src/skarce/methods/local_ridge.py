@@ -16,14 +16,17 @@ from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria.gcv import GCV, Coordinate, coordinate_inside, coordinate_outside
 from skarce.criteria.one_ridge import OrthogonalFit
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments, whole_matrix
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, resolved_energy
+from skarce.states.state import DEPENDENT, EXACT_FIT, RESOLUTION, RIDGE_RANGE, resolved_energy
 
 CHECK_EVERY = 64  # coordinates between two checks of the time limit, and between two recomputations from a Cholesky factor
+FINAL_SHARE = 1.0  # the model that is returned takes about as long as `CHECK_EVERY` coordinates and a recomputation
+MOST_RAISES = 40  # of the ridges by a factor of ten, from the smallest to beyond the largest that is used
 MANY = 1000  # eigenvalues are computed for about this many candidates at most
 
 
@@ -45,6 +48,10 @@ class LocalRidge(MomentMethod):
     readmit: bool = True
     criterion: GCV = field(default_factory=GCV)
 
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
+
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)
 
@@ -55,9 +62,11 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     what = f"local smoothing, which starts from all {len(usable)} candidates,"
     require(len(usable), len(usable), what, "Use FastGCVRegressor, or fewer candidates (KernelBasis(centers=500))")
-    local = moments.restricted_to(usable)
+    if not len(usable):
+        return Fit.empty(Outcome.CONVERGED)
+    local, watch = moments.restricted_to(usable), journal.stopwatch()
     model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
-    outcome = _cycle_until_settled(model, local, journal, readmit)
+    outcome = watch.exhausted(1.0 + FINAL_SHARE) or _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.budget.room(model.size) == 0:
         kept = np.argsort(-model.effects(), kind="stable")[: journal.budget.max_active]
@@ -68,6 +77,7 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
 def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:
     # The strongest candidates come first, so the result does not depend on the order of the columns.
     order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
+    watch = journal.stopwatch()
     while True:
         before, kept = model.score(), model.snapshot()
         for count, candidate in enumerate(order):
@@ -76,7 +86,7 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
             if count % CHECK_EVERY == 0:
                 if count:
                     model.refresh()
-                if (limit := journal.exhausted()) is not None:
+                if (limit := watch.exhausted(1.0 + FINAL_SHARE)) is not None:
                     return limit
             position = model.places[candidate]
             if position >= 0:
@@ -89,7 +99,7 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
             model.restore(kept)
             return Outcome.ILL_CONDITIONED
         journal.note("cycle", -1, score, model.size)
-        if not score - before > journal.budget.tol:
+        if not score - before > journal.budget.least_gain:
             return Outcome.CONVERGED
 
 
@@ -149,7 +159,8 @@ class _FullModel:
 
     def score(self) -> float:
         """Return -(n/2) log(q / v^2), the score of `GCV`."""
-        return self._moments.n_samples * float(np.log(self.freedom) - 0.5 * np.log(self.residual))
+        n = self._moments.n_samples
+        return n * float(np.log(max(self.freedom, RESOLUTION * n)) - 0.5 * np.log(self.residual))
 
     def snapshot(self) -> tuple[Indices, Floats]:
         return self.active().copy(), self.ridges.copy()
@@ -165,7 +176,7 @@ class _FullModel:
     def refresh(self) -> None:
         """Compute everything from a Cholesky factor. Ridges that are too small for dependent columns grow until one exists."""
         active, moments = self.active(), self._moments
-        while True:
+        for _ in range(MOST_RAISES):
             matrix = self._gram[np.ix_(active, active)]
             matrix.flat[:: self.size + 1] += self.ridges
             try:
@@ -182,13 +193,18 @@ class _FullModel:
 
     def improve(self, position: int) -> None:
         """Give a member its best ridge, or drop it if the best ridge is infinite."""
+        diagonal = float(self._moments.gram.diagonal[self.members[position]])
+        least = 1.0 / (diagonal + float(self.ridges[position]))  # h_kk >= 1 / H_kk
+        if not self.inverse[position, position] >= 0.5 * least:  # updates by rank one have lost its digits
+            self.refresh()
         column = self.inverse[position].copy()
-        spread, weight, ridge = float(column[position]), float(self.weights[position]), float(self.ridges[position])
+        spread = column[position] = max(float(column[position]), least)
+        weight, ridge = float(self.weights[position]), float(self.ridges[position])
         shrunk = self.ridges * column
         one = coordinate_inside(
             self.residual, self.freedom, weight, ridge, spread, penalty=float(column @ shrunk), shrunk=float(self.weights @ shrunk)
         )
-        lowest = RIDGE_RANGE[0] * float(self._moments.gram.diagonal[self.members[position]])
+        lowest = RIDGE_RANGE[0] * diagonal
         x = float(one.best(lowest))
         after = max(1.0 / x - one.psi, lowest) if x > 0.0 else np.inf
         if after > RIDGE_RANGE[1] / spread:
@@ -197,7 +213,8 @@ class _FullModel:
             self._drop(position)
         elif one.gain(x, 1.0) > one.gain(spread, 1.0):
             difference = after - ridge
-            self._shift(column, weight, difference / (1.0 + difference * spread))
+            # 1 + (after - ridge) h = (psi + after) h with psi = 1/h - ridge, which cannot be zero
+            self._shift(column, weight, difference / ((one.psi + after) * spread))
             self._settle_at(one, 1.0 / (one.psi + after))
             self._ridges[position] = after
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
@@ -52,8 +53,8 @@ class Method(ABC, Generic[AnyFit]):
         """Fit one target."""
 
     def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[AnyFit]:
-        """Fit all targets of a design. Default: one after the other."""
-        return [self.run(problem, budget) for problem in problems]
+        """Fit all targets of a design. Default: one after the other, each with an equal part of the time that is left."""
+        return [self.run(problem, budget.share(len(problems) - place)) for place, problem in enumerate(problems)]
 
     @abstractmethod
     def posterior(self, fit: AnyFit, problem: Problem) -> Any:
@@ -62,6 +63,10 @@ class Method(ABC, Generic[AnyFit]):
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the options that this method passes to the learning of kernel widths. Default: none."""
         return {}
+
+    def n_landmarks(self, n_rows: int) -> int:
+        """Return how many landmarks ``KernelBasis(centers="auto")`` offers of many rows. Default: as many as for most methods."""
+        return AUTO_LANDMARKS
 
     def following(self, posteriors: Sequence[Any]) -> Self:
         """Return a method that continues from the models of the last batch of a stream. Default: solve from scratch."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError
+from skarce._linalg import NotPositiveDefiniteError, seconds_to_invert
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches.greedy_batches import GreedyBatches
@@ -25,6 +26,8 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import RIDGE_RANGE, resolved_energy
 
+FINAL_SHARE = 1.0  # the model that is returned takes about as long as one iteration
+MOST_IDLE = 100  # iterations in a row without a new largest score: rounding in dependent columns moves it up and down forever
 PRUNED_RIDGE = 1e6  # a function with a ridge this many times phi'phi has left the model
 
 
@@ -43,6 +46,10 @@ class RelevanceEM(MomentMethod):
 
     criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
 
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
+
     def solve(self, judge: IndividualEvidence, moments: Moments, journal: Journal) -> Fit:
         return run_relevance_em(judge, moments, journal)
 
@@ -55,7 +62,7 @@ def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: J
     require(len(usable), len(usable), what, "Use solver='fast', or fewer candidates (KernelBasis(centers=500))")
     local = moments.restricted_to(usable)
     active, ridges, limit = _iterate(criterion, local, journal)
-    active, ridges = _capped(criterion, local, active, ridges, journal.budget.max_active)
+    active, ridges = _capped(criterion, local, active, ridges, journal)
     start = (usable[active], ridges)
     if limit is not None:
         return Fit(*start, limit)
@@ -63,9 +70,10 @@ def run_relevance_em(criterion: IndividualEvidence, moments: Moments, journal: J
 
 
 def _capped(
-    criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, max_active: int | None
+    criterion: IndividualEvidence, moments: Moments, active: Indices, ridges: Floats, journal: Journal
 ) -> tuple[Indices, Floats]:
-    """Take out the function that is missed least, until at most `max_active` are left."""
+    """Take out the function that is missed least, until at most `max_active` are left. Without time, take out all at once."""
+    max_active = journal.budget.max_active
     if max_active is None or len(active) <= max_active:
         return active, ridges
     members = Remaining(
@@ -73,6 +81,9 @@ def _capped(
     )
     while len(members.kept) > max_active:
         gains = criterion.removal_gains(members, members.kept, moments.n_samples)
+        if journal.exhausted() is Outcome.TIME_LIMIT:
+            kept = np.sort(members.kept[np.argsort(gains, kind="stable")[:max_active]])
+            return active[kept], ridges[kept]
         members.remove(int(members.kept[gains.argmax()]))
     return active[members.kept], ridges[members.kept]
 
@@ -82,14 +93,17 @@ def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) 
     active = np.arange(moments.n_candidates)
     # At the start, all candidates together explain the variance of the target, and a tenth of it is noise.
     ridges = np.full(len(active), 0.1 * gram.diagonal.sum() / n)
-    score = -np.inf
-    while len(active):
-        limit = journal.exhausted()
+    score, best, n_idle = -np.inf, -np.inf, 0
+    watch = journal.stopwatch(seconds_to_invert(len(active)))
+    while len(active) and n_idle < MOST_IDLE:
+        limit = watch.exhausted(1.0 + FINAL_SHARE)
         if limit is not None:
             return active, ridges, limit
         try:
             block = ActiveBlock(gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
         except NotPositiveDefiniteError:
+            if not ridges.min() < RIDGE_RANGE[1] * gram.diagonal[active].max():
+                return active[:0], ridges[:0], Outcome.ILL_CONDITIONED
             ridges = ridges * 10.0  # the ridges are too small for dependent columns
             continue
         determined = np.maximum(1.0 - ridges * block.spread(), 1e-300)
@@ -104,6 +118,8 @@ def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) 
         active = active[keep]
         ridges = np.maximum(updated[keep], RIDGE_RANGE[0] * gram.diagonal[active])
         journal.note("em", -1, score, len(active))
-        if keep.all() and abs(score - before) < 0.1 * journal.budget.tol:
+        n_idle = 0 if score > best or not keep.all() else n_idle + 1
+        best = max(score, best) if keep.all() else -np.inf
+        if keep.all() and abs(score - before) < 0.1 * journal.budget.least_gain:
             break
     return active, ridges, None

@@ -42,6 +42,9 @@ class Selection(MomentMethod):
     def access(self) -> Access:
         return self.search.access
 
+    def n_landmarks(self, n_rows: int) -> int:
+        return self.criterion.most_landmarks
+
     def solve(self, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
         start = None if self.start is None else self.start.of(moments, journal.budget.max_active)
         return self.search.run(judge, moments, journal, start)

@@ -18,7 +18,7 @@ from skarce.posteriors.variational import VariationalPosterior
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from skarce.states.state import DEPENDENT, resolved_energy
+from skarce.states.state import DEPENDENT, left_of, resolved_energy
 
 
 class _Fit:
@@ -28,7 +28,7 @@ class _Fit:
         self.moments, self.active = moments, active
         self._lower = cholesky_of_nearly_singular(moments.gram.block(active, active))
         self._explained = solve_lower(self._lower, moments.projections[active])
-        self.residual = max(resolved_energy(moments) - float(self._explained @ self._explained), 0.0)
+        self.residual = left_of(resolved_energy(moments), self._explained)
         self.freedom = moments.n_samples - len(active)
 
     @property
@@ -57,7 +57,9 @@ class _Fit:
     def _p_values(gain: Floats, residual: Floats | float, freedom: float) -> Floats:
         if freedom < 1.0:
             return np.ones(len(gain))
-        return stats.f.sf(gain * freedom / np.maximum(residual, 1e-300), 1.0, freedom)
+        with np.errstate(over="ignore"):  # an exact fit has an infinite F, and p = 0
+            statistic = gain * freedom / np.maximum(residual, 1e-300)
+        return stats.f.sf(statistic, 1.0, freedom)
 
 
 @dataclass(frozen=True)
@@ -95,37 +97,76 @@ def run_stepwise(moments: Moments, journal: Journal, direction: str, enter: floa
     With ``"both"``, candidates that have become insignificant leave again.
     """
     active = np.flatnonzero(moments.gram.diagonal > 0.0) if direction == "backward" else np.empty(0, dtype=np.intp)
-    fit, outcome = _Fit(moments, active), Outcome.CONVERGED
-    if direction == "backward" and not fit.freedom >= 1.0:
+    if direction == "backward" and not moments.n_samples - len(active) >= 1.0:
         raise ValueError(
             f'direction="backward" begins with all {len(active)} candidates and needs more rows than that, got '
             f'{moments.n_samples:.0f}. Use direction="both".'
         )
-    while True:
-        limit = journal.exhausted()
-        if limit is not None:
-            outcome = limit
-            break
-        if direction != "forward" and len(active):
-            p_values = fit.leaving()
-            worst = int(p_values.argmax())
-            if p_values[worst] > leave:
-                candidate = int(active[worst])
-                active = np.delete(active, worst)
-                fit = _Fit(moments, active)
-                journal.note("remove", candidate, fit.score, len(active))
-                continue
-        if direction == "backward":
-            break
-        if journal.budget.room(len(active)) == 0:
-            outcome = Outcome.SIZE_LIMIT
-            break
-        p_values = fit.entering()
+    steps, watch = _Steps(_Fit(moments, active), journal, direction, enter, leave), journal.stopwatch()
+    outcome = None
+    while outcome is None:
+        outcome = watch.exhausted() or steps.step()
+    fit = steps.within_size_limit()
+    return Fit(fit.active, np.zeros(len(fit.active)), outcome, noise=fit.residual / max(fit.freedom, 1.0))
+
+
+class _Steps:
+    """The present fit, and the steps from one fit to the next. No set is entered twice, so the steps end.
+
+    Parameters
+    ----------
+    fit : _Fit
+        The fit at the start.
+    journal : Journal
+        The record of the steps, with the limits.
+    direction, enter, leave
+        As in `Stepwise`.
+    """
+
+    def __init__(self, fit: _Fit, journal: Journal, direction: str, enter: float, leave: float) -> None:
+        self._fit, self._journal, self._direction = fit, journal, direction
+        self._enter, self._leave = enter, leave
+        self._seen: set[bytes] = set()
+
+    def step(self) -> Outcome | None:
+        """Remove the worst candidate, or else add the best one. Return the outcome if there is nothing to do."""
+        if self._direction != "forward" and len(self._fit.active) and self._removes():
+            return None
+        has_room = self._journal.budget.room(len(self._fit.active)) > 0
+        if self._direction == "backward":
+            return Outcome.CONVERGED if has_room else Outcome.SIZE_LIMIT
+        return self._add() if has_room else Outcome.SIZE_LIMIT
+
+    def within_size_limit(self) -> _Fit:
+        """Return the fit, without the least significant candidates if a limit ended the way down to `max_active`."""
+        most = self._journal.budget.max_active
+        if most is None or len(self._fit.active) <= most:
+            return self._fit
+        kept = np.sort(np.argsort(self._fit.leaving(), kind="stable")[:most])
+        return _Fit(self._fit.moments, self._fit.active[kept])
+
+    def _removes(self) -> bool:
+        """Remove the least significant candidate, and return True, if it is not significant or there are too many."""
+        active, p_values = self._fit.active, self._fit.leaving()
+        worst, most = int(p_values.argmax()), self._journal.budget.max_active
+        if not p_values[worst] > self._leave and (most is None or len(active) <= most):
+            return False
+        self._go_to(np.delete(active, worst), "remove", int(active[worst]))
+        return True
+
+    def _add(self) -> Outcome | None:
+        p_values = self._fit.entering()
         best = int(p_values.argmin())
-        if not p_values[best] < enter:
-            break
-        active = np.append(active, best)
-        fit = _Fit(moments, active)
-        journal.note("add", best, fit.score, len(active))
-    noise = fit.residual / max(fit.freedom, 1.0)
-    return Fit(active, np.zeros(len(active)), outcome, noise=noise)
+        if not p_values[best] < self._enter:
+            return Outcome.CONVERGED
+        larger = np.append(self._fit.active, best)
+        key = np.sort(larger).tobytes()
+        if key in self._seen:  # it has left this set before: the two tests differ only by rounding
+            return Outcome.ILL_CONDITIONED
+        self._seen.add(key)
+        self._go_to(larger, "add", best)
+        return None
+
+    def _go_to(self, active: Indices, action: str, candidate: int) -> None:
+        self._fit = _Fit(self._fit.moments, active)
+        self._journal.note(action, candidate, self._fit.score, len(active))

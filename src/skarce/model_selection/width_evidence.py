@@ -184,7 +184,8 @@ class WidthEvidence:
         by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
         by_phi -= len(left) * factored.half_of_inverse
         if (direction := self._targets.direction) is not None:
-            by_phi += np.multiply.outer((0.5 * len(left) / ridge - share * by_ridge / energy) * direction, direction)
+            moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
+            by_phi += np.multiply.outer((0.5 * len(left) / ridge - moving) * direction, direction)
         by_phi *= np.multiply.outer(root, root)
         return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
 

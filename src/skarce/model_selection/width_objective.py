@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skarce._scales import check_parameter
 from skarce._typing import Floats
-from skarce.basis.kernel_basis import distinct_rows
+from skarce.basis.centers import distinct_rows
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
 
@@ -188,7 +189,9 @@ class Objective:
         given = None
         if model.weight_variance is not None:
             given = np.broadcast_to(np.asarray(model.weight_variance, dtype=np.float64), self._varies.shape)
-            given = given[self._varies] / self._scales**2
+            given = np.array(
+                [check_parameter("weight_variance", v, v / s**2) for v, s in zip(given[self._varies], self._scales, strict=True)]
+            )
         prior = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
         self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given, prior)
         self.n_evaluations = 0

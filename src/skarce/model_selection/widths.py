@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array
 
 from skarce._parallel import blas_threads
+from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.width_evidence import COVARIANCES
@@ -170,7 +172,11 @@ def learn_widths(
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    X, weights = checked_scales(X), None
+    check_targets(y.reshape(len(y), -1))
+    if sample_weight is not None:
+        weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+    centers = None if centers is None else _checked_centers(centers, X.shape[1])
     rng = check_random_state(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
@@ -179,7 +185,7 @@ def learn_widths(
     effort = _Effort(tol, max_iter, deadline, callback)
     with blas_threads(1):
         found = _learn(data, scale, Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
-    if effort.is_late():
+    if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
             "lower n_starts or max_rows.",
@@ -244,6 +250,10 @@ def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Fl
     return starts + [np.append(widths, ratio) for widths in drawn]
 
 
+class _OutOfTimeError(Exception):
+    """There is no time for another evaluation."""
+
+
 @dataclass
 class _Effort:
     """The limits of the optimizer, and whether there is time for another step."""
@@ -253,10 +263,14 @@ class _Effort:
     deadline: float | None
     callback: Callable[[Progress], object] | None
     is_over: bool = False
+    has_run_out: bool = False  # whether the time limit has ended anything
+    seconds: float = 0.0  # that the last evaluation took
 
     def climb(self, objective: Objective, scale: Scale, start: Floats, number: int, n_before: int, looseness: float = 1.0) -> None:
         """Go from one start to a maximum. If the time is over, only evaluate the start, and only if nothing was evaluated yet."""
-        value, _ = objective(start) if not self.is_over or objective.best_at is None else (np.nan, None)
+        if objective.best_at is not None and (self.is_over or self.is_late()):
+            return
+        value, _ = self._timed(objective, start)
         if self.is_over or self.is_late():
             return
 
@@ -271,11 +285,33 @@ class _Effort:
         bounds = [tuple(np.log(WIDTH_BOUNDS))] * scale.n_widths + [tuple(np.log(RATIO_BOUNDS))]
         tol = looseness * self.tol
         options = {"ftol": tol / max(abs(value), 1.0), "gtol": 0.1 * tol, "maxiter": self.max_iter, "maxcor": 20}
-        result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options)
-        self.is_over = self.is_over or result.status == 99
+        evaluate = partial(self._evaluated_in_time, objective)
+        try:
+            result = minimize(
+                evaluate, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
+            )
+        except _OutOfTimeError:
+            self.is_over = True
+        else:
+            self.is_over = self.is_over or result.status == 99
 
     def is_late(self) -> bool:
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        """Tell whether the time is over, or another evaluation would take too long."""
+        late = self.deadline is not None and time.monotonic() + self.seconds >= self.deadline
+        self.has_run_out = self.has_run_out or late
+        return late
+
+    def _evaluated_in_time(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
+        """Evaluate the objective, which remembers its best point. A line search may need many evaluations."""
+        if self.is_late():
+            raise _OutOfTimeError
+        return self._timed(objective, at)
+
+    def _timed(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
+        started = time.monotonic()
+        result = objective(at)
+        self.seconds = time.monotonic() - started
+        return result
 
 
 def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
@@ -289,6 +325,13 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
         )
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
+
+
+def _checked_centers(centers: Any, n_features: int) -> Floats:
+    centers = check_array(centers, dtype=np.float64, input_name="centers")
+    if centers.shape[1] != n_features:
+        raise ValueError(f"centers must have {n_features} columns like X, got shape {centers.shape}.")
+    return np.asarray(checked_scales(centers, name="centers"))
 
 
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from skarce._parallel import for_each, n_cores, shares, slices
+from skarce._scales import check_squares, largest_of, negligible
 from skarce._typing import Floats, Indices
-from skarce.basis.candidates import Evaluation
+from skarce.basis.candidates import Evaluation, KernelEvaluation
 from skarce.moments.gram import ColumnGram
 from skarce.moments.moments import Moments, Remainders
 from skarce.moments.sums import CONSTANT, Sums
@@ -73,7 +75,22 @@ def whole_sums(read: ReadBlocks) -> Sums:
             sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
+    check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in read()))
     return sums
+
+
+def check_candidates(squares: Floats, total: float, evaluations: Callable[[], Iterable[Evaluation]]) -> None:
+    """Raise a ValueError if candidates are out of range, by their sums of squares. Only small ones need another pass."""
+
+    def largest(some: Indices) -> Floats:
+        sizes = np.zeros(len(some))
+        for evaluation in evaluations():
+            for part in slices(len(some), max(16, BLOCK_BYTES // (8 * evaluation.n_rows))):
+                sizes[part] = np.maximum(sizes[part], largest_of(evaluation.columns(some[part])))
+        return sizes
+
+    have_own_units = not any(isinstance(evaluation, KernelEvaluation) for evaluation in islice(evaluations(), 1))
+    check_squares(squares, total, largest, have_own_units=have_own_units)
 
 
 def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
@@ -321,6 +338,8 @@ def _first_pass(read: ReadBlocks, fit_intercept: bool) -> _FirstPass:
         energies += np.einsum("ij,ij,i->j", targets, targets, weights)
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
+    check_candidates(raw, n, lambda: (block.evaluation for block in read()))
+    raw[raw < negligible(n)] = 0.0
     if not fit_intercept:
         return _FirstPass(n, Center(np.zeros(len(raw)), shift), raw, sums[:, 1:], energies)
     means, moved = sums[:, 0] / n, target_sums / n

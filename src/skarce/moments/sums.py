@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from skarce._parallel import add_squares
+from skarce._scales import negligible
 from skarce._typing import Floats
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
@@ -78,13 +79,20 @@ class Sums:
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
-    def forget(self, factor: float) -> None:
-        """Multiply the weight of all rows so far by `factor`. The means stay the same."""
-        if factor == 1.0:
-            return
-        self.n_samples *= factor
-        for part in (self.gram, self.projections, self.target_energies):
-            part *= factor
+    def faded(self, factor: float) -> Sums:
+        """Return a copy in which the weight of all rows is multiplied by `factor`. The means stay the same."""
+        return Sums(
+            factor * self.n_samples,
+            self.candidate_means.copy(),
+            self.target_means.copy(),
+            factor * self.gram,
+            factor * self.projections,
+            factor * self.target_energies,
+        )
+
+    def are_finite(self) -> bool:
+        """Tell whether no sum has overflowed. If the squares are finite, so are the products, by the inequality of Cauchy."""
+        return bool(np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.target_energies).all())
 
     def __add__(self, other: Sums) -> Sums:
         if self.projections.shape != other.projections.shape:
@@ -92,14 +100,7 @@ class Sums:
                 "only sums over the same candidates and outputs add up, got shapes "
                 f"{self.projections.shape} and {other.projections.shape}."
             )
-        total = Sums(
-            self.n_samples,
-            self.candidate_means.copy(),
-            self.target_means.copy(),
-            self.gram.copy(),
-            self.projections.copy(),
-            self.target_energies.copy(),
-        )
+        total = self.faded(1.0)
         if other.n_samples > 0.0:
             total._shift_for(other.n_samples, other.candidate_means, other.target_means)
             total.gram += other.gram
@@ -128,19 +129,24 @@ class Sums:
         self.target_means = self.target_means + d_target * (n / total)
         self.n_samples = total
 
+    @property
+    def raw_squares(self) -> Floats:
+        """The sum of the squares of each candidate, about zero."""
+        return self.gram.diagonal() + self.n_samples * self.candidate_means**2
+
     def moments(self, *, about_mean: bool) -> list[Moments]:
         """Return one `Moments` per output, all on one Gram matrix: about the mean (a constant integrated out) or about zero."""
         means, n = self.candidate_means, self.n_samples
+        gram, projections, energies = self.gram, self.projections, self.target_energies
         if not about_mean:
-            gram = self.gram + np.multiply.outer(n * means, means)
-            projections = self.projections + np.multiply.outer(n * means, self.target_means)
-            return _on_one_gram(gram, projections, self.target_energies + n * self.target_means**2, n)
-        gram, projections, squares = self.gram, self.projections, self.gram.diagonal()
-        constant = squares <= CONSTANT * (squares + n * means**2)
+            gram = gram + np.multiply.outer(n * means, means)
+            projections = projections + np.multiply.outer(n * means, self.target_means)
+            energies = energies + n * self.target_means**2
+        constant = gram.diagonal() <= np.maximum(CONSTANT * self.raw_squares, negligible(n))
         if constant.any():
             gram, projections = gram.copy(), projections.copy()
             gram[constant], gram[:, constant], projections[constant] = 0.0, 0.0, 0.0
-        return _on_one_gram(gram, projections, self.target_energies, n - 1.0)
+        return _on_one_gram(gram, projections, energies, n - 1.0 if about_mean else n)
 
 
 def _on_one_gram(gram: Floats, projections: Floats, energies: Floats, n_samples: float) -> list[Moments]:

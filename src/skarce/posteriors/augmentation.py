@@ -100,9 +100,9 @@ class Augmentation:
         signal = self._signal_variance(posterior, own)
         if signal == 0.0 or posterior.noise_variance == 0.0:
             return np.zeros(len(X))
-        with np.errstate(divide="ignore"):
-            precision = np.maximum(kernel.diagonal(X), 1e-300) / signal
-        return error**2 / (precision + left / posterior.noise_variance)
+        # Both terms of the denominator are zero if the new function is: k(x, x) of a linear kernel at the origin. It adds nothing.
+        denominator = kernel.diagonal(X) / signal + left / posterior.noise_variance
+        return np.divide(error**2, denominator, out=np.zeros(len(X)), where=denominator != 0.0)
 
     def _signal_variance(self, posterior: Posterior, own: Floats) -> float:
         fitted = own @ posterior.mean

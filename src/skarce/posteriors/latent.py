@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skarce._linalg import cholesky, inverse_of_lower, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.posteriors.posterior import CoefficientTests, in_brief
 from skarce.states.fit import Fit
@@ -114,7 +114,7 @@ class LatentPosterior:
             mean=weights,
             center=fit.center,
             intercept=0.0 if fit.constant is None else float(fit.constant - fit.center @ weights) + level,
-            factor=cholesky(fit.precision_matrix),
+            factor=cholesky_of_nearly_singular(fit.precision_matrix.copy()),
             weight_precision=fit.ridges,
             fit_intercept=fit.constant is not None,
             criterion=fit.score,
@@ -144,12 +144,18 @@ class LatentPosterior:
     @property
     def coefficient_std(self) -> Floats:
         """Standard deviation of each weight."""
-        return np.sqrt(self.covariance.diagonal())
+        return np.sqrt(self._spread)
 
     @property
     def well_determined(self) -> Floats:
         """gamma = 1 - alpha Sigma_jj for each weight: 1 if the data decide, 0 if the prior does."""
-        return np.clip(1.0 - self.weight_precision * self.covariance.diagonal(), 0.0, 1.0)
+        return np.clip(1.0 - self.weight_precision * self._spread, 0.0, 1.0)
+
+    @property
+    def _spread(self) -> Floats:
+        """The variance of each weight."""
+        root = inverse_of_lower(self.factor)
+        return np.einsum("ij,ij->j", root, root)[int(self.fit_intercept) :]
 
     def predict(self, phi: Floats) -> Floats:
         """Return the mean of the latent function at rows whose active candidates are `phi`."""

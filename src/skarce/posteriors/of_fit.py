@@ -24,8 +24,8 @@ def posterior_of(fit: Fit, problem: Problem) -> Posterior:
     if not np.isfinite(noise_variance):
         raise ValueError("y is so large that its variance overflows. Divide y by a constant.")
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = judge.score(members, n) if members.energy > 0.0 else np.inf
-        value = judge.value(score, n, n_total, scale)
+        score = judge.score(members, n) if members.energy > 0.0 and n > 0.0 else np.inf
+        value = judge.value(score, n, n_total, scale) if n > 0.0 or not members.energy > 0.0 else 0.0  # nothing to judge by
     center, mean = design.means(active), weights / scale
     return Posterior(
         active=active,

@@ -4,11 +4,9 @@
  * explained there, and the tests compare the two. For a model of a few functions a step is a few thousand operations, which take
  * far less time than the NumPy calls for them. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "../_boundary.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -414,83 +412,138 @@ static int has_lost_digits(const State *s) {
     return 0;
 }
 
-static int view(PyObject *object, Py_buffer *buffer, Py_ssize_t n_items, Py_ssize_t item_size, const char *name) {
-    if (PyObject_GetBuffer(object, buffer, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0) return -1;
-    if (buffer->itemsize != item_size || buffer->len != n_items * item_size) {
-        PyErr_Format(PyExc_ValueError, "%s must have %zd items of %zd bytes, got %zd bytes", name, n_items, item_size, buffer->len);
-        PyBuffer_Release(buffer);
+enum { GRAM, DIAGONAL, LEFTOVER, ALIGNMENT, INVERSE, WEIGHTS, RIDGES, ACTIVE, ACTIONS, INDICES, GAINS, REMAINDER, OVERLAP };
+enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 6, N_NUMBERS = 12 };
+
+static const Expected expected[N_BUFFERS] = {
+    {"gram", DOUBLES, 2, READ_ONLY},  {"diagonal", DOUBLES, 1, READ_ONLY}, {"leftover", DOUBLES, 1, WRITTEN},
+    {"alignment", DOUBLES, 1, WRITTEN}, {"inverse", DOUBLES, 2, WRITTEN},    {"weights", DOUBLES, 1, WRITTEN},
+    {"ridges", DOUBLES, 1, WRITTEN},  {"active", INTEGERS, 1, WRITTEN},    {"actions", INTEGERS, 1, WRITTEN},
+    {"indices", INTEGERS, 1, WRITTEN}, {"gains", DOUBLES, 1, WRITTEN},      {"remainder", DOUBLES, 1, WRITTEN},
+    {"overlap", DOUBLES, 1, WRITTEN}};
+
+/* When the loop stops. */
+typedef struct {
+    Py_ssize_t max_active, max_steps, max_changes;
+    double tol;
+} Limits;
+
+static int take_numbers(PyObject *const *arguments, State *s, Limits *limits) {
+    static const char *const names[N_SIZES + N_NUMBERS] = {
+        "n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "energy", "n_samples", "noise",
+        "tol", "dependent", "lowest", "highest", "max_drift", "residual", "freedom", "floor", "exact"};
+    Py_ssize_t *sizes[N_SIZES] = {&s->m, &s->size, &s->capacity, &limits->max_active, &limits->max_steps, &limits->max_changes};
+    double *numbers[N_NUMBERS] = {&s->energy, &s->n, &s->noise, &limits->tol, &s->dependent, &s->lowest,
+                                  &s->highest, &s->max_drift, &s->residual, &s->freedom, &s->floor, &s->exact};
+    int i;
+    for (i = 0; i < N_SIZES; i++)
+        if (take_size(arguments[i], names[i], sizes[i]) < 0) return -1;
+    for (i = 0; i < N_NUMBERS; i++)
+        if (take_double(arguments[N_SIZES + i], names[N_SIZES + i], numbers[i]) < 0) return -1;
+    s->squares = s->freedom > 0.0;
+    if (limits->max_active > s->capacity) limits->max_active = s->capacity;
+    if (s->size > s->capacity) {
+        PyErr_Format(PyExc_ValueError, "size must be at most capacity (%zd), got %zd", s->capacity, s->size);
+        return -1;
+    }
+    if (!(limits->tol >= 0.0)) { /* without a gain there is no move */
+        PyErr_SetString(PyExc_ValueError, "tol must be zero or positive");
         return -1;
     }
     return 0;
 }
 
-#define N_BUFFERS 13
+/* Each array has its exact shape, so a product of sizes cannot overflow: the memory is there. */
+static int check_shapes(const Py_buffer *buffers, const State *s, const Limits *limits) {
+    const Py_ssize_t m = s->m, c = s->capacity, steps = limits->max_steps, squares = s->squares ? m : 0;
+    const Py_ssize_t lengths[N_BUFFERS] = {m, m, m, m, c, c, c, c, steps, steps, steps, squares, squares};
+    int i;
+    for (i = 0; i < N_BUFFERS; i++) {
+        if (buffers[i].shape[0] == lengths[i] && buffers[i].shape[buffers[i].ndim - 1] == lengths[i]) continue;
+        PyErr_Format(PyExc_ValueError, "%s must have length %zd in every dimension, got %zd", expected[i].name, lengths[i],
+                     buffers[i].shape[buffers[i].shape[0] == lengths[i] ? buffers[i].ndim - 1 : 0]);
+        return -1;
+    }
+    return 0;
+}
 
-static PyObject *climb(PyObject *self, PyObject *args) {
-    static const char *names[N_BUFFERS] = {"gram",   "diagonal", "leftover", "alignment", "inverse", "weights",
-                                           "ridges", "active",   "actions",  "indices",   "gains",   "remainder", "overlap"};
-    PyObject *objects[N_BUFFERS];
+static int check_active(const State *s) {
+    Py_ssize_t j;
+    for (j = 0; j < s->size; j++) {
+        if (s->active[j] >= 0 && s->active[j] < s->m) continue;
+        PyErr_Format(PyExc_ValueError, "active must hold candidates from 0 to %zd, got %lld", s->m - 1, s->active[j]);
+        return -1;
+    }
+    return 0;
+}
+
+static void set_arrays(State *s, const Py_buffer *buffers) {
+    s->gram = buffers[GRAM].buf, s->diagonal = buffers[DIAGONAL].buf;
+    s->leftover = buffers[LEFTOVER].buf, s->alignment = buffers[ALIGNMENT].buf;
+    s->inverse = buffers[INVERSE].buf, s->weights = buffers[WEIGHTS].buf, s->ridges = buffers[RIDGES].buf;
+    s->active = buffers[ACTIVE].buf, s->remainder = buffers[REMAINDER].buf, s->overlap = buffers[OVERLAP].buf;
+}
+
+/* Takes steps until a limit is reached, and returns how many; runs without the interpreter lock. */
+static Py_ssize_t take_steps(State *s, const Limits *limits, const Py_buffer *buffers, int *status) {
+    long long *actions = buffers[ACTIONS].buf, *indices = buffers[INDICES].buf;
+    double *gains = buffers[GAINS].buf;
+    Py_ssize_t steps = 0, changes_in_a_row = 0;
+    *status = STEPS_DONE;
+    while (steps < limits->max_steps && changes_in_a_row < limits->max_changes) {
+        Move move = s->squares ? best_move_by_gcv(s, limits->max_active)
+                               : best_move_by_evidence(s, limits->max_active, limits->tol);
+        if (!(move.gain > limits->tol) || (s->squares && s->residual <= s->exact)) {
+            *status = CONVERGED;
+            break;
+        }
+        actions[steps] = move.action;
+        indices[steps] = move.action == ADD ? (long long)move.where : s->active[move.where];
+        gains[steps] = move.gain;
+        steps++;
+        changes_in_a_row = move.action == CHANGE ? changes_in_a_row + 1 : 0;
+        if (move.action == ADD) add(s, move.where, move.ridge);
+        else if (move.action == CHANGE) change(s, move.where, move.ridge);
+        else drop(s, move.where);
+        if (has_lost_digits(s)) {
+            *status = DIGITS_LOST;
+            break;
+        }
+    }
+    return steps;
+}
+
+static PyObject *climb(PyObject *self, PyObject *const *arguments, Py_ssize_t n_arguments) {
     Py_buffer buffers[N_BUFFERS];
-    Py_ssize_t lengths[N_BUFFERS], max_active, max_steps, max_changes, changes_in_a_row = 0, steps = 0, i, opened = 0;
-    double tol;
+    Py_ssize_t steps = 0;
+    Limits limits;
     State s;
     int status = STEPS_DONE;
     memset(&s, 0, sizeof s);
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOOOnnnnnndddddddddddd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7], &objects[8], &objects[9], &objects[10], &objects[11], &objects[12],
-                          &s.m, &s.size, &s.capacity, &max_active, &max_steps, &max_changes, &s.energy, &s.n, &s.noise, &tol, &s.dependent, &s.lowest,
-                          &s.highest, &s.max_drift, &s.residual, &s.freedom, &s.floor, &s.exact))
+    if (check_count("climb", n_arguments, N_BUFFERS + N_SIZES + N_NUMBERS) < 0 ||
+        take_numbers(arguments + N_BUFFERS, &s, &limits) < 0 || open_arrays(arguments, expected, buffers, N_BUFFERS) < 0)
         return NULL;
-    lengths[0] = s.m * s.m;
-    lengths[1] = lengths[2] = lengths[3] = s.m;
-    lengths[4] = s.capacity * s.capacity;
-    lengths[5] = lengths[6] = lengths[7] = s.capacity;
-    lengths[8] = lengths[9] = lengths[10] = max_steps;
-    s.squares = s.freedom > 0.0;
-    lengths[11] = lengths[12] = s.squares ? s.m : 0;
-    if (max_active > s.capacity) max_active = s.capacity;
-    for (; opened < N_BUFFERS; opened++)
-        if (view(objects[opened], &buffers[opened], lengths[opened], 8, names[opened]) < 0) goto done;
-    s.row = malloc(sizeof(double) * 2 * (s.m + s.capacity + 1));
+    set_arrays(&s, buffers);
+    if (check_shapes(buffers, &s, &limits) < 0 || check_apart(expected, buffers, N_BUFFERS) < 0 || check_active(&s) < 0) goto done;
+    s.row = calloc(2 * (s.m + s.capacity + 1), sizeof(double));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     s.column = s.row + s.m, s.row2 = s.column + s.capacity, s.column2 = s.row2 + s.m;
-    s.remainder = buffers[11].buf, s.overlap = buffers[12].buf;
-    s.gram = buffers[0].buf, s.diagonal = buffers[1].buf, s.leftover = buffers[2].buf, s.alignment = buffers[3].buf;
-    s.inverse = buffers[4].buf, s.weights = buffers[5].buf, s.ridges = buffers[6].buf, s.active = buffers[7].buf;
-
     Py_BEGIN_ALLOW_THREADS
-    while (steps < max_steps && changes_in_a_row < max_changes) {
-        Move move = s.squares ? best_move_by_gcv(&s, max_active) : best_move_by_evidence(&s, max_active, tol);
-        if (!(move.gain > tol) || (s.squares && s.residual <= s.exact)) {
-            status = CONVERGED;
-            break;
-        }
-        ((long long *)buffers[8].buf)[steps] = move.action;
-        ((long long *)buffers[9].buf)[steps] = move.action == ADD ? (long long)move.where : s.active[move.where];
-        ((double *)buffers[10].buf)[steps] = move.gain;
-        steps++;
-        changes_in_a_row = move.action == CHANGE ? changes_in_a_row + 1 : 0;
-        if (move.action == ADD) add(&s, move.where, move.ridge);
-        else if (move.action == CHANGE) change(&s, move.where, move.ridge);
-        else drop(&s, move.where);
-        if (has_lost_digits(&s)) {
-            status = DIGITS_LOST;
-            break;
-        }
-    }
+    steps = take_steps(&s, &limits, buffers, &status);
     Py_END_ALLOW_THREADS
     free(s.row);
 done:
-    for (i = 0; i < opened; i++) PyBuffer_Release(&buffers[i]);
+    close_arrays(buffers, N_BUFFERS);
     if (PyErr_Occurred()) return NULL;
     return Py_BuildValue("nndi", steps, s.size, s.energy, status);
 }
 
 static PyMethodDef methods[] = {
-    {"climb", climb, METH_VARARGS, "Take best single actions in place, and return (steps, size, energy, status)."},
+    {"climb", (PyCFunction)(void (*)(void))climb, METH_FASTCALL,
+     "Take best single actions in place, and return (steps, size, energy, status)."},
     {NULL, NULL, 0, NULL},
 };
 

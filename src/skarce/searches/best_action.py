@@ -10,14 +10,22 @@ from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.compiled import take_steps
+from skarce.searches.pace import Pace
 from skarce.searches.search import Search, Start
-from skarce.searches.walk import Walk
+from skarce.searches.walk import LimitReachedError, Walk
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
 TAKEN_BACK = -1  # returned instead of a number of steps if they were taken back
+NOTICED = 1e-6  # smaller gains of the score are of no interest to anyone
+
+
+def broken_promise(n_steps: int, tol: float) -> Outcome:
+    """Return the outcome of a search that ends because its last steps gained nothing. The gain they promised may be negligible."""
+    is_negligible = n_steps != TAKEN_BACK and n_steps * tol < NOTICED
+    return Outcome.CONVERGED if is_negligible else Outcome.ILL_CONDITIONED
 
 
 @dataclass(frozen=True)
@@ -91,47 +99,59 @@ class BestAction(Search):
         return Fit(state.active.copy(), state.ridges.copy(), outcome)
 
     def _take_stretches(self, criterion: Criterion, state: State, journal: Journal) -> Outcome:
-        """Take steps between refreshes. The search has converged if no step is taken right after a refresh."""
+        """Take steps between refreshes. The search has converged if no step is taken right after a refresh.
+
+        Every stretch raises the newly computed score by a share of what its steps promised, or it is the last.
+        """
+        tol, pace = journal.budget.least_gain, Pace(journal)
         while True:
             limit = journal.exhausted()
             if limit is not None:
                 return limit
-            n_steps = self.stretch(criterion, state, journal, journal.budget.tol)
-            if n_steps == TAKEN_BACK:
-                return Outcome.ILL_CONDITIONED
+            before = Checkpoint(criterion, state, journal)
+            n_steps = self.stretch(criterion, state, journal, tol, pace.begin(self.refresh_every))
+            pace.end()
+            if n_steps == TAKEN_BACK or (n_steps and before.has_broken_its_promise(n_steps * tol)):
+                return broken_promise(n_steps, tol)
             if not n_steps:
                 return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
 
     def _with_shared_ridge(self, walk: Walk) -> Fit:
         """Search with one ridge for all functions. After it is estimated again, an action may turn out to have gained nothing."""
-        journal = walk.journal
-        while True:
-            limit = journal.exhausted()
-            if limit is not None:
-                return walk.found(limit)
-            before = walk.here()
-            action, index, ridge, gain = self.best(walk.criterion, walk.state, journal.budget.room(len(walk)))
-            if gain > journal.budget.tol and not walk.state.is_exact():
-                if action == "add":
-                    walk.add(index, ridge)
-                else:
-                    walk.remove(index)
-            if walk.worth <= before.worth + journal.budget.tol:
-                walk.go_back(before)
-                return walk.found(Outcome.SIZE_LIMIT if journal.budget.room(len(walk)) == 0 else Outcome.CONVERGED)
+        try:
+            while self._takes_action(walk):
+                pass
+        except LimitReachedError as limit:
+            return walk.found(limit.outcome)
+        return walk.found(Outcome.SIZE_LIMIT if walk.journal.budget.room(len(walk)) == 0 else Outcome.CONVERGED)
+
+    def _takes_action(self, walk: Walk) -> bool:
+        """Take the best action. Return False, with everything as before, if it does not gain more than the tolerance."""
+        walk.check_limits()
+        budget, before = walk.journal.budget, walk.here()
+        action, index, ridge, gain = self.best(walk.criterion, walk.state, budget.room(len(walk)))
+        if gain > budget.least_gain and not walk.state.is_exact():
+            if action == "add":
+                walk.add(index, ridge)
+            else:
+                walk.remove(index)
+        if walk.worth > before.worth + budget.least_gain:
+            return True
+        walk.go_back(before)
+        return False
 
     def has_compiled_steps(self, criterion: Criterion, state: State) -> bool:
         return self.compiled and state.moments.gram.is_whole and criterion.compiled_rule() is not None
 
-    def stretch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> int:
-        """Take best actions from a fresh state until none gains more than `tol` or a refresh is due. Return their number.
+    def stretch(self, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int) -> int:
+        """Take up to `at_most` best actions from a fresh state, until none gains more than `tol`. Return their number.
 
         Return `TAKEN_BACK` if the refresh shows that the actions gained nothing: the gain was only rounding.
         """
         before = Checkpoint(criterion, state, journal)
-        n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else self.refresh_every)
+        n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else at_most)
         if n_steps and before.take_back_what_failed():
-            n_steps = self._steps(criterion, state, journal, tol, 1) if n_steps > 1 else TAKEN_BACK
+            n_steps = self._steps(criterion, state, journal, tol, 1) if n_steps > 1 and not journal.exhausted() else TAKEN_BACK
             if n_steps == 1 and before.take_back_what_failed():
                 return TAKEN_BACK
         return n_steps

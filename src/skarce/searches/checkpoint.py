@@ -6,9 +6,11 @@ from skarce.criteria import Criterion
 from skarce.states.journal import Journal
 from skarce.states.state import State
 
+KEPT_SHARE = 0.5  # of the gain that steps promise, a search must find at least this share after everything was computed again
+
 
 class Checkpoint:
-    """The set and its score before a few steps. Only states with squares need it, because they can be ill-conditioned.
+    """The set and its score before a few steps.
 
     Parameters
     ----------
@@ -22,18 +24,35 @@ class Checkpoint:
 
     def __init__(self, criterion: Criterion, state: State, journal: Journal) -> None:
         self._criterion, self._state, self._journal = criterion, state, journal
-        self._is_needed = state.has_squares
-        if self._is_needed:
-            self._set = state.active.copy(), state.ridges.copy()
-            self._score, self._n_rows = criterion.score(state, state.moments.n_samples), journal.n_rows
+        self._set = state.active.copy(), state.ridges.copy()
+        self._score, self._n_rows = criterion.score(state, state.moments.n_samples), journal.n_rows
+
+    def rise(self) -> float:
+        """Return by how much the score has risen since then."""
+        return self._criterion.score(self._state, self._state.moments.n_samples) - self._score
 
     def take_back_what_failed(self) -> bool:
-        """Go back if the newly computed score is not better than before. Return whether this was necessary."""
-        state = self._state
-        if not (self._is_needed and state.is_ill_conditioned):
+        """Go back if the newly computed score is not better than before. Return whether this was necessary.
+
+        Only states with squares can be ill-conditioned and need this after every step.
+        """
+        if not (self._state.has_squares and self._state.is_ill_conditioned) or self.rise() > 0.0:
             return False
-        if self._criterion.score(state, state.moments.n_samples) > self._score:
-            return False
-        state.restart(*self._set)
-        self._journal.rewind(self._n_rows, self._score)
+        self._take_back()
         return True
+
+    def has_broken_its_promise(self, promised: float) -> bool:
+        """Tell whether the score has risen by less than half of what was promised. If it has not risen at all, go back.
+
+        A search that ends then cannot run in circles: every round raises the score, which has an upper bound.
+        """
+        rise = self.rise()
+        if rise > KEPT_SHARE * promised:
+            return False
+        if not rise >= 0.0:
+            self._take_back()
+        return True
+
+    def _take_back(self) -> None:
+        self._state.restart(*self._set)
+        self._journal.rewind(self._n_rows, self._score)

@@ -30,20 +30,22 @@ class Adjustable(Protocol):
         ...
 
 
-def settle(model: Model, tolerance: float, max_steps: int) -> tuple[Model, bool]:
-    """Remove superfluous functions and take a step, in turn, until a step promises less than `tolerance`.
+def settle(model: Model, tolerance: float, max_steps: int, is_late: Callable[[], bool] = lambda: False) -> tuple[Model, bool]:
+    """Remove superfluous functions and take a step, in turn, until a step promises at most `tolerance` or the time is over.
 
     Return the model, and whether the steps ended that way with all functions kept. Functions that the last step made superfluous
     stay in the model.
     """
     damping = FIRST_DAMPING
     for _ in range(max_steps):
+        if is_late():
+            break
         n_before = len(model)
         model = model.without_superfluous()
         if not len(model):
             return model, n_before == 0
         model, promised, damping = model.stepped(tolerance, damping)
-        if promised < tolerance:
+        if promised <= tolerance:
             return model, len(model) == n_before
     return model, False
 
@@ -76,10 +78,11 @@ def damped_step(
     """Take one step that raises the score. Return the new point, the gain that was promised, and the damping for the next step.
 
     `attempt(delta)` returns the point after a step and the rise of the score, or None if there is no such point. A step that
-    promises less than a tenth of `tolerance` is not taken; then the promised gain is 0.
+    promises less than a tenth of `tolerance` is not taken, nor one that raises nothing; then the promised gain is 0. The damping
+    grows with every failure, so there are at most a few dozen of them.
     """
     gradient, curvature, scale = derivatives
-    while True:
+    while damping <= MAX_DAMPING:
         delta = _damped(curvature, damping * scale, gradient)
         if delta is None:
             damping = max(4.0 * damping, LEAST_RAISED)
@@ -88,14 +91,15 @@ def damped_step(
         if longest > LONGEST_STEP:
             delta *= LONGEST_STEP / longest
         promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
-        if promised < 0.1 * tolerance or damping > MAX_DAMPING:
-            return here, 0.0, damping
+        if not promised >= 0.1 * tolerance:
+            break
         attempted = attempt(delta)
-        if attempted is not None and attempted[1] >= 0.0:
+        if attempted is not None and attempted[1] > 0.0:
             there, risen = attempted
             easier = 0.1 if risen > 0.75 * promised else (1.0 if risen > 0.25 * promised else 4.0)
             return there, promised, damping * easier
         damping = max(8.0 * damping, LEAST_RAISED)
+    return here, 0.0, damping
 
 
 def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from skarce._linalg import NotPositiveDefiniteError
 from skarce.criteria import Criterion
 from skarce.moments import Moments
-from skarce.searches.best_action import TAKEN_BACK, BestAction
+from skarce.searches.best_action import TAKEN_BACK, BestAction, broken_promise
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.joint_steps import joint_steps
+from skarce.searches.pace import Pace
 from skarce.searches.pools import Pools
 from skarce.searches.search import Search, Start
 from skarce.states.active_block import ActiveBlock
@@ -17,6 +18,8 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State, resolved_energy
+
+IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
 
 @dataclass(frozen=True)
@@ -109,40 +112,27 @@ class GreedyBatches(Search):
         return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 
     def _raise_criterion(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
-        """Raise the criterion until neither single actions nor joint steps gain more than `tol`."""
-        single = BestAction(refresh_every=self.stretch, max_changes=self.max_changes)
-        is_tight = False
+        """Raise the criterion until neither single actions nor joint steps gain more than `tol`.
+
+        A round of actions raises the newly computed score by a share of what it promised, or it is the last. So are a few rounds
+        of joint steps that raise nothing. The score has an upper bound, so this ends.
+        """
+        climb = _Climb(self, criterion, state, journal, tol)
         while True:
             limit = Outcome.CONVERGED if state.is_exact() else journal.exhausted()
-            if limit is not None:
-                return limit
-            by_single_actions = state.is_ill_conditioned or (len(state) <= self.few and single.has_compiled_steps(criterion, state))
-            if by_single_actions:
-                n_actions, first_gain = single.stretch(criterion, state, journal, tol), 0.0
-                is_settled = n_actions < (1 if state.is_ill_conditioned else single.refresh_every)
-            else:
-                n_actions, first_gain = self._add_batch(criterion, state, journal, tol)
-                is_settled = n_actions == 0
-            if n_actions == TAKEN_BACK:
-                return Outcome.ILL_CONDITIONED
-            if is_settled and n_actions == 0 and (is_tight or not len(state)):
-                return Outcome.SIZE_LIMIT if journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
-            if is_settled:
-                # Single actions check every change themselves. After batches only tight joint steps do.
-                is_tight = self._move_ridges(
-                    criterion, state, journal, (10.0 if by_single_actions else 0.1) * tol, self.max_tight_steps
-                )
-            elif first_gain:
-                tolerance = max(self.looseness * first_gain, 0.1 * tol)
-                self._move_ridges(criterion, state, journal, tolerance, self.max_joint_steps)
+            outcome = climb.round() if limit is None else limit
+            if outcome is not None:
+                return outcome
 
-    def _add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
+    def add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
         """Add functions greedily. Return how many there were, and the gain of the first."""
         score = criterion.score(state, state.moments.n_samples)
         n_before, before = len(state), Checkpoint(criterion, state, journal)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.budget.room(len(state)))
         first_gain = 0.0
         for _ in range(limit):
+            if journal.exhausted() is not None:
+                break
             ranking = criterion.ranking(state)
             candidate = int(ranking.argmax())
             if not ranking[candidate] > 1.0 or state.is_exact():
@@ -162,8 +152,13 @@ class GreedyBatches(Search):
         return len(state) - n_before, first_gain
 
     @staticmethod
-    def _move_ridges(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
-        """Take joint steps and compute everything again. Return whether they converged with all functions kept."""
+    def move_ridges(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
+        """Take joint steps and compute everything again. Return whether they converged with all functions kept.
+
+        Nothing happens if a limit is reached or no function is left.
+        """
+        if journal.exhausted() is not None or not len(state):
+            return False
         n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:
             block = ActiveBlock(
@@ -172,7 +167,7 @@ class GreedyBatches(Search):
         except NotPositiveDefiniteError:
             state.refresh()  # this removes dependent functions; joint steps would gain nothing
             return True
-        settled = joint_steps(criterion, block, n_samples, tolerance, max_steps)
+        settled = joint_steps(criterion, block, n_samples, tolerance, max_steps, is_late=lambda: journal.exhausted() is not None)
         if settled.block is block:
             return settled.converged
         state.keep(settled.positions, settled.block.ridges)
@@ -181,3 +176,68 @@ class GreedyBatches(Search):
         score = criterion.score(state, n_samples)
         journal.note("joint" if len(state) == n_before else "prune", -1, score, len(state))
         return settled.converged and len(state) == n_before
+
+
+class _Climb:
+    """The rounds of `GreedyBatches`: single actions or a batch of additions, followed by joint steps.
+
+    Parameters
+    ----------
+    schedule : GreedyBatches
+        The sizes of batches, and the numbers of steps.
+    criterion : Criterion
+        What the rounds raise.
+    state : State
+        The set, which changes.
+    journal : Journal
+        The record of the steps, with the limits.
+    tol : float
+        The smallest gain that counts.
+    """
+
+    def __init__(self, schedule: GreedyBatches, criterion: Criterion, state: State, journal: Journal, tol: float) -> None:
+        self._schedule, self._criterion, self._state, self._journal, self._tol = schedule, criterion, state, journal, tol
+        self._single = BestAction(refresh_every=schedule.stretch, max_changes=schedule.max_changes)
+        self._pace = Pace(journal)
+        self._is_tight = False
+        self._n_idle = 0
+
+    def round(self) -> Outcome | None:
+        """Take actions, then joint steps. Return the outcome if this was the last round."""
+        state, before = self._state, Checkpoint(self._criterion, self._state, self._journal)
+        by_single_actions = state.is_ill_conditioned or (
+            len(state) <= self._schedule.few and self._single.has_compiled_steps(self._criterion, state)
+        )
+        n_actions, first_gain, is_settled = self._single_actions() if by_single_actions else self._batch()
+        if n_actions == TAKEN_BACK:
+            return Outcome.ILL_CONDITIONED
+        if n_actions == 0 and (self._is_tight or not len(state)):
+            return Outcome.SIZE_LIMIT if self._journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
+        if is_settled:
+            # Single actions check every change themselves. After batches only tight joint steps do.
+            self._is_tight = self._move_ridges((10.0 if by_single_actions else 0.1) * self._tol, self._schedule.max_tight_steps)
+        elif first_gain:
+            tolerance = max(self._schedule.looseness * first_gain, 0.1 * self._tol)
+            self._move_ridges(tolerance, self._schedule.max_joint_steps)
+        return self._checked(before, n_actions)
+
+    def _single_actions(self) -> tuple[int, float, bool]:
+        most = self._pace.begin(self._single.refresh_every)
+        n_actions = self._single.stretch(self._criterion, self._state, self._journal, self._tol, most)
+        self._pace.end()
+        return n_actions, 0.0, n_actions < (1 if self._state.is_ill_conditioned else most)
+
+    def _batch(self) -> tuple[int, float, bool]:
+        n_actions, first_gain = self._schedule.add_batch(self._criterion, self._state, self._journal, self._tol)
+        return n_actions, first_gain, n_actions == 0
+
+    def _move_ridges(self, tolerance: float, max_steps: int) -> bool:
+        return self._schedule.move_ridges(self._criterion, self._state, self._journal, tolerance, max_steps)
+
+    def _checked(self, before: Checkpoint, n_actions: int) -> Outcome | None:
+        """Return the outcome if the actions have not gained what they promised, or if joint steps gain nothing again and again."""
+        if n_actions > 0:
+            self._n_idle = 0
+            return broken_promise(n_actions, self._tol) if before.has_broken_its_promise(n_actions * self._tol) else None
+        self._n_idle = 0 if before.rise() > 0.0 or self._is_tight else self._n_idle + 1
+        return Outcome.CONVERGED if self._n_idle >= IDLE_ROUNDS else None

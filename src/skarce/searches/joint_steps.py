@@ -6,6 +6,7 @@ Functions whose best ridge is infinite are removed one by one, the largest gain 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,13 +40,20 @@ class Settled(NamedTuple):
     converged: bool
 
 
-def joint_steps(criterion: Criterion, block: ActiveBlock, n_samples: float, tolerance: float, max_steps: int) -> Settled:
-    """Raise the criterion over all ridges until a step promises less than `tolerance`, or after `max_steps` steps.
+def joint_steps(
+    criterion: Criterion,
+    block: ActiveBlock,
+    n_samples: float,
+    tolerance: float,
+    max_steps: int,
+    is_late: Callable[[], bool] = lambda: False,
+) -> Settled:
+    """Raise the criterion over all ridges until a step promises at most `tolerance`, after `max_steps` steps, or if it is late.
 
     Functions that the last step made superfluous stay. They leave before the next step, or in the tight run that ends every search.
     """
     start = Ridges(criterion, n_samples, np.arange(len(block), dtype=np.intp), block)
-    settled, converged = settle(start, tolerance, max_steps)
+    settled, converged = settle(start, tolerance, max_steps, is_late)
     return Settled(settled.positions, settled.block, converged)
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skarce._typing import Indices
+from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
-from skarce.moments import Moments
+from skarce.moments import Gram, Moments
+from skarce.searches.checkpoint import KEPT_SHARE
 from skarce.searches.pool_choice import first_pool, first_size, strongest_violators
 from skarce.searches.search import Start
 from skarce.states.fit import Fit
@@ -81,33 +82,53 @@ class Pools:
         """Climb on all candidates if that is cheap. Otherwise climb in pools until a scan finds no candidate that helps."""
         if moments.gram.is_whole or moments.n_candidates <= self._first_size(moments):
             state = criterion.new_state(moments, *(start or ()))
-            outcome = climb(criterion, state, journal, journal.budget.tol)
+            outcome = climb(criterion, state, journal, journal.budget.least_gain)
             return Fit(state.active.copy(), state.ridges.copy(), outcome)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
-        others = self._first_others(criterion, moments, active)
+        others, score, tol = self._first_others(criterion, moments, active), -np.inf, journal.budget.least_gain
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
-            pooled = moments.restricted_to(pool)
-            # First use moments alone: if H is ill-conditioned, every step would read the rows, which is expensive.
-            local = criterion.new_state(pooled.without_rows(), np.arange(len(active)), ridges)
-            for tol in (max(ROUGH, journal.budget.tol), journal.budget.tol):
-                outcome = climb(criterion, local, journal, tol)
-                active, ridges = pool[local.active], local.ridges.copy()
-                if outcome.is_early:
-                    return Fit(active, ridges, outcome)
-                whole = moments.gram.whole() if self._is_crowded(len(local), moments) else None
-                if whole is not None:
-                    journal.rewind(0)
-                    return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
-            if local.is_ill_conditioned and pooled.rows is not None:
-                local = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
-                outcome = climb(criterion, local, journal, journal.budget.tol)
-                active, ridges = pool[local.active], local.ridges.copy()
-                if outcome.is_early:
-                    return Fit(active, ridges, outcome)
-            others = self._violators(criterion, criterion.new_state(moments, active, ridges), journal)
+            local, outcome, whole = self._climb_pool(climb, criterion, moments, journal, pool, ridges)
+            active, ridges = pool[local.active], local.ridges.copy()
+            if outcome.is_early:
+                return Fit(active, ridges, outcome)
+            if whole is not None:
+                journal.rewind(0)
+                return self.run(climb, criterion, replace(moments, gram=whole), journal, start)
+            if local.is_exact():
+                return Fit(active, ridges, outcome)
+            scan = criterion.new_state(moments, active, ridges)
+            others = self._violators(criterion, scan, journal)
             if not len(others):
                 return Fit(active, ridges, outcome)
+            before, score = score, criterion.score(scan, moments.n_samples)
+            # A violator gains more than the tolerance. If a pool that has it gains less, the two disagree by rounding.
+            if not score > before + KEPT_SHARE * tol:
+                return Fit(active, ridges, Outcome.ILL_CONDITIONED)
+            if (limit := journal.exhausted()) is not None:
+                return Fit(active, ridges, limit)
+
+    def _climb_pool(
+        self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, pool: Indices, ridges: Floats
+    ) -> tuple[State, Outcome, Gram | None]:
+        """Climb on the candidates of a pool, of which the first ones are active with these ridges.
+
+        Return the state, the outcome, and the whole Gram matrix if the search should start again on it.
+        """
+        pooled, tol = moments.restricted_to(pool), journal.budget.least_gain
+        # First use moments alone: if H is ill-conditioned, every step would read the rows, which is expensive.
+        local = criterion.new_state(pooled.without_rows(), np.arange(len(ridges)), ridges)
+        for least_gain in (max(ROUGH, tol), tol):
+            outcome = climb(criterion, local, journal, least_gain)
+            if outcome.is_early:
+                return local, outcome, None
+            whole = moments.gram.whole() if self._is_crowded(len(local), moments) else None
+            if whole is not None:
+                return local, outcome, whole
+        if local.is_ill_conditioned and pooled.rows is not None:
+            local = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
+            outcome = climb(criterion, local, journal, tol)
+        return local, outcome, None
 
     def _first_size(self, moments: Moments) -> int:
         return first_size(self.pool_size, moments.n_candidates)
@@ -125,6 +146,6 @@ class Pools:
         """Return the candidates that would help most, the strongest first. None of them if none gains more than the tolerance."""
         helpful = strongest_violators(criterion.ranking(state), max(self.violators, len(state) // 2))
         is_done = not len(helpful) or not journal.budget.room(len(state))
-        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.budget.tol:
+        if is_done or criterion.addition(state, int(helpful[0]))[1] <= journal.budget.least_gain:
             return helpful[:0]
         return helpful

@@ -103,6 +103,7 @@ class Walk:
         self.criterion, self.moments, self.journal = criterion, moments, journal
         self.always_in = np.empty(0, dtype=np.intp) if always_in is None else always_in
         self.n_basis, self.needed = n_basis, needed
+        self._stopwatch = journal.stopwatch()  # a step takes about as long as making the state of the start
         self.state = criterion.new_state(moments, *(start or ()))
         self._n_operations = 0
         self.score = self.worth = -np.inf
@@ -119,7 +120,7 @@ class Walk:
 
     def add_best(self, *, remember: bool = True) -> bool:
         """Add the best usable candidate. Return False if there is none."""
-        self._check_limits()
+        self.check_limits()
         # A constant candidate explains nothing, whatever a criterion says about it.
         ranking = np.where(self.moments.gram.diagonal > 0.0, self.criterion.ranking(self.state), 0.0)
         candidate = first_of_the_best(ranking) if len(ranking) else -1
@@ -151,7 +152,7 @@ class Walk:
 
     def remove(self, position: int, *, remember: bool = True) -> None:
         """Remove the function at this position."""
-        self._check_limits()
+        self.check_limits()
         candidate = int(self.state.active[position])
         self.state.remove(position)
         self._refresh_and_settle()
@@ -177,6 +178,8 @@ class Walk:
         """Come back to a place. The journal notes how many rows back it is."""
         if self.journal.n_rows == place.row:
             return
+        if self.journal.n_steps >= self.journal.budget.max_steps:  # even this is a step; `found` knows the best model
+            raise LimitReachedError(Outcome.STEP_LIMIT)
         self.state.restore(place.snapshot)
         self._trail.break_off()
         self.worth, self.score = place.worth, place.score
@@ -189,13 +192,28 @@ class Walk:
             self.best = self.here()
 
     def found(self, outcome: Outcome) -> Fit:
-        """Return the best model of all as a fit."""
+        """Return the best model of all as a fit, with at most `max_active` functions even if a limit ended the way down to them."""
+        cap = self.journal.budget.max_active
+        if cap is not None and len(self.best) > cap:
+            self._keep_what_fits(cap)
         size, ridges, mixing = len(self.best), self.best.ridges, None
         if self.criterion.has_final_penalty:
             if not np.array_equal(self.state.active[:size], self.best.active):
                 self.state.restore(self.best.snapshot)
             ridges, mixing = self.criterion.penalty(self.state, size)
         return Fit(self.best.active, ridges, outcome, mixing, self.best.noise, nested=self._trail.nested())
+
+    def _keep_what_fits(self, size: int) -> None:
+        """Reduce the best model to the `size` functions that cost most to remove. The others leave at once."""
+        self.state.restore(self.best.snapshot)
+        costs = -self.criterion.removal_gains(self.state, np.arange(len(self)), self.moments.n_samples)
+        costs[np.isin(self.state.active, self.always_in)] = np.inf
+        kept = np.sort(np.argsort(-costs, kind="stable")[:size])
+        self.state.keep(kept, self.state.ridges[kept])
+        self.criterion.settle(self.state)
+        self._trail.break_off()
+        self._judge()
+        self.best = self.here()
 
     # When to stop --------------------------------------------------------------------------------------------------------
 
@@ -229,8 +247,9 @@ class Walk:
         cap = self.journal.budget.max_active
         return 0 if cap is None else max(size - cap, 0)
 
-    def _check_limits(self) -> None:
-        limit = self.journal.exhausted()
+    def check_limits(self) -> None:
+        """Raise a `LimitReachedError` if a limit forbids another operation that takes as long as the last one."""
+        limit = self._stopwatch.exhausted()
         if limit is not None:
             raise LimitReachedError(limit)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefiniteError, inverse_of_lower
+from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.states.members import Members
 from skarce.states.state import left_of
@@ -49,10 +48,8 @@ class ActiveBlock(Members):
         self._ridges = ridges
         matrix = gram.copy()
         matrix.flat[:: len(gram) + 1] += ridges
-        self._factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
-        if info != 0:
-            raise NotPositiveDefiniteError(f"leading minor {info} of the active block is not positive")
-        self._explained, _ = lapack.dtrtrs(self._factor, projections, lower=1)
+        self._factor = cholesky(matrix)
+        self._explained = solve_lower(self._factor, projections)
         self.energy = left_of(target_energy, self._explained)
         diagonal = self._factor.diagonal()
         self._log_determinant = float(np.log(diagonal * diagonal / ridges).sum())
@@ -72,7 +69,7 @@ class ActiveBlock(Members):
     @property
     def weights(self) -> Floats:
         if self._weights is None:
-            self._weights, _ = lapack.dtrtrs(self._factor, self._explained, lower=1, trans=1)
+            self._weights = solve_lower(self._factor, self._explained, transposed=True)
         return self._weights
 
     @property

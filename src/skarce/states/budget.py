@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
+
+# A smaller gain in a score is rounding: scores are sums of n logarithms, with quantities that were updated many times.
+LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,18 @@ class Budget:
     max_active: int | None = None
     deadline: float | None = None
     verbose: int = 0
+
+    @property
+    def least_gain(self) -> float:
+        """The smallest gain in a score that counts: the tolerance, or what rounding leaves if the tolerance is smaller."""
+        return max(self.tol, LEAST_GAIN)
+
+    def share(self, n_fits: int) -> Budget:
+        """Return the budget of the next of `n_fits` fits that share one deadline: an equal part of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = time.monotonic()
+        return replace(self, deadline=now + (self.deadline - now) / n_fits)
 
     def room(self, n_active: int) -> int:
         """Return how many more functions may enter."""

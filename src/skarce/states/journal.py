@@ -47,6 +47,7 @@ class Journal:
         self.n_steps = 0
         self.n_rows = 0
         self.score = -np.inf
+        self._limit: Outcome | None = None
         self._chunks: list[NDArray[np.void]] = []
         self._latest: list[tuple[Any, ...]] = []
         self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)])
@@ -84,6 +85,7 @@ class Journal:
         """Continue where `branch` ended. The steps of `other` count against the limits, but do not enter the trace."""
         lost = 0 if other is None else other.n_steps - self.n_steps
         self.n_steps = branch.n_steps + lost
+        self._limit = branch._limit or (None if other is None else other._limit)
         self._chunks = [self.trace(), branch.trace()]
         self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
 
@@ -98,12 +100,20 @@ class Journal:
         return np.concatenate(self._chunks) if self._chunks else np.empty(0, dtype=self._dtype)
 
     def exhausted(self, ahead: float = 0.0) -> Outcome | None:
-        """Return the limit that forbids another step of `ahead` seconds, or None if the step is allowed."""
-        if self.n_steps >= self.budget.max_steps:
-            return Outcome.STEP_LIMIT
-        if self.budget.deadline is not None and time.monotonic() + ahead >= self.budget.deadline:
-            return Outcome.TIME_LIMIT
-        return None
+        """Return the limit that forbids another step of `ahead` seconds, or None if the step is allowed.
+
+        If a limit has forbidden one step, it forbids all that follow. So the outcome can be asked for at the end.
+        """
+        if self._limit is None and self.n_steps >= self.budget.max_steps:
+            self._limit = Outcome.STEP_LIMIT
+        deadline = self.budget.deadline
+        if self._limit is None and deadline is not None and time.monotonic() + ahead >= deadline:
+            self._limit = Outcome.TIME_LIMIT
+        return self._limit
+
+    def stopwatch(self, first: float = 0.0) -> Stopwatch:
+        """Return a stopwatch for steps that take long, each about as long as the one before, and `first` seconds at first."""
+        return Stopwatch(self, first)
 
     def _flush(self) -> None:
         if self._latest:
@@ -113,3 +123,31 @@ class Journal:
     def _print(self, action: str, score: float, n_active: int) -> None:
         value = self.value(score)
         print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {n_active:5d}", file=sys.stderr)
+
+
+class Stopwatch:
+    """Asks the limits between steps that take long: no step begins that would end too late.
+
+    Parameters
+    ----------
+    journal : Journal
+        The record of the search, with its limits.
+    first : float, default=0.0
+        An estimate of the duration of the first step in seconds.
+
+    Attributes
+    ----------
+    seconds : float
+        The duration of the last step.
+    """
+
+    def __init__(self, journal: Journal, first: float = 0.0) -> None:
+        self._journal = journal
+        self.seconds = first
+        self._started = time.monotonic() - first
+
+    def exhausted(self, steps: float = 1.0) -> Outcome | None:
+        """Return the limit that forbids `steps` more steps of the length of the last one. The next step begins now."""
+        now = time.monotonic()
+        self.seconds, self._started = now - self._started, now
+        return self._journal.exhausted(ahead=steps * self.seconds)

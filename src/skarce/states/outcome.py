@@ -17,6 +17,9 @@ class Outcome(Enum):
 
     Notes
     -----
+    Two members say that the fit has converged, and `is_converged` is true for both: ``CONVERGED``, and ``ON_LANDMARKS`` if
+    ``KernelBasis(centers="auto")`` found too many rows and chose landmarks.
+
     Three members end a fit early or with less than you asked for: ``STEP_LIMIT``, ``TIME_LIMIT`` and ``TOO_FEW_CANDIDATES``. An
     estimator that ends with one of them also warns.
 
@@ -34,6 +37,11 @@ class Outcome(Enum):
     """
 
     CONVERGED = "The fit has converged: no step of this method improves the criterion any more."
+    ON_LANDMARKS = (
+        "The fit has converged. There were too many distinct inputs to center a function at each of them, so the candidates are "
+        "landmarks: a sample of the inputs that covers them. Pass KernelBasis(centers=...) with a larger number for a closer fit, "
+        "or centers=None for all inputs."
+    )
     SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (
         "Some active functions are so nearly dependent that rounding errors hide whether a further step would help. Use a narrower "
@@ -75,6 +83,11 @@ class Outcome(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether no step of the method improves the criterion any more, for the candidates that were offered."""
+        return self in (Outcome.CONVERGED, Outcome.ON_LANDMARKS)
 
     @property
     def deserves_a_warning(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skarce._typing import Floats
+from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
 from skarce.methods.all_candidates import PriorEvidence, full_model
@@ -19,6 +20,7 @@ from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
+INVERSE_SHARE = 0.3  # the inverse of Phi'Phi + rho I takes about this share of the time of its eigenvectors
 PRECISION_BUDGET = Budget(tol=1e-9, max_steps=100)  # for the search for the precision of the full model
 
 
@@ -48,6 +50,10 @@ class Elimination(MomentMethod):
 
     trace_fields: ClassVar[tuple[str, ...]] = ("increment", "objective")
 
+    @property
+    def access(self) -> Access:
+        return ALL_AT_ONCE
+
     def width_options(self, rows: Rows) -> dict[str, Any]:
         """Return the prior variances, so that widths are learned under the same prior."""
         return {"weight_variance": self._variances(rows)}
@@ -56,14 +62,12 @@ class Elimination(MomentMethod):
         variances = self._variances(problem.design.rows)
         return PriorEvidence(weight_variance=None if variances is None else float(variances[problem.output]))
 
-    def run(self, problem: Problem, budget: Budget) -> Fit:
-        """Run without a deadline: all of this costs less than one step of learning the widths."""
-        return super().run(problem, replace(budget, deadline=None))
-
     def solve(self, judge: PriorEvidence, moments: Moments, journal: Journal) -> Fit:
+        watch = journal.stopwatch()
         full = full_model(moments, Journal(PRECISION_BUDGET), judge.weight_variance)
         if full is None:
             return Fit.empty(Outcome.CONVERGED)
+        watch.exhausted(INVERSE_SHARE)
         return run_penalized_path(judge, moments, journal, full, self.rule, self.n_basis, self.keep_path)
 
     def _variances(self, rows: Rows) -> Floats | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
-from skarce.methods.all_candidates import FullModel
+from skarce.methods.all_candidates import FullModel, strongest
 from skarce.methods.elimination.removals import additions, removals
 from skarce.moments import Moments
 from skarce.moments.directions import Directions
@@ -81,9 +81,9 @@ def run_penalized_path(
     down = rule.direction == "backward"
     excess = [0.0 if down else (resolved_energy(moments) - full.energy) / full.energy]
     moved = []
-    limit = None
+    limit = journal.exhausted()
     wanted = min(size for size in (n_basis, journal.budget.max_active, len(full.candidates)) if size is not None)
-    for candidate in _steps(criterion, moments, journal, full, excess, down):
+    for candidate in _steps(criterion, moments, journal, full, excess, down) if limit is None else ():
         moved.append(candidate)
         is_enough = len(moved) >= wanted or (n_basis is None and rule.is_met(excess))
         limit = journal.exhausted()
@@ -96,6 +96,9 @@ def run_penalized_path(
     least = len(full.candidates) - len(moved) if down else 0
     nested = Nested(order, least, [np.array(full.ridge)] * len(excess), [None] * len(excess), -np.array(excess))
     size, outcome = _chosen(rule, nested, n_basis, journal.budget.max_active, limit)
+    most = journal.budget.max_active
+    if most is not None and size > most:  # a limit ended the path before it was there
+        return Fit(strongest(moments, order[:size], full.ridge, most), np.full(most, full.ridge), outcome)
     if outcome is Outcome.GOAL_REACHED and full.outcome is Outcome.NO_NOISE:
         outcome = full.outcome
     weights = _stable_weights(moments, order[:size], full.ridge)

@@ -14,6 +14,7 @@ stored contiguously, so no other part of G is touched, and columns can be comput
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -74,13 +75,13 @@ class L1ActiveSet:
         excess[self.members] = np.abs(self.correlations[self.members] - penalty * np.sign(self.weights))
         return float(excess.max(initial=0.0))
 
-    def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
-        """Go to the minimizer, until no condition is violated by more than `tol * penalty`.
+    def minimize(self, penalty: float, tol: float, max_steps: int, is_late: Callable[[], bool] = lambda: False) -> int:
+        """Go to the minimizer, until no condition is violated by more than `tol * penalty`, or until it is late.
 
         Returns the number of steps, at most `max_steps`.
         """
         signs, steps, stalled = np.sign(self.weights), 0, 0
-        while steps < max_steps and stalled < STALLED:
+        while steps < max_steps and stalled < STALLED and not is_late():
             if not self._is_settled(signs, penalty, tol):
                 fell, signs = self._step(signs, penalty)
                 steps, stalled = steps + 1, 0 if fell else stalled + 1
@@ -117,7 +118,7 @@ class L1ActiveSet:
         elif way.length > 0.0:
             self._move(_rounded(self.weights, way.length * direction), way.length * moved)
         else:  # members that have just entered and would get the wrong sign
-            return True, self._without_zeros(signs, keeping=~crossing)
+            return bool(((self.weights == 0.0) & ~crossing).any()), self._without_zeros(signs, keeping=~crossing)
         return self._is_noticed(max(fall, way.gain)), self._without_zeros(signs)
 
     def _swap(self, signs: Floats, penalty: float) -> tuple[bool, Floats]:

@@ -12,12 +12,15 @@ variance the first iterate is the ridge estimate with mu. From there, the penalt
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import lapack
 
 from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._typing import Floats, Indices
 
+LEAST_FALL = 1e-10  # relative: functions that leave slow the iteration down without end, and what they change is negligible
 PRUNED_NORM = 1e-6  # a function leaves if its norm |a| |phi| is at most this share of the largest, or of the norm of the target
 
 
@@ -68,12 +71,12 @@ class LaplaceIRLS:
         self.members, self.gram, self.projections, self.weights, self.magnitudes = whole
         return after
 
-    def minimize(self, penalty: float, tol: float, max_steps: int) -> int:
-        """Iterate until J falls by at most `tol` times itself. Returns the number of steps."""
+    def minimize(self, penalty: float, tol: float, max_steps: int, is_late: Callable[[], bool] = lambda: False) -> int:
+        """Iterate until J falls by at most `tol` times itself, or until it is late. Returns the number of steps, at least one."""
         score = np.inf
         for step in range(max_steps):
             before, score = score, self.step(penalty)
-            if not len(self.members) or before - score <= tol * abs(score):
+            if not len(self.members) or not before - score > max(tol, LEAST_FALL) * abs(score) or is_late():
                 return step + 1
         return max_steps
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
+from skarce._scales import check_parameter
 from skarce._typing import Floats, Indices
 from skarce.criteria.gcv import GCV
 from skarce.designs.choice import ALL_ONE_BY_ONE, ONE_BY_ONE, Access
@@ -33,6 +34,7 @@ from skarce.states.state import RESOLUTION
 N_PENALTIES, LEAST_SHARE = 100, 1e-4  # the path of penalty="gcv": this many, down to this share of the largest useful penalty
 NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a distant penalty, each is this share of the previous one
 NEXT_TO_NONE = 1e-10  # of the largest penalty: too small to matter, but it still picks one of many solutions
+FINAL_SHARE = 2.0  # the degrees of freedom and the posterior of the model that is returned take about as long as this many steps
 LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave; with none it interpolates, and V = 0/0
 # GCV cannot tell a fit from an interpolation, so the path ends before models with more functions than this share of the rows.
 MOST_USED = 0.5
@@ -66,7 +68,9 @@ class LaplaceGCV(GCV):
 
     def scaled(self, target_scale: float) -> Self:
         """Return the criterion for a scaled target. Penalties are in the units of phi't."""
-        penalties = None if self.penalties is None else tuple(penalty * target_scale for penalty in self.penalties)
+        penalties = self.penalties
+        if penalties is not None:
+            penalties = tuple(check_parameter("penalty", penalty, penalty * target_scale) for penalty in penalties)
         return replace(self, penalties=penalties, target_scale=self.target_scale * target_scale)
 
     def score(self, members: Members, n_samples: float) -> float:
@@ -129,7 +133,7 @@ class Solver(Protocol):
     @property
     def magnitudes(self) -> Floats: ...
 
-    def minimize(self, penalty: float, tol: float, max_steps: int) -> int: ...
+    def minimize(self, penalty: float, tol: float, max_steps: int, is_late: Callable[[], bool] = ...) -> int: ...
 
 
 class PathPoint(NamedTuple):
@@ -154,7 +158,8 @@ def run_laplace(criterion: LaplaceGCV, moments: Moments, journal: Journal, finis
         model, outcome = follow.down(L1ActiveSet(moments))
     else:
         model, outcome = follow.up(lambda: _all_candidates(moments))
-    follow.note("choose", model)
+    if journal.n_steps < journal.budget.max_steps:
+        follow.note("choose", model)
     # The weights of a minimizer are known to all digits. Those of the iteration follow from its ridges.
     return Fit(model.members, model.penalty / model.magnitudes, outcome, weights=model.weights if finish else None)
 
@@ -182,6 +187,7 @@ class _Follow:
         self._criterion, self._moments, self._journal = criterion, moments, journal
         self._largest, self._wanted = largest, _penalties(criterion.penalties, largest)
         self._best: PathPoint | None = None
+        self._last: tuple[PathPoint, float] | None = None
         self._best_key = (-np.inf, 0.0)
         self._is_cut = False  # whether the path was cut before models that use too many functions
 
@@ -258,8 +264,15 @@ class _Follow:
 
     def _at(self, state: Solver, penalty: float) -> PathPoint:
         budget = self._journal.budget
-        steps = state.minimize(penalty, budget.tol, budget.max_steps)
-        limit = Outcome.STEP_LIMIT if steps >= budget.max_steps else None
+        is_late, watch = False, self._journal.stopwatch()
+
+        def asked() -> bool:
+            nonlocal is_late
+            is_late = is_late or watch.exhausted(1.0 + FINAL_SHARE) is Outcome.TIME_LIMIT
+            return is_late
+
+        steps = state.minimize(penalty, budget.tol, budget.max_steps, asked)
+        limit = Outcome.TIME_LIMIT if is_late else Outcome.STEP_LIMIT if steps >= budget.max_steps else None
         return PathPoint(penalty, state.members, state.weights, state.magnitudes, steps, limit)
 
     def _consider(self, model: PathPoint) -> None:
@@ -272,15 +285,20 @@ class _Follow:
         """Write a model into the trace, and return its score."""
         moments, members, penalty = self._moments, model.members, model.penalty
         n, total = moments.n_samples, moments.target_energy
-        used = float(len(members))
-        if not self._criterion.counts_active:
-            used = hat_trace(moments.gram.block(members, members), model.magnitudes, penalty)
+        used = float(len(members)) if self._criterion.counts_active else self._used_by(model)
         # |t - Phi a|^2 = t't - 2 b'a + a'G a, and G a = b - mu W a.
         explained = float(model.weights @ (moments.projections[members] + penalty * model.weights / model.magnitudes))
         residual, freedom = max(total - explained, RESOLUTION * total), n - used
         score = score_of(residual, freedom, n)
         self._journal.note(action, -1, score, len(members), penalty / self._criterion.target_scale, used, float(model.steps))
         return score
+
+    def _used_by(self, model: PathPoint) -> float:
+        """Return the degrees of freedom of a model. Those of the last one are known."""
+        if self._last is None or self._last[0] is not model:
+            gram = self._moments.gram.block(model.members, model.members)
+            self._last = model, hat_trace(gram, model.magnitudes, model.penalty)
+        return self._last[1]
 
     def _chosen(self) -> tuple[PathPoint, Outcome]:
         assert self._best is not None

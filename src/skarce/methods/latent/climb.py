@@ -38,11 +38,11 @@ class Climb:
         tol, is_tight = journal.budget.tol, False
         refused: set[int] = set()
         while True:
-            limit = journal.exhausted()
+            limit = journal.exhausted(ahead=model.seconds)
             if limit is not None:
                 return model, limit
             batch = self._batch(model, pool, refused, journal)
-            larger = None if batch is None else pool.accepted(model, batch, FINE * tol)
+            larger = None if batch is None else pool.accepted(model, batch, FINE * tol, journal)
             if batch is not None and larger is None:
                 refused.add(int(batch.candidates[0]))
             elif batch is not None and larger is not None:
@@ -69,7 +69,9 @@ class Climb:
 
 def _settled(model: Laplace, tolerance: float, max_steps: int, journal: Journal) -> tuple[Laplace, bool]:
     """Return the model after joint steps, and whether there is nothing more to be had from them."""
-    settled, converged = settle(model, tolerance, max_steps)
+    if journal.exhausted(ahead=model.seconds) is not None:
+        return model, False
+    settled, converged = settle(model, tolerance, max_steps, journal)
     if settled is not model:
         journal.note("joint" if len(settled) == len(model) else "prune", -1, settled.score, len(settled))
     return settled, converged or (len(settled) == len(model) and settled.score <= model.score + tolerance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skarce._linalg import RISES
 from skarce._memory import require
 from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation
@@ -14,6 +15,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 PRUNED = 1e6  # in units of the largest curvature: above, a function has no effect that could be seen
+PATIENCE = 100  # steps in a row that neither prune nor raise the best score, after which they go round in circles
 PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
 
 
@@ -29,9 +31,11 @@ def run_em(
     evaluation: Evaluation, observations: Observations, journal: Journal, *, fit_intercept: bool
 ) -> tuple[Laplace, Outcome | None]:
     """Re-estimate the precisions and prune until the score settles; the model, and the limit that stopped it or None."""
-    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept))
+    # All candidates together are often dependent, and there is no smaller model to go back to.
+    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept, rises=RISES))
+    best, n_idle = model, 0
     while len(model):
-        limit = journal.exhausted()
+        limit = journal.exhausted(ahead=model.seconds)
         if limit is not None:
             return model, limit
         before, updated, largest = model.score, _updated(model), model.functions.largest_curvatures[model.learned]
@@ -39,8 +43,14 @@ def run_em(
         model = model.without(pruned) if len(pruned) else model
         model = model.at(np.maximum(np.delete(updated, pruned), PRECISION_RANGE[0] * np.delete(largest, pruned)))
         journal.note("em", -1, model.score, len(model))
-        if not len(pruned) and abs(model.score - before) < 0.1 * journal.budget.tol:
+        if not len(pruned) and abs(model.score - before) <= 0.1 * journal.budget.tol:
             break
+        if len(pruned) or model.score > best.score + 0.1 * journal.budget.tol:
+            best, n_idle = model, 0
+        else:
+            n_idle += 1
+        if n_idle >= PATIENCE:
+            return best, None
     return model, None
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from skarce._parallel import WORTH_THREADS, for_each, shares
+from skarce._parallel import WORTH_THREADS, for_each, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
+
+BLOCK_ROWS = 4096  # rows are multiplied this many at a time, so that no second copy of all columns is needed
+BLOCKS = 8  # of a triangular factor; those beyond its diagonal are skipped
 
 
 class Functions(NamedTuple):
@@ -52,8 +56,29 @@ def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
     grams = np.zeros((len(parts), m, m))
 
     def work(part: int) -> None:
-        scaled = columns[parts[part]] * root[parts[part]]
-        grams[part] = scaled.T @ scaled
+        own, roots = columns[parts[part]], root[parts[part]]
+        for rows in slices(len(own), BLOCK_ROWS):
+            scaled = own[rows] * roots[rows]
+            grams[part] += scaled.T @ scaled
 
     for_each(work, range(len(parts)), operations=operations)
     return grams.sum(axis=0)
+
+
+def row_variances(columns: Floats, root: Floats) -> Floats:
+    """Return phi_i'R'R phi_i for every row of `columns`, with a lower triangular R, on all cores if rows and columns are many."""
+    n = len(root)
+    operations = 2.0 * columns.size * n
+    if operations < WORTH_THREADS:
+        spread = columns @ root.T
+        return np.einsum("ij,ij->i", spread, spread)
+    edges = np.linspace(0, n, min(BLOCKS, n) + 1).astype(int)
+    out = np.zeros(len(columns))
+
+    def work(rows: slice) -> None:
+        for start, stop in pairwise(edges):
+            spread = columns[rows, :stop] @ root[start:stop, :stop].T
+            out[rows] += np.einsum("ij,ij->i", spread, spread)
+
+    for_each(work, slices(len(columns), min(BLOCK_ROWS, shares(len(columns))[0].stop)), operations=operations)
+    return out

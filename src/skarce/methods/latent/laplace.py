@@ -22,18 +22,21 @@ mean :math:`2\tau^2`. The *score* is maximized: log evidence less :math:`\sum_je
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
-from skarce.methods.latent.functions import Functions, weighted_gram
+from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
 
 MODE = 1e-16  # Newton has arrived if a step promises no more than this
 NEAR_MODE = 1e-8  # below this share of the objective rounding hides what a step does
 NEWTON_STEPS, HALVINGS = 200, 40
+STRICTLY = (0.0,)  # H that is singular to working precision is an error
 
 
 class Laplace:
@@ -45,30 +48,41 @@ class Laplace:
     functions : the functions in the model at all rows; the constant, if there is one, is the first
     precisions : alpha, shape (n,)
     indices : which candidates the functions are, shape (n - n_fixed,)
+    rises : relative increases of the diagonal of H that are tried if H is nearly singular
     n_fixed : 1 if the first function is the constant, whose precision is not learned; else 0
     weights, latent : the mode, and f there
     residual, curvature, third : derivatives of the log likelihood by f there, see `Slopes`
     factor : lower Cholesky factor of H
     evidence : the approximation of log p(t)
     score : the same less the penalty of the precisions
+    seconds : how long it took to find the mode; one more model takes about as long
     """
 
     def __init__(
-        self, observations: Observations, functions: Functions, precisions: Floats, indices: Indices, start: Floats
+        self,
+        observations: Observations,
+        functions: Functions,
+        precisions: Floats,
+        indices: Indices,
+        start: Floats,
+        rises: Sequence[float] = STRICTLY,
     ) -> None:
         self.observations, self.functions, self.precisions, self.indices = observations, functions, precisions, indices
+        self.rises = rises
         self.n_fixed = self.columns.shape[1] - len(indices)
+        began = time.monotonic()
         self._find_mode(start)
+        self.seconds = time.monotonic() - began
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
         self.score = self.evidence - float(self.penalties.sum())
 
     @classmethod
-    def empty(cls, observations: Observations, *, fit_intercept: bool) -> Laplace:
-        """Return the model without candidates."""
+    def empty(cls, observations: Observations, *, fit_intercept: bool, rises: Sequence[float] = STRICTLY) -> Laplace:
+        """Return the model without candidates. All others are made from it, with the same `rises`."""
         n_fixed = int(fit_intercept)
         constant = Functions.of(observations, np.ones((len(observations), n_fixed)))
         precisions = np.full(n_fixed, 1.0 / observations.likelihood.latent_scale**2)
-        return cls(observations, constant, precisions, np.empty(0, dtype=np.intp), np.zeros(n_fixed))
+        return cls(observations, constant, precisions, np.empty(0, dtype=np.intp), np.zeros(n_fixed), rises)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -88,13 +102,13 @@ class Laplace:
     def at(self, learned_precisions: Floats) -> Laplace:
         """Return the same functions at other precisions."""
         precisions = np.concatenate([self.precisions[: self.n_fixed], learned_precisions])
-        return Laplace(self.observations, self.functions, precisions, self.indices, self.weights)
+        return Laplace(self.observations, self.functions, precisions, self.indices, self.weights, self.rises)
 
     def without(self, positions: Indices) -> Laplace:
         """Return the model less the functions at these positions among the learned ones."""
         keep = np.setdiff1d(np.arange(self.columns.shape[1]), np.asarray(positions) + self.n_fixed)
-        indices = np.delete(self.indices, positions)
-        return Laplace(self.observations, self.functions.kept(keep), self.precisions[keep], indices, self.weights[keep])
+        indices, kept = np.delete(self.indices, positions), self.functions.kept(keep)
+        return Laplace(self.observations, kept, self.precisions[keep], indices, self.weights[keep], self.rises)
 
     def with_added(self, columns: Floats, precisions: Floats, indices: Indices) -> Laplace:
         """Return the model with more functions."""
@@ -104,6 +118,7 @@ class Laplace:
             np.concatenate([self.precisions, precisions]),
             np.concatenate([self.indices, indices]),
             np.concatenate([self.weights, np.zeros(len(indices))]),
+            self.rises,
         )
 
     # What the neighborhood of the mode says ------------------------------------------------------------------------------
@@ -123,8 +138,7 @@ class Laplace:
         """rho o h at each row: half of it is how fast log|H| grows with f there."""
         if not self.columns.shape[1]:
             return np.zeros(len(self.observations))
-        spread = self.columns @ self.root.T
-        return self.third * np.einsum("ij,ij->i", spread, spread)
+        return self.third * row_variances(self.columns, self.root)
 
     @cached_property
     def pull(self) -> Floats:
@@ -192,7 +206,7 @@ class Laplace:
         before = np.inf
         for _ in range(NEWTON_STEPS):
             self.residual, self.curvature, self.third = self.observations.slopes(self.latent)
-            self.factor = cholesky(self._hessian())
+            self.factor = cholesky_of_nearly_singular(self._hessian(), self.rises)
             gradient = self.columns.T @ self.residual - self.precisions * self.weights
             explained = solve_lower(self.factor, gradient)
             promised = float(explained @ explained)

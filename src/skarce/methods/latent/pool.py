@@ -11,6 +11,7 @@ from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation
 from skarce.methods.latent.laplace import Laplace
 from skarce.methods.latent.scan import Scan, scan
+from skarce.states.journal import Journal
 
 CAUTIOUS = (8.0, 64.0)  # times the precision that seems best with B held
 
@@ -62,14 +63,16 @@ class Pool:
             precisions.append(precision)
         return Batch(np.array(places), self.indices[places], np.array(precisions), first_gain) if places else None
 
-    def accepted(self, model: Laplace, batch: Batch, least_gain: float) -> Laplace | None:
+    def accepted(self, model: Laplace, batch: Batch, least_gain: float, journal: Journal) -> Laplace | None:
         """Return the model with the batch, with less of it, or with its first function at a larger precision; None if none helps.
 
-        B was held when the batch was chosen. So the score at the mode of each decides.
+        B was held when the batch was chosen. So the score at the mode of each decides. The first is tried even if time is short.
         """
         n = len(batch.places)
         trials = [(n // 2**k, 1.0) for k in range(n.bit_length())] + [(1, caution) for caution in CAUTIOUS]
-        for n_added, caution in trials:
+        for number, (n_added, caution) in enumerate(trials):
+            if number and journal.exhausted(ahead=model.seconds) is not None:
+                return None
             try:
                 larger = model.with_added(
                     self.columns[:, batch.places[:n_added]], caution * batch.precisions[:n_added], batch.candidates[:n_added]
@@ -86,14 +89,14 @@ class _Products:
 
     def __init__(self, model: Laplace, columns: Floats) -> None:
         self._model, self._columns = model, columns
-        self._weighted = model.curvature[:, None] * model.columns
         self._residuals: list[Floats] = []
         self._shares: list[Floats] = []
 
     def with_all(self, place: int, precision: float, found: Scan) -> Floats:
         """Return the products of a candidate that comes in now with all of the pool; psi = C^-1 phi."""
         model, column = self._model, self._columns[:, place]
-        psi = model.curvature * column - self._weighted @ (model.covariance @ (self._weighted.T @ column))
+        covered = model.columns @ (model.covariance @ (model.columns.T @ (model.curvature * column)))
+        psi = model.curvature * (column - covered)
         for residual, share in zip(self._residuals, self._shares, strict=True):
             psi -= residual * share[place]
         cross = self._columns.T @ psi

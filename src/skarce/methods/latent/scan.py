@@ -69,7 +69,8 @@ def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
     """Return S, Q, Z and r of all candidates for each model in one pass; the models share rows and weights."""
     blocks = [_right_sides(model) for model in models]
     row_weights = np.stack([models[0].observations.weights, *(model.curvature for model in models)], axis=1)
-    products, squares = evaluation.project(np.concatenate(blocks, axis=1), row_weights)
+    right = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+    products, squares = evaluation.project(right, row_weights)
     rates = penalty_rates(models[0].observations, squares[:, 0])
     ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
     return [
@@ -80,9 +81,11 @@ def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
 
 def _right_sides(model: Laplace) -> Floats:
     """Return what candidates are multiplied with: the residual, rho o h - B Phi u, and B Phi."""
-    weighted = model.curvature[:, None] * model.columns
-    pulled = model.third_order - weighted @ model.pull
-    return np.column_stack([model.residual, pulled, weighted])
+    out = np.empty((len(model.columns), 2 + model.columns.shape[1]))
+    weighted = np.multiply(model.curvature[:, None], model.columns, out=out[:, 2:])
+    out[:, 0] = model.residual
+    out[:, 1] = model.third_order - weighted @ model.pull
+    return out
 
 
 def _scan_of(model: Laplace, product: Floats, squares: Floats, rates: Floats) -> Scan:

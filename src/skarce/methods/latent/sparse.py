@@ -7,6 +7,7 @@ kernel for all targets together, and the strongest violators make the next pool.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
 from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
+from skarce.methods.latent.landmarks import landmarks_for_passes
 from skarce.methods.latent.laplace import Laplace
 from skarce.methods.latent.pool import Pool
 from skarce.methods.latent.scan import Scan, scan
@@ -31,6 +33,7 @@ from skarce.states.outcome import Outcome
 
 SOLVERS = ("fast", "em")
 LEAST_COLUMNS = 32  # in a pool, however short memory is
+PAUSE_MODELS, PAUSE_SECONDS = 10.0, 0.05  # a target goes on after its part of the time only if there is time for some more models
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class SparseLatent(Method[LatentFit]):
     pool_size : candidates in the first pool; 4 sqrt(n_candidates) if that is more, fewer if memory is short
     violators : candidates that join the model in a later pool; half its size if that is more
     climb : how a pool is searched
+    most_landmarks : landmarks that stand for many rows, fewer if the rows are very many
     """
 
     solver: str = "fast"
@@ -51,6 +55,7 @@ class SparseLatent(Method[LatentFit]):
     pool_size: int = 256
     violators: int = 200
     climb: Climb = field(default_factory=Climb)
+    most_landmarks: int = 500
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -59,6 +64,9 @@ class SparseLatent(Method[LatentFit]):
     @property
     def sense(self) -> int:
         return 1
+
+    def n_landmarks(self, n_rows: int) -> int:
+        return landmarks_for_passes(n_rows, self.most_landmarks)
 
     def run(self, problem: Problem, budget: Budget) -> LatentFit:
         return self.run_all([problem], budget)[0]
@@ -82,23 +90,45 @@ class SparseLatent(Method[LatentFit]):
     def search(
         self, evaluation: Evaluation, starts: Sequence[Laplace], journals: Sequence[Journal]
     ) -> list[tuple[Laplace, Outcome]]:
-        """Search for every target from its start; candidates are scanned together for all targets that still move."""
+        """Search for every target from its start; candidates are scanned together for all targets that still move.
+
+        The targets share the time that is left. One whose part of it is over goes on in the next round, if there is one.
+        """
+        limit = journals[0].exhausted()
+        if limit is not None:
+            return [(start, limit) for start in starts]
         models, outcomes = list(starts), [Outcome.CONVERGED] * len(starts)
-        still_open = list(range(len(starts)))
+        still_open, began = list(range(len(starts))), time.monotonic()
         first = scan(evaluation, models)
+        scan_seconds = time.monotonic() - began
         others = [self._first_pool(found, model, k) for k, (found, model) in enumerate(zip(first, models, strict=True))]
         all_seen = {k for k, model in enumerate(models) if len(others[k]) + len(model) == evaluation.n_candidates}
         while still_open:
             before = {k: models[k].score for k in still_open}
-            for k in still_open:
-                models[k], outcomes[k] = self.climb.run(models[k], Pool.of(evaluation, models[k], others[k]), journals[k])
+            for place, k in enumerate(still_open):
+                n_left = len(still_open) - place
+                models[k], outcomes[k] = self._climbed(evaluation, models[k], others[k], journals[k], n_left)
+            paused = [k for k in still_open if outcomes[k] is Outcome.TIME_LIMIT and _has_time(models[k], journals[k])]
             rising = [k for k in still_open if models[k].score > before[k] + FINE * journals[k].budget.tol]
-            still_open = [k for k in rising if outcomes[k] is Outcome.CONVERGED and k not in all_seen]
-            scans = scan(evaluation, [models[k] for k in still_open]) if still_open else []
-            for k, found in zip(still_open, scans, strict=True):
+            rising = [k for k in rising if outcomes[k] is Outcome.CONVERGED and k not in all_seen]
+            if rising and journals[rising[0]].exhausted(ahead=scan_seconds) is Outcome.TIME_LIMIT:
+                rising, outcomes = [], [Outcome.TIME_LIMIT if k in rising else outcome for k, outcome in enumerate(outcomes)]
+            scans = scan(evaluation, [models[k] for k in rising]) if rising else []
+            for k, found in zip(rising, scans, strict=True):
                 others[k] = self._violators(found, models[k], journals[k])
-            still_open = [k for k in still_open if len(others[k])]
+            still_open = sorted([*paused, *(k for k in rising if len(others[k]))])
         return list(zip(models, outcomes, strict=True))
+
+    def _climbed(
+        self, evaluation: Evaluation, model: Laplace, others: Indices, journal: Journal, n_left: int
+    ) -> tuple[Laplace, Outcome]:
+        """Search a pool in the part of the time that the first of `n_left` targets has."""
+        whole = journal.budget
+        journal.budget = whole.share(n_left)
+        try:
+            return self.climb.run(model, Pool.of(evaluation, model, others), journal)
+        finally:
+            journal.budget = whole
 
     def _starts(
         self, evaluation: Evaluation, problems: Sequence[Problem], journals: list[Journal]
@@ -108,10 +138,11 @@ class SparseLatent(Method[LatentFit]):
         if self.solver == "fast":
             return [Laplace.empty(problem.observations, fit_intercept=fit_intercept) for problem in problems], None
         check_memory(evaluation)
-        pairs = [
-            run_em(evaluation, problem.observations, journal, fit_intercept=fit_intercept)
-            for problem, journal in zip(problems, journals, strict=True)
-        ]
+        pairs = []
+        for place, (problem, journal) in enumerate(zip(problems, journals, strict=True)):
+            whole, journal.budget = journal.budget, journal.budget.share(len(problems) - place)
+            pairs.append(run_em(evaluation, problem.observations, journal, fit_intercept=fit_intercept))
+            journal.budget = whole
         starts = [capped(model, journal.budget.max_active) for (model, _), journal in zip(pairs, journals, strict=True)]
         return starts, next((limit for _, limit in pairs if limit is not None), None)
 
@@ -144,6 +175,11 @@ def _fit_of(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -
         outcome=outcome,
         trace=journal.trace(),
     )
+
+
+def _has_time(model: Laplace, journal: Journal) -> bool:
+    """Tell whether a target whose part of the time is over may go on, because others have left some of theirs."""
+    return journal.exhausted(ahead=PAUSE_MODELS * model.seconds + PAUSE_SECONDS) is None
 
 
 def _room_for_columns(n_rows: int) -> int:

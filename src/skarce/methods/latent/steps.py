@@ -16,15 +16,19 @@ from skarce.methods.latent.laplace import Laplace
 from skarce.searches import damped_newton
 from skarce.searches.damped_newton import Derivatives, damped_step
 from skarce.searches.removals import strike_out, thin_out
+from skarce.states.journal import Journal
 
 PRECISION_RANGE = 1e-12, 1e12  # in units of the largest curvature that the likelihood can give a function
 ROUNDING = 1e-9  # of the score: a smaller loss counts as none
 
 
-def settle(model: Laplace, tolerance: float, max_steps: int) -> tuple[Laplace, bool]:
-    """Raise the score over all precisions until a step promises less than `tolerance`; the model, and whether it came to that."""
-    settled, converged = damped_newton.settle(Precisions(model), tolerance, max_steps)
-    return settled.model, converged
+def settle(model: Laplace, tolerance: float, max_steps: int, journal: Journal | None = None) -> tuple[Laplace, bool]:
+    """Raise the score over all precisions until a step promises less than `tolerance`; the model, and whether it came to that.
+
+    The steps end early if the limits of the journal, if there is one, leave no time for another model.
+    """
+    settled, converged = damped_newton.settle(Precisions(model, journal), tolerance, max_steps)
+    return settled.model, converged and not settled.is_late
 
 
 def capped(model: Laplace, max_active: int | None) -> Laplace:
@@ -44,39 +48,57 @@ def superfluous(model: Laplace) -> Indices:
 
 @dataclass(frozen=True)
 class Precisions:
-    """A model as `damped_newton.settle` sees it."""
+    """A model as `damped_newton.settle` sees it, and the journal whose limits hold."""
 
     model: Laplace
+    journal: Journal | None = None
 
     def __len__(self) -> int:
         return len(self.model)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether there is no time for another model."""
+        return self.journal is not None and self.journal.exhausted(ahead=self.model.seconds) is not None
 
     def without_superfluous(self) -> Precisions:
         """All that seem superfluous go, or else the one that seems most so, if the score at the new mode agrees."""
         model = self.model
         positions = superfluous(model)
         for chosen in (positions, positions[:1]):
-            if len(chosen):
-                smaller = model.without(chosen)
-                if smaller.score >= model.score - ROUNDING * abs(model.score):
-                    return Precisions(smaller)
+            if len(chosen) and not self.is_late:
+                smaller = _without(model, chosen)
+                if smaller is not None and smaller.score >= model.score - ROUNDING * abs(model.score):
+                    return Precisions(smaller, self.journal)
         return self
 
     def stepped(self, tolerance: float, damping: float) -> tuple[Precisions, float, float]:
+        if self.is_late:
+            return self, 0.0, damping
         model, gradient = self.model, self.model.gradient
         lowest, highest = precision_range(model)
         precisions = model.precisions[model.learned]
         gradient[(precisions <= lowest) & (gradient < 0.0)] = 0.0
 
         def attempt(delta: Floats) -> tuple[Precisions, float] | None:
+            if self.is_late:
+                return self, 0.0
             try:
                 trial = model.at(np.clip(precisions * np.exp(delta), lowest, highest))
             except NotPositiveDefiniteError:
                 return None
-            return Precisions(trial), trial.score - model.score
+            return Precisions(trial, self.journal), trial.score - model.score
 
         derivatives = Derivatives(gradient, model.negative_hessian, model.stiffness)
         return damped_step(self, derivatives, attempt, tolerance, damping)
+
+
+def _without(model: Laplace, positions: Indices) -> Laplace | None:
+    """Return the model less some functions, or None if the others are dependent at every point on the way to its mode."""
+    try:
+        return model.without(positions)
+    except NotPositiveDefiniteError:
+        return None
 
 
 class Remaining:
@@ -96,7 +118,8 @@ class Remaining:
         # q = explained/spread and s = 1/spread - alpha, both times the spread
         helps = explained > 1.0 - precisions * spread + 2.0 * model.penalty_rates * spread
         positions = np.flatnonzero(self._is_left & ~(helps & (precisions < precision_range(model)[1])))
-        gains = model.penalties - 0.5 * (np.log(precisions * spread) + explained)
+        # Rounding may leave a spread of zero or less if functions depend on each other.
+        gains = model.penalties - 0.5 * (np.log(np.maximum(precisions * spread, np.finfo(float).tiny)) + explained)
         return positions, gains[positions]
 
     def remove(self, position: int) -> None:

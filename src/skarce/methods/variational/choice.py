@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy import stats
 
+from skarce._linalg import seconds_to_invert
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.precisions import Groups, Mask
@@ -78,7 +79,8 @@ def choose(model: Chosen, journal: Journal, significance: Any, max_active: int |
 @on_one_blas_thread
 def delete_by_bound(model: Chosen, journal: Journal) -> Chosen:
     """Remove the weakest group as long as the model without it, iterated again to convergence, has a larger bound."""
-    while len(model) and journal.exhausted() is None:
+    watch = journal.stopwatch(seconds_to_invert(len(model)))
+    while len(model) and watch.exhausted(2.0) is None:  # this step and the final model
         weakest = int(_strength_of_groups(model).argmin())
         smaller = _without(model, weakest, journal)
         if not smaller.bound > model.bound:
@@ -91,7 +93,8 @@ def delete_by_bound(model: Chosen, journal: Journal) -> Chosen:
 @on_one_blas_thread
 def delete_insignificant(model: Chosen, journal: Journal, level: float) -> Chosen:
     """Remove the least significant group and iterate again to convergence, until all groups are significant at this level."""
-    while len(model) and journal.exhausted() is None:
+    watch = journal.stopwatch(seconds_to_invert(len(model)))
+    while len(model) and watch.exhausted(2.0) is None:  # this step and the final model
         p_values = model.p_values()
         worst = int(p_values.argmax())
         if p_values[worst] < level:

@@ -21,9 +21,10 @@ from skarce.methods.variational.precisions import Groups, Mask, Precisions, best
 from skarce.methods.variational.ridge_solves import RidgeSystem, ridge_system
 from skarce.moments import Moments
 from skarce.states.fit import Fit
-from skarce.states.journal import Journal
+from skarce.states.journal import Journal, Stopwatch
 from skarce.states.outcome import Outcome
 
+FINAL_SHARE = 1.0  # the model that is returned takes about as long as one solve
 HELD = 10  # solves at the first noise
 FEWEST = 13  # solves at least, because the first ones may change nothing
 PRUNED_DETERMINATION = 1e-6  # a group whose weights are less well determined than this leaves the model
@@ -175,9 +176,10 @@ def run_direct(moments: Moments, journal: Journal, labels: Indices) -> Variation
     """Iterate from a weak prior on all candidates to a fixed point, or to a limit of the journal."""
     model = VariationalModel.start(moments, labels)
     if len(model):
+        watch = journal.stopwatch()
         model.solve()
         _lower_first_noise(model)
-        iterate(model, journal, held=HELD, fewest=FEWEST)
+        iterate(model, journal, held=HELD, fewest=FEWEST, watch=watch)
     return model
 
 
@@ -192,10 +194,21 @@ def resume(moments: Moments, labels: Indices, last: Fit) -> VariationalModel:
     return model
 
 
-def iterate(model: VariationalModel, journal: Journal, *, held: int = 0, fewest: int = 1, most: int | None = None) -> None:
-    """Iterate until no weight moves, for at least `fewest` and at most `most` steps. The noise is fixed in the first `held`."""
-    step = 0
-    while len(model) and journal.exhausted() is None and (most is None or step < most):
+def iterate(
+    model: VariationalModel,
+    journal: Journal,
+    *,
+    held: int = 0,
+    fewest: int = 1,
+    most: int | None = None,
+    watch: Stopwatch | None = None,
+) -> None:
+    """Iterate until no weight moves, for at least `fewest` and at most `most` steps. The noise is fixed in the first `held`.
+
+    `watch` may have measured something that takes as long as the first step.
+    """
+    step, watch = 0, watch or journal.stopwatch()
+    while len(model) and watch.exhausted(1.0 + FINAL_SHARE) is None and (most is None or step < most):
         moved = model.solve()
         faded = model.update_precisions(hold_noise=step < held)
         journal.note("solve", -1, model.bound, len(model))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, seconds_to_invert, solve_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
@@ -117,33 +117,38 @@ class RobustLeastSquares(Method[RobustFit]):
         freedom = self.degrees_of_freedom
         now = FIRST_FREEDOM if freedom is None else freedom
         design, counts = problem.design, problem.design.rows.row_weights
-        weights = _first_weights(design, problem.output, now, counts)
-        judge = self.inner.judge(problem)
+        weights, watch = _first_weights(design, problem.output, now, counts, journal), journal.stopwatch()
+        judge, limits = self.inner.judge(problem), _earlier(budget, problem)
         best: RobustFit | None = None
         stop: Outcome | None = None
         for number in range(MOST_ROUNDS):
             weighted = _weighted(problem, weights)
             last = best if number >= FRESH_ROUNDS else None
-            fit = self.inner.resumed(judge, weighted.moments, last, Journal(replace(budget, verbose=0)))
+            fit = self.inner.resumed(judge, weighted.moments, last, Journal(limits))
             rows = _Rows.of(weighted, fit, self._form, counts)
             if freedom is None:
                 now = _best_freedom(rows, now)
             weights = row_weights(rows.distances, now)
             robust = RobustFit(**vars(replace(fit, noise=rows.noise)), weighted=weighted, freedom=now, bound=rows.bound(now))
             gain = np.inf if best is None or number < FRESH_ROUNDS else robust.bound - best.bound
-            if (
-                gain < 0.0
-            ):  # the prior has moved with the norms of the weighted candidates, and that cost more than the round gained
+            # The prior has moved with the norms of the weighted candidates, and that cost more than the round gained.
+            if gain < 0.0:
                 break
-            best, stop = robust, journal.exhausted()
+            best = robust
             if number >= FRESH_ROUNDS - 1:
                 journal.note("reweigh", -1, best.bound, len(fit.active))
-            if stop is not None or gain < GAIN:
+            if gain < GAIN or (stop := watch.exhausted()) is not None:
                 break
         else:
             stop = Outcome.STEP_LIMIT
         assert best is not None
         return best if stop is None else replace(best, outcome=stop)
+
+
+def _earlier(budget: Budget, problem: Problem) -> Budget:
+    """Return the limits of a fit within a round. It is followed by the spread of its rows and by the posterior."""
+    seconds = 2.0 * seconds_to_invert(min(problem.moments.n_candidates, int(problem.moments.n_samples)))
+    return replace(budget, verbose=0, deadline=None if budget.deadline is None else budget.deadline - seconds)
 
 
 def _weighted(problem: Problem, factors: Floats) -> Problem:
@@ -152,13 +157,15 @@ def _weighted(problem: Problem, factors: Floats) -> Problem:
     return Problem(design, 0, problem.likelihood, moments.scaled(problem.target_scale), problem.target_scale)
 
 
-def _first_weights(design: Design, output: int, freedom: float, counts: Floats) -> Floats:
+def _first_weights(design: Design, output: int, freedom: float, counts: Floats, journal: Journal) -> Floats:
     """Return row weights from reweighted least squares, with the scale from the median residual.
 
-    If there are too many candidates for the rows, all weights are one.
+    If there are too many candidates for the rows, all weights are one. The rounds end early if no time is left for a fit.
     """
-    weights = np.ones(len(counts))
+    weights, watch = np.ones(len(counts)), journal.stopwatch()
     for _ in range(FIRST_ROUNDS):
+        if watch.exhausted(1.0 + FRESH_ROUNDS) is not None:
+            break
         weighted, moments = design.reweighted(output, weights)
         usable = np.flatnonzero(moments.gram.diagonal > 0.0)
         if 2 * len(usable) > moments.n_samples:

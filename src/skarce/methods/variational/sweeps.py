@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skarce._linalg import cholesky_of_nearly_singular, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, seconds_to_invert, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.direct import resume
@@ -110,9 +110,9 @@ def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) 
     data = SweepData(whole_matrix(gram), standard.moments.projections, moments.target_energy, moments.n_samples, groups)
     if not len(standard.candidates):
         return Fit(standard.candidates, np.empty(0), Outcome.CONVERGED)
-    at, outcome = _start(data), None
+    at, outcome, final = _start(data), None, seconds_to_invert(len(standard.candidates))
     while outcome is None:
-        outcome = journal.exhausted()
+        outcome = journal.exhausted(ahead=final)
         if outcome is not None:
             break
         before, at = at, data.sweep(at)
@@ -126,7 +126,8 @@ def run_backfitting(moments: Moments, journal: Journal, labels: Indices | None) 
     kept = np.flatnonzero(data.determined(at) > RELEVANT)
     found = Fit(standard.candidates[kept], (at.noise * data._spread_out(at.precisions) * standard.norms**2)[kept], outcome)
     # The limit of the sweeps: these candidates, with the best weights and noise for these ridges.
-    journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
+    if journal.n_steps < journal.budget.max_steps:
+        journal.note("solve", -1, resume(moments, labels, found).bound, len(kept))
     return found
 
 

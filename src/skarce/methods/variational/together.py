@@ -79,7 +79,8 @@ def _by_em(fit: EvidenceFit, journal: Journal, size: int) -> tuple[float, Outcom
         residual = fit.unexplained + float(fit.energies @ shrinkage**2)
         energy = residual + ridge * float(weights @ weights)
         score = -0.5 * (n * np.log(noise) + energy / noise + float(np.log1p(e / ridge).sum()))
-        journal.note("sweep", -1, float(score) + 0.5 * n * (1.0 - float(np.log(n))), size)
+        if limit is None:
+            journal.note("sweep", -1, float(score) + 0.5 * n * (1.0 - float(np.log(n))), size)
         moved = np.sqrt(float((e * (weights - before) ** 2).max()) / target_energy)
         if limit is not None or moved < journal.budget.tol or ridge > COLLAPSED * e[-1] or ridge < fit.bounds[0]:
             return ridge, Outcome.NO_NOISE if ridge < fit.bounds[0] else limit or Outcome.CONVERGED

@@ -14,17 +14,19 @@ The constant, if there is one, stands beside the fake targets as a parameter wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 
-from skarce._linalg import cholesky, solve_lower
+from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._typing import Floats
 from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
+from skarce.methods.variational_classes.pace import Pace
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
@@ -73,7 +75,7 @@ class FakeTargets(Weighted):
         matrix = weighted_gram(model.design, 2.0 * model.observations.weights * curvature / shrunk)
         matrix.flat[:: len(matrix) + 1] += model.alpha
         right = model.design.T @ (model.observations.weights * self.signs / (2.0 * shrunk))
-        factor = cholesky(matrix)
+        factor = cholesky_of_nearly_singular(matrix)
         return replace(self, weights=solve_lower(factor, solve_lower(factor, right), transposed=True))
 
     def settled(self, *, hold_total: bool, is_sure: bool = False) -> FakeTargets:
@@ -146,17 +148,22 @@ class FakeTargets(Weighted):
         v = self._variances(h)
         terms = h / (h + self.fake_variances * alpha) + alpha * (self.own**2 + v) - 1.0 - np.log(alpha * v)
         constant = 0.5 * float(self.model.alpha[:1] @ self.weights[:1] ** 2) if self.model.fit_intercept else 0.0
-        return self._rows(self.model.design @ self.weights, self.total) - 0.5 * float(terms.sum()) - constant
+        return self._rows(self.model.design @ self.weights)(self.total) - 0.5 * float(terms.sum()) - constant
 
     def _variances(self, h: Floats) -> Floats:
         return self.fake_variances / (h + self.fake_variances * self.alpha)
 
-    def _rows(self, means: Floats, total: float) -> float:
-        xi, observations = self.model.xi, self.model.observations
+    def _rows(self, means: Floats) -> Callable[[float], float]:
+        """Return the part of L that belongs to the rows, as a function of S."""
+        xi, counts = self.model.xi, self.model.observations.weights
         curvature = curvature_of_bound(xi)
-        shrunk = 1.0 + 2.0 * curvature * total
-        fit = (0.5 * self.signs * means + total / 8.0 - curvature * means**2) / shrunk
-        return float(observations.weights @ (log_expit(xi) - 0.5 * xi + curvature * xi**2 - 0.5 * np.log(shrunk) + fit))
+        fixed, linear, quadratic = log_expit(xi) - 0.5 * xi + curvature * xi**2, 0.5 * self.signs * means, curvature * means**2
+
+        def at(total: float) -> float:
+            shrunk = 1.0 + 2.0 * curvature * total
+            return float(counts @ (fixed - 0.5 * np.log(shrunk) + (linear + total / 8.0 - quadratic) / shrunk))
+
+        return at
 
     def _with_best_xi(self, means: Floats) -> FakeTargets:
         total = self.total
@@ -166,8 +173,9 @@ class FakeTargets(Weighted):
 
     def _best_total(self, means: Floats, roots: float) -> float:
         """Return the S that maximizes L, with sum v h / psi at its best for each S."""
+        rows = self._rows(means)
         found = minimize_scalar(
-            lambda log_total: 0.5 * roots**2 * np.exp(-log_total) - self._rows(means, float(np.exp(log_total))),
+            lambda log_total: 0.5 * roots**2 * np.exp(-log_total) - rows(float(np.exp(log_total))),
             bounds=(-30.0, 10.0),
             method="bounded",
             options={"xatol": 1e-8},
@@ -177,17 +185,20 @@ class FakeTargets(Weighted):
 
 def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
     """The paper's sweeps until neither the bound nor gamma moves, which takes many; then what is not relevant is taken out."""
+    pace = Pace(journal)
     now, outcome = FakeTargets.start(model).solved(), None
     while outcome is None:
-        outcome = journal.exhausted()
+        outcome = pace.limit()
         if outcome is None:
             before, now = now, now.swept()
             journal.note("sweep", -1, now.bound, len(now))
             moved = np.abs(now.determined() - before.determined()).max(initial=0.0)
-            if journal.n_steps > HELD and now.bound - before.bound < journal.budget.tol and moved < STILL:
+            if journal.n_steps > HELD and now.bound - before.bound <= journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = now.groups.total(now.determined()) / now.groups.sizes > RELEVANT
-    return now if relevant.all() else now.keep(relevant[now.groups.label]).solved(), outcome
+    if relevant.all() or (outcome.is_early and not relevant.any()):
+        return now, outcome
+    return now.keep(relevant[now.groups.label]).solved(), outcome
 
 
 def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
@@ -197,9 +208,9 @@ def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, O
 
 def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTargets, Outcome]:
     """Solutions for the weights and rounds for the rest, until the bound settles; S is held in the first `n_held`."""
-    step, n_still, before = 0, 0, -np.inf
+    step, n_still, before, pace = 0, 0, -np.inf, Pace(journal)
     while len(now):
-        limit = journal.exhausted()
+        limit = pace.limit()
         if limit is not None:
             return now, limit
         solved = now.solved()
@@ -215,7 +226,7 @@ def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTar
                 break
         bound = now.bound
         journal.note("solve", -1, bound, len(now))
-        n_still = n_still + 1 if step > n_held and bound - before < journal.budget.tol else 0
+        n_still = n_still + 1 if step > n_held and bound - before <= journal.budget.tol else 0
         step, before = step + 1, bound
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED

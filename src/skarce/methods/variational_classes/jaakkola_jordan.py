@@ -12,46 +12,39 @@ grows towards :math:`\sum\gamma_j/\sum\mu_j^2` (VBLS errata 3.9, last paragraph)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from scipy.special import log_expit
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, solve_lower
-from skarce._parallel import for_each, shares
+from skarce._linalg import RISES, NotPositiveDefiniteError
 from skarce._typing import Floats
-from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
+from skarce.methods.variational_classes.pace import Pace
+from skarce.methods.variational_classes.solution import solved
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
 FIRST_ROWS, FIRST_GAIN = 30, 1e-3  # steps of xi before precisions move, and the share of the bound that makes them go on
 GROWTH, FURTHEST = 1.5, 64.0  # of the stretch of a step of xi
-BLOCKS = 8  # of a triangular factor, all but those beyond its diagonal being multiplied
+STRICTLY = (0.0,)  # a long step whose matrix is singular to working precision is not taken
 
 
 class Fitted(Weighted):
     """The weights at given precisions and xi, and the bound there."""
 
-    def __init__(self, model: Variational) -> None:
+    def __init__(self, model: Variational, rises: Sequence[float] = RISES) -> None:
         self.model = model
-        observations, design, alpha = model.observations, model.design, model.alpha
-        curvature = curvature_of_bound(model.xi)
-        matrix = weighted_gram(design, 2.0 * observations.weights * curvature)
-        matrix.flat[:: len(matrix) + 1] += alpha
-        self.factor = cholesky(matrix)
-        halves = design.T @ (observations.weights * (observations.targets - 0.5))
-        explained = solve_lower(self.factor, halves)
-        self.weights = solve_lower(self.factor, explained, transposed=True)
-        rows = observations.weights @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
-        halves_of_logs = 0.5 * np.log(alpha).sum() - np.log(self.factor.diagonal()).sum()
-        self.bound = float(rows + 0.5 * explained @ explained + halves_of_logs)
-        root = inverse_of_lower(self.factor)
-        self._spread = np.einsum("ij,ij->j", root, root)
-        self.best_xi = np.sqrt((design @ self.weights) ** 2 + _row_variances(design, root))
+        counts, design, curvature = model.observations.weights, model.design, curvature_of_bound(model.xi)
+        halves = counts * (model.observations.targets - 0.5)
+        solution = solved(design, model.alpha, 2.0 * counts * curvature, halves, rises)
+        rows = counts @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
+        self.weights, self._spread = solution.weights, solution.spread
+        self.bound = float(rows + 0.5 * solution.explained + solution.log_ratio)
+        self.best_xi = np.sqrt((design @ self.weights) ** 2 + solution.row_variances)
 
     @property
     def spread(self) -> Floats:
@@ -76,7 +69,10 @@ class Fitted(Weighted):
         That of xi is `stretch` times as far, on a logarithmic scale.
         """
         model = self.model
-        xi = self.best_xi if stretch == 1.0 else model.xi * (self.best_xi / model.xi) ** stretch
+        xi = self.best_xi
+        if stretch != 1.0:
+            with np.errstate(over="ignore"):
+                xi = np.minimum(model.xi * (xi / model.xi) ** stretch, LARGEST)
         with np.errstate(divide="ignore"):
             updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
@@ -84,7 +80,8 @@ class Fitted(Weighted):
     def sure(self) -> Variational:
         """The step of expectation maximization, which cannot lower the bound."""
         groups = self.model.groups
-        return replace(self.model, precisions=groups.sizes / groups.total(self.own**2 + self.spread), xi=self.best_xi)
+        updated = groups.sizes / np.maximum(groups.total(self.own**2 + self.spread), 1e-300)
+        return replace(self.model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=self.best_xi)
 
     def kept(self, chosen: Mask, journal: Journal) -> Fitted:
         """Return the model with the chosen candidates only, settled again."""
@@ -93,17 +90,20 @@ class Fitted(Weighted):
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Expectation maximization until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
-    now, outcome = _begun(model), None
+    pace = Pace(journal)
+    now, outcome = _begun(model, pace), None
     while outcome is None:
         journal.note("em", -1, now.bound, len(now))
-        outcome = journal.exhausted()
+        outcome = pace.limit()
         if outcome is None:
             before, now = now, Fitted(now.sure())
             moved = np.abs(now.determined - before.determined).max(initial=0.0)
-            if now.bound - before.bound < journal.budget.tol and moved < STILL:
+            if now.bound - before.bound <= journal.budget.tol and moved < STILL:
                 outcome = Outcome.CONVERGED
     relevant = (now.determined > RELEVANT)[now.groups.label]
-    return now if relevant.all() else Fitted(now.model.keep(relevant)), outcome
+    if relevant.all() or (outcome.is_early and not relevant.any()):
+        return now, outcome
+    return Fitted(now.model.keep(relevant)), outcome
 
 
 def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
@@ -112,25 +112,28 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     Rows that are far from the boundary, as nearly all are if a class is rare, move their xi by a small part of what is left of
     their way in each step. So there steps of xi are stretched, more and more, as long as the bound agrees.
     """
-    now, n_still, stretch = _begun(model), 0, 1.0
+    pace = Pace(journal)
+    now, n_still, stretch = _begun(model, pace), 0, 1.0
     furthest = FURTHEST if model.is_lopsided else 1.0
     while True:
         journal.note("solve", -1, now.bound, len(now.model.candidates))
-        limit = journal.exhausted()
+        limit = pace.limit()
         if limit is not None:
             return now, limit
         if n_still >= SETTLED:
             return now, Outcome.CONVERGED
         following, is_stretched = _risen(now, stretch)
         stretch = min(GROWTH * stretch, furthest) if is_stretched else 1.0
-        n_still = n_still + 1 if following.bound - now.bound < journal.budget.tol else 0
+        n_still = n_still + 1 if following.bound - now.bound <= journal.budget.tol else 0
         now = following
 
 
-def _begun(model: Variational) -> Fitted:
+def _begun(model: Variational, pace: Pace) -> Fitted:
     """Return the first solution. If a class is rare, xi settles first: nothing else matters until the constant has arrived."""
     now = Fitted(model)
     for _ in range(FIRST_ROWS if model.is_lopsided else 0):
+        if pace.limit() is not None:
+            break
         following = Fitted(replace(model, xi=now.best_xi))
         has_settled = following.bound - now.bound < FIRST_GAIN * abs(now.bound)
         now = following
@@ -147,25 +150,13 @@ def _risen(now: Fitted, stretch: float) -> tuple[Fitted, bool]:
     lasting = now.lasting
     for way in dict.fromkeys((stretch, 1.0)):
         try:
-            following = Fitted(now.quick(way).keep(lasting))
+            following = Fitted(now.quick(way).keep(lasting), STRICTLY)
             if following.bound >= now.bound:
                 return following, way == stretch
         except NotPositiveDefiniteError:
             continue  # weights so weakly penalized that they are dependent
-    surely = Fitted(now.sure().keep(lasting))
-    return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
-
-
-def _row_variances(design: Floats, root: Floats) -> Floats:
-    """phi_i' P^-1 phi_i for every row, on all cores; `root` is lower triangular, so that the later columns meet zeros."""
-    n = len(root)
-    edges = np.linspace(0, n, min(BLOCKS, n) + 1).astype(int) if n else [0]
-    out = np.zeros(len(design))
-
-    def work(rows: slice) -> None:
-        for start, stop in pairwise(edges):
-            spread = design[rows, :stop] @ root[start:stop, :stop].T
-            out[rows] += np.einsum("ij,ij->i", spread, spread)
-
-    for_each(work, shares(len(design)), operations=2.0 * design.size * len(root))
-    return out
+    try:
+        surely = Fitted(now.sure().keep(lasting))
+        return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
+    except NotPositiveDefiniteError:
+        return now, False  # rounding hides what any further step would do

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from skarce._memory import require
+from skarce._memory import fits, require
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
+from skarce.methods.latent.landmarks import landmarks_for_passes
 from skarce.methods.method import Method
-from skarce.methods.variational.choice import Chosen, choose
+from skarce.methods.variational.choice import Chosen, cap, choose
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
@@ -25,6 +26,8 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 BLOCK_ROWS = 1024  # candidates are evaluated at this many rows at a time
+MOST_LANDMARKS = 2000  # of many rows
+FEW_ROWS = 1000  # with fewer rows than this, a fit that ended early may keep this many functions
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,9 @@ class VariationalClassification(Method[LatentFit]):
     def sense(self) -> int:
         return 1
 
+    def n_landmarks(self, n_rows: int) -> int:
+        return landmarks_for_passes(n_rows, MOST_LANDMARKS)
+
     def run(self, problem: Problem, budget: Budget) -> LatentFit:
         return self.run_all([problem], budget)[0]
 
@@ -91,18 +97,31 @@ class VariationalClassification(Method[LatentFit]):
         """Fit all classes of a design on the same standardized candidates."""
         evaluation, means = problems[0].evaluation()
         n, m, fit_intercept = evaluation.n_rows, evaluation.n_candidates, problems[0].design.fit_intercept
-        remedy = "Use fewer candidates (KernelBasis(centers=500)), or RelevanceVectorClassifier"
-        require(n, m, f"The matrix of all {m} candidates at {n} rows", remedy)
-        weights, labels = problems[0].observations.weights, self.prior.labels(m)
+        labels = self.prior.labels(m)
+        self._check_memory(n, m, labels)
+        weights = problems[0].observations.weights
         candidates = Standardized.of(evaluation, weights, means, fit_intercept=fit_intercept)
         starts = [
             Variational.start(p.observations, candidates.design, candidates.usable, labels, fit_intercept=fit_intercept)
             for p in problems
         ]
-        return [self._fit(start, candidates, Journal(budget)) for start in starts]
+        return [
+            self._fit(start, candidates, Journal(budget.share(len(starts) - place)))  # the classes share the time
+            for place, start in enumerate(starts)
+        ]
 
     def posterior(self, fit: LatentFit, problem: Problem) -> LatentPosterior:
         return LatentPosterior.of(fit, problem.observations.level)
+
+    def _check_memory(self, n: int, m: int, labels: Indices) -> None:
+        """Raise if all candidates at all rows need too much memory, or the square matrix of those that may stay."""
+        remedy = "Use fewer candidates (KernelBasis(centers=500)), or RelevanceVectorClassifier"
+        require(n, m, f"The matrix of all {m} candidates at {n} rows", remedy)
+        if self.factorized:
+            require(m, m, f"The matrix of all {m} candidates, which factorized=True holds,", f"Use factorized=False. {remedy}")
+        if len(np.unique(labels)) < m:
+            remedy = f'Use prior="ard", in which no more weights than rows stay. {remedy}'
+            require(m, m, f"The covariance of all {m} weights, of which groups stay or leave together,", remedy)
 
     def _fit(self, start: Variational, candidates: Standardized, journal: Journal) -> LatentFit:
         fitted, outcome = self._fitted(start, journal)
@@ -123,11 +142,17 @@ class VariationalClassification(Method[LatentFit]):
 
     def _fitted(self, start: Variational, journal: Journal) -> tuple[Fitted | FakeTargets, Outcome]:
         """Return where the solver ends, less what the stricter rules take out."""
+        n_rows = len(start.observations)
         if self.factorized:
-            return self._chosen(*(run_factorized if self.solver == "direct" else run_sweeps)(start, journal), journal)
-        return self._chosen(*(run if self.solver == "direct" else run_em)(start, journal), journal)
+            return self._chosen(*(run_factorized if self.solver == "direct" else run_sweeps)(start, journal), journal, n_rows)
+        return self._chosen(*(run if self.solver == "direct" else run_em)(start, journal), journal, n_rows)
 
-    def _chosen(self, model: Chosen, outcome: Outcome, journal: Journal) -> tuple[Chosen, Outcome]:
-        if outcome is not Outcome.CONVERGED:
-            return model, outcome
-        return choose(model, journal, self.significance, journal.budget.max_active)
+    def _chosen(self, model: Chosen, outcome: Outcome, journal: Journal, n_rows: int) -> tuple[Chosen, Outcome]:
+        """Apply the stricter rules to a fit that has converged. A fit that a limit ended only gets as small as it has to be."""
+        if outcome is Outcome.CONVERGED:
+            model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
+        limits = [journal.budget.max_active, max(n_rows, FEW_ROWS)]  # the data determine no more weights than there are rows
+        most = min(limit for limit in limits if limit is not None)
+        is_large = outcome.is_early or not fits(len(model), len(model))
+        at_once = Journal(replace(journal.budget, max_steps=0))
+        return (cap(model, at_once, most) if is_large and len(model) > most else model), outcome

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logit
 
-from skarce._linalg import cholesky, symmetric_inverse
+from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 from skarce.methods.latent.functions import weighted_gram
@@ -22,6 +22,7 @@ PRUNED = 1e-6  # a group whose weights are less well determined than this has le
 LARGEST = 1e12  # of the precision of a standardized weight
 STILL = 1e-6  # the change of gamma in a step of expectation maximization that counts as none
 FAR = 3.0  # log odds of the rarer class: one row in twenty
+FURTHEST = 40.0  # log odds at which a class is all or nothing to working precision
 SETTLED = 3  # steps in a row that raise the bound by less than the tolerance
 
 
@@ -67,8 +68,8 @@ class Variational:
 
     @property
     def level(self) -> float:
-        """The log odds of a model without candidates."""
-        return float(logit(np.average(self.observations.targets, weights=self.observations.weights)))
+        """The log odds of a model without candidates; bounded, because a class may have no row of positive weight."""
+        return float(np.clip(logit(np.average(self.observations.targets, weights=self.observations.weights)), -FURTHEST, FURTHEST))
 
     @property
     def is_lopsided(self) -> bool:
@@ -152,5 +153,5 @@ class Weighted:
     def p_values(self) -> Floats:
         """Chi-squared tests of each group against zero, with the full covariance of the weights."""
         n_fixed = self.model.n_fixed
-        covariance = symmetric_inverse(cholesky(self.model.precision_at(self.weights)))[n_fixed:, n_fixed:]
+        covariance = symmetric_inverse(cholesky_of_nearly_singular(self.model.precision_at(self.weights)))[n_fixed:, n_fixed:]
         return group_p_values(self.groups, self.own, covariance)

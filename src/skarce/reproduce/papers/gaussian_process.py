@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
+from skarce._atomic import become, unfitted_twin
 from skarce._typing import Floats
 
 
@@ -28,9 +29,9 @@ class LeanGaussianProcess(RegressorMixin, BaseEstimator):
         process = GaussianProcessRegressor(noisy_rbf(), normalize_y=True).fit(X[rows], y[rows])
         if len(rows) < len(X):
             process = GaussianProcessRegressor(process.kernel_, optimizer=None, normalize_y=True).fit(X, y)
-        self.process_ = process
-        self.X_train_ = process.X_train_
-        return self
+        twin = unfitted_twin(self)
+        twin.process_, twin.X_train_ = process, process.X_train_
+        return become(self, twin)
 
     def predict(self, X: Floats) -> Floats:
         return self.process_.predict(X)

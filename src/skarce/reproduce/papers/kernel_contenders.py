@@ -11,11 +11,11 @@ from skarce.basis import KernelBasis
 from skarce.estimators import EvidenceRegressor
 
 
-def on_kernels(estimator: Callable[..., Any], **parameters: Any) -> Callable[[float], Any]:
-    """A `make` function whose choice is the width of the kernels, the same for all inputs."""
+def on_kernels(estimator: Callable[..., Any], *, centers: Any = None, **parameters: Any) -> Callable[[float], Any]:
+    """A `make` function whose choice is the width of the kernels, the same for all inputs. By default, all rows are centers."""
 
     def make(gamma: float) -> Any:
-        return estimator(KernelBasis(gamma=gamma), **parameters)
+        return estimator(KernelBasis(gamma=gamma, centers=centers), **parameters)
 
     return make
 

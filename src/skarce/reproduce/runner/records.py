@@ -12,6 +12,13 @@ from typing import Any
 from skarce.reproduce.runner.units import Record, Unit
 
 Key = tuple[str, int, str]
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("experiment", "method", "settings"), str),
+    **dict.fromkeys(("tuning_seconds", "seconds"), int | float),
+    **dict.fromkeys(("error", "fit_seconds"), int | float | None),
+    **{"repeat": int, "tuned": bool, "n_functions": int | float | None, "extras": dict, "warnings": tuple},
+    **{"choice": int | float | tuple | None, "learned": tuple | None, "failure": str | None},
+}  # what the values of a record are in JSON
 
 
 @dataclass
@@ -30,7 +37,7 @@ class Store:
             complete = whole[: whole.rfind(b"\n") + 1]
             if complete != whole:
                 os.truncate(path, len(complete))
-            store._keep(_parsed(complete.decode("utf-8").splitlines()))
+            store._keep(_parsed(complete.splitlines()))
         return store
 
     def add(self, record: Record) -> None:
@@ -54,16 +61,32 @@ class Store:
         self.records |= {(record.key, record.settings): record for record in records}
 
 
-def _parsed(lines: Iterable[str]) -> Iterable[Record]:
-    """The records of all lines that contain one."""
+def _parsed(lines: Iterable[bytes]) -> Iterable[Record]:
+    """The records of all lines that contain one. Lines that are no UTF-8, no JSON or no record are left out."""
     for line in lines:
         try:
-            yield record_of(json.loads(line))
-        except (ValueError, TypeError, AttributeError):
+            yield record_of(json.loads(line.decode("utf-8"), parse_constant=_refuse))
+        except (ValueError, TypeError, AttributeError, RecursionError):
             continue
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
 def record_of(content: Mapping[str, Any]) -> Record:
-    """A record from parsed JSON, in which lists become tuples again."""
+    """A record from parsed JSON, in which lists become tuples again. A value of another type than it should have is an error."""
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    for name, value in values.items():
+        if not isinstance(value, KINDS.get(name, object)) or (isinstance(value, bool) and name != "tuned"):
+            raise TypeError(f"{name} must not be {value!r}")
+        if any(not isinstance(part, int | float) for part in _numbers_in(name, value)):
+            raise TypeError(f"{name} must hold numbers")
     return Record(**values)
+
+
+def _numbers_in(name: str, value: Any) -> Iterable[Any]:
+    """The parts of a value that must be numbers."""
+    if name == "extras":
+        return value.values()
+    return value if isinstance(value, tuple) and name in ("choice", "learned") else ()

@@ -5,22 +5,20 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median_low
 from typing import Any
-
-from joblib import Parallel, cpu_count, delayed
 
 from skarce import __version__
 from skarce.reproduce.runner.budget import Plan, affordable_plan, full_plan, measured_costs
 from skarce.reproduce.runner.paper import Choice, Contender, Experiment, Paper
 from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.units import Record, Unit, Work, run_units
+from skarce.reproduce.runner.workers import n_processes, results_of
 
 Progress = Callable[[int, int], None]
 
@@ -79,8 +77,7 @@ class Run:
 
     def _affordable(self, first: Sequence[Unit]) -> Plan:
         costs = measured_costs(record for unit in first if (record := self.store.find(unit)))
-        n_cores = cpu_count() if self.options.n_jobs == -1 else self.options.n_jobs
-        return affordable_plan(self.plan, costs, self.options.budget_seconds, n_cores)
+        return affordable_plan(self.plan, costs, self.options.budget_seconds, n_processes(self.options.n_jobs))
 
     def _units(self, plan: Plan, *, tuned: bool) -> list[Unit]:
         """The units of the tuned repeats of a plan, or of the others. Experiments take turns by the share that they have done."""
@@ -113,28 +110,20 @@ class Run:
         on_progress(done, total)
         if not missing:
             return
-        parallel = Parallel(
-            n_jobs=self.options.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs", max_nbytes=None
-        )
-        with _ignore_sigint_in_children():
-            results = parallel(self._tasks(missing, deadline))  # starts the processes
-        try:
+        results = results_of(self._tasks(missing, deadline), n_processes(self.options.n_jobs))
+        with closing(results):
             for record in itertools.chain.from_iterable(results):
                 self.store.add(record)
                 done += 1
                 on_progress(min(done, total), total)
-        except KeyboardInterrupt:
-            with _ignore_sigint_in_children():  # a program that joblib starts to find them must not stop either
-                results.close()
-            raise
 
-    def _tasks(self, units: Iterable[Unit], deadline: float | None) -> Iterator[Any]:
+    def _tasks(self, units: Iterable[Unit], deadline: float | None) -> Iterator[Callable[[], list[Record]]]:
         for sequence in self._sequences(units):
             if deadline is not None and self._clock() > deadline:
                 return
             contenders = {unit.method: self._contenders[unit.method] for unit in sequence}
             first = sequence[0]
-            yield delayed(run_units)(sequence, contenders, self._work_of_repeat(first), self._learned_before(first))
+            yield partial(run_units, sequence, contenders, self._work_of_repeat(first), self._learned_before(first))
 
     def _sequences(self, units: Iterable[Unit]) -> list[list[Unit]]:
         """Units that must run one after the other: a method, then those that follow it on the same repeat."""
@@ -161,19 +150,6 @@ class Run:
             self._unit(name, r, m) for name, share in self.plan.items() for r in range(share.n_repeats) for m in self._methods(name)
         ]
         return sum(self.store.find(unit) is not None for unit in units), len(units)
-
-
-@contextmanager
-def _ignore_sigint_in_children() -> Iterator[None]:
-    """Processes that start in this context ignore Ctrl-C. This process does not: it ends them, so they print no tracebacks."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set signal handlers
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
 
 
 def settings_digest(contender: Contender, seed: int, paper: Paper) -> str:

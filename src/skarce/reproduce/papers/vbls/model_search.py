@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skarce._atomic import become, unfitted_twin
 from skarce._typing import Floats
 
 TINY = 1e-300  # keeps square roots of variances away from zero
@@ -26,16 +27,17 @@ class ModelSearch(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> ModelSearch:
         """Try all 2^n_searched subsets."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        twin = unfitted_twin(self)
+        X, y = validate_data(twin, X, y, dtype=np.float64, y_numeric=True)
         phi, t = X - X.mean(axis=0), y - y.mean()
         inverse = np.linalg.pinv(phi.T @ phi)
         strengths = np.abs(inverse @ (phi.T @ t)) / np.sqrt(np.maximum(inverse.diagonal(), TINY))
         searched = np.sort(np.argsort(-strengths)[: self.n_searched])
-        self.active_ = searched[list(best_subset(phi[:, searched], t))]
-        some = phi[:, self.active_]
-        self.coef_ = np.linalg.lstsq(some, t, rcond=None)[0]
-        self.intercept_ = float(y.mean() - X.mean(axis=0)[self.active_] @ self.coef_)
-        return self
+        twin.active_ = searched[list(best_subset(phi[:, searched], t))]
+        some = phi[:, twin.active_]
+        twin.coef_ = np.linalg.lstsq(some, t, rcond=None)[0]
+        twin.intercept_ = float(y.mean() - X.mean(axis=0)[twin.active_] @ twin.coef_)
+        return become(self, twin)
 
     def predict(self, X: Any) -> Floats:
         """The predicted mean."""

@@ -28,11 +28,11 @@ def contenders(quick: bool) -> tuple[Contender, ...]:
     widths, costs = (WIDTHS[::2], COSTS[::2]) if quick else (WIDTHS, COSTS)
     width_and_cost = tuple((width, cost) for width in widths for cost in costs)
     fast, original = on_kernels(RelevanceVectorClassifier), on_kernels(RelevanceVectorClassifier, solver="em")
-    factorized = on_kernels(VBLSClassifier, factorized=True)
+    factorized = on_kernels(VBLSClassifier, centers="auto", factorized=True)
     return (
         Contender("rvm", "relevance vector machine", original, widths),
         Contender("frvm", "fast relevance vector machine", fast, widths, printed_as="fast RVM"),
-        Contender("vbls-rvm", "variational, on kernels", on_kernels(VBLSClassifier), widths),
+        Contender("vbls-rvm", "variational, on kernels", on_kernels(VBLSClassifier, centers="auto"), widths),
         Contender("vbls-fake", "the paper's form", factorized, widths, printed_as="factorized VBLS-RVM"),
         Contender("svm", "support vector machine", _svm, width_and_cost),
         Contender("logistic", "logistic regression", _logistic, costs, printed_as="logistic"),

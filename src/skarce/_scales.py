@@ -1,0 +1,133 @@
+"""The range of magnitudes in which all methods compute the same model in any units, and the checks of it.
+
+Squares of columns enter sums over the rows, and products of two such sums enter criteria: the fourth power of a magnitude, times
+the sample weights, must neither overflow nor underflow. A precision of a weight is a squared column divided by a squared target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats, Indices
+
+SMALLEST, LARGEST = 1e-60, 1e60  # the largest absolute value of a column or target is in this range, or zero
+NEGLIGIBLE = 1e-75  # a kernel whose root mean square is smaller is zero, next to others in range
+SINGLE_SMALLEST, SINGLE_LARGEST = 1e-15, 1e15  # inputs in single precision that are out of this range are computed in double
+LEAST_WEIGHT, MOST_WEIGHT = 1e-15, 1e15  # the largest sample weight is in this range
+NEGLIGIBLE_WEIGHT = 1e-30  # a sample weight below this share of the largest is zero: it is far below the rounding of all sums
+SMALLEST_PARAMETER, LARGEST_PARAMETER = 1e-150, 1e150  # of parameters such as ridges, next to squared columns in range
+RANGE = f"{SMALLEST:g} to {LARGEST:g}"
+CANDIDATES_IN_RANGE = (
+    f"candidates must be finite and in the range {RANGE}. Scale the inputs, for instance with StandardScaler, or choose other "
+    "parameters of the basis."
+)
+
+
+def largest_of(values: Any) -> Floats:
+    """Return the largest absolute value of each column (of an array with one dimension: of all values). NaN stays NaN."""
+    return np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64, copy=False)
+
+
+def checked_scales(X: Any, *, is_first: bool = True, name: str = "X") -> Any:
+    """Return X, in double precision if its squares are too large or too small for single precision.
+
+    Raise a ValueError if a column of X is out of range. Later batches of a stream (`is_first=False`) may be small, but not large.
+    """
+    if not len(X) or _are_ordinary(X):
+        return X
+    largest = largest_of(X)
+    _check(largest, f"column {{}} of {name}", "Scale the inputs: multiply the column by {}, or use StandardScaler.", is_first)
+    is_extreme = X.dtype == np.float32 and ((largest > SINGLE_LARGEST) | ((largest > 0.0) & (largest < SINGLE_SMALLEST))).any()
+    return X.astype(np.float64) if is_extreme else X
+
+
+def _are_ordinary(X: Floats) -> bool:
+    """Tell whether all columns are surely in range, by their sums of squares, which take a tenth of the time of their extremes."""
+    least, most = (SINGLE_SMALLEST, SINGLE_LARGEST) if X.dtype == np.float32 else (SMALLEST, LARGEST)
+    squares = np.einsum("ij,ij->j", X, X)
+    return bool((squares >= len(X) * least**2).all() and (squares <= most**2).all())
+
+
+def check_targets(targets: Floats, *, is_first: bool = True) -> None:
+    """Raise a ValueError if a target, which is a column of `targets`, is out of range."""
+    if len(targets):
+        _check(largest_of(targets), "y" if targets.shape[1] == 1 else "column {} of y", "Multiply y by {}.", is_first)
+
+
+def check_block(values: Floats) -> None:
+    """Raise a ValueError if candidates at some training rows are not finite or too large. They may be small: other rows may not."""
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # NaN if a value is NaN
+    if not largest <= LARGEST:
+        raise ValueError(f"a candidate has a value of {largest:.3g} at a training row, but {CANDIDATES_IN_RANGE}")
+
+
+def check_squares(squares: Floats, total: float, largest: Callable[[Indices], Floats], *, have_own_units: bool) -> None:
+    """Raise a ValueError if candidates are out of range or not finite. `squares` are diag(Phi'W Phi), and `total` is the sum of W.
+
+    `largest` returns the largest absolute value of each of some candidates. It is called only if their squares are so small that
+    they may have underflowed. Candidates that have their own units must all be in range. Kernels share their units: the largest
+    one must be in range, and others may be much smaller, because kernels are small far from their centers.
+    """
+    if not len(squares) or not total > 0.0:
+        return
+    if not np.isfinite(squares).all():
+        wrong = int(np.flatnonzero(~np.isfinite(squares))[0])
+        raise ValueError(f"the squares of candidate {wrong} overflow, but {CANDIDATES_IN_RANGE}")
+    name, remedy = "candidate {}", "Scale the inputs, for instance with StandardScaler, or choose other parameters of the basis."
+    _check(np.sqrt(np.where(squares > LARGEST, squares / total, 0.0)), name, remedy)
+    small = np.flatnonzero(squares < SMALLEST**2 * total)
+    if len(small) == len(squares) or (have_own_units and len(small)):
+        sizes = np.zeros(len(squares))
+        sizes[small] = largest(small)
+        _check(sizes if have_own_units else np.full(1, sizes.max()), name, remedy)
+
+
+def negligible(total: float) -> float:
+    """Return the sum of squares below which a candidate is zero, if `total` is the sum of the weights."""
+    return NEGLIGIBLE**2 * total
+
+
+def checked_counts(weights: Floats, *, is_all: bool = True) -> Floats:
+    """Return sample weights with negligible ones set to zero. Raise a ValueError if the largest is out of range.
+
+    Those of a block of rows (`is_all=False`) may all be small or zero, because other blocks may have larger ones.
+    """
+    top = float(weights.max(initial=0.0)) if is_all else max(float(weights.max(initial=0.0)), LEAST_WEIGHT)
+    if top == 0.0:
+        raise ValueError("sample_weight must not be zero for every row.")
+    if not LEAST_WEIGHT <= top <= MOST_WEIGHT:
+        raise ValueError(
+            f"the largest sample weight is {top:.3g}, but weights are counts, and the largest must be in the range "
+            f"{LEAST_WEIGHT:g} to {MOST_WEIGHT:g}. Multiply sample_weight by {_factor(top)}."
+        )
+    tiny = (weights > 0.0) & (weights < NEGLIGIBLE_WEIGHT * top)
+    return np.where(tiny, 0.0, weights) if tiny.any() else weights
+
+
+def check_parameter(name: str, given: Any, in_data_units: float) -> float:
+    """Return a parameter in the units of the scaled data. Raise a ValueError if it is so far off that products would overflow."""
+    if in_data_units != 0.0 and not SMALLEST_PARAMETER <= in_data_units <= LARGEST_PARAMETER:
+        raise ValueError(
+            f"{name}={float(given):g} is {in_data_units:.3g} if the target has a variance of about 1, but it must be in the range "
+            f"{SMALLEST_PARAMETER:g} to {LARGEST_PARAMETER:g}. Choose a value near the scale of the data."
+        )
+    return in_data_units
+
+
+def _check(largest: Floats, name: str, remedy: str, both: bool = True) -> None:
+    wrong = (largest > LARGEST) | ((largest > 0.0) & (largest < SMALLEST) & both)
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        size = float(largest[place])
+        raise ValueError(
+            f"{name.format(place)} has a largest absolute value of {size:.3g}, but it must be 0 or in the range {RANGE}. "
+            f"{remedy.format(_factor(size))}"
+        )
+
+
+def _factor(size: float) -> str:
+    """Return the power of ten that brings a size near one, in words that Python understands."""
+    return f"1e{-round(float(np.log10(size)))}"

@@ -1,0 +1,94 @@
+"""Signals: whatever stops a command, it ends with its exit code and one line, and leaves no process and no draft behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.cli.real_process import PATIENCE, assert_one_line_of, command, in_session, needs_posix, needs_proc, wait_until
+
+pytestmark = [needs_posix, needs_proc]
+
+
+def started(arguments):
+    """A process in a session of its own that does not ignore Ctrl-C, even if pytest does."""
+    return subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def end_all(process):
+    for left in in_session(process.pid):
+        os.kill(left, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_leaves_no_process_behind(tmp_path, number):
+    out = tmp_path / "out"
+    process = started(command("reproduce", "fgcv", "--only", "friedman2", "--jobs", "2", "--out", out))
+    try:
+        records = out / "records.jsonl"
+        wait_until(lambda: records.exists() and records.read_bytes().count(b"\n") >= 1, "a result")
+        assert len(in_session(process.pid)) > 2
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=PATIENCE)
+        wait_until(lambda: not in_session(process.pid), "all processes to end")
+    finally:
+        end_all(process)
+    if number == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        return
+    assert process.returncode == 128 + number
+    assert_one_line_of(stderr, "results are in", "The same command continues")
+    assert sorted(path.name for path in out.iterdir()) == ["records.jsonl", "results.json", "tables.md"]
+
+
+SEARCH = """
+    import numpy as np
+    from skarce import CriterionSearch, KernelBasis, RelevanceVectorRegressor
+
+    if __name__ == "__main__":
+        rng = np.random.default_rng(0)
+        X = rng.uniform(size=(1500, 3))
+        widths = {"basis__gamma": list(np.geomspace(1.0, 3.0, 200))}
+        search = CriterionSearch(RelevanceVectorRegressor(KernelBasis()), widths, n_jobs=2, verbose=1)
+        search.fit(X, rng.normal(size=1500))
+"""
+
+
+def test_the_processes_of_a_search_end_with_it(tmp_path):
+    script = tmp_path / "search.py"
+    script.write_text(textwrap.dedent(SEARCH))
+    process = started([sys.executable, str(script)])
+    try:
+        wait_until(lambda: len(in_session(process.pid)) > 3, "processes to start")
+        process.stderr.readline()  # the first candidate is done
+        process.kill()
+        wait_until(lambda: not in_session(process.pid), "all processes to end")
+    finally:
+        end_all(process)
+
+
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "Interrupted"), (signal.SIGTERM, "Terminated")])
+def test_a_fit_that_is_stopped_is_one_line(tmp_path, number, word):
+    os.mkfifo(tmp_path / "pipe.csv")
+    process = started(command("fit", tmp_path / "pipe.csv", "--target", "y", "--out", tmp_path / "m.skops"))
+    try:
+        with (tmp_path / "pipe.csv").open("wb") as pipe:  # opens when the command reads
+            pipe.write(b"x,y\n")
+            pipe.flush()
+            process.send_signal(number)
+            _, stderr = process.communicate(timeout=PATIENCE)
+    finally:
+        end_all(process)
+    assert process.returncode == 128 + number
+    assert_one_line_of(stderr, word, "no file was written")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe.csv"]
