@@ -47,6 +47,9 @@ class Fault:
         return f"{self.kind} in {self.place}" + (f": {self.detail}" if self.detail else "")
 
 
+NOT_RUNNABLE = Fault("not runnable", "the case itself")  # no fault: the lines before the attack do not work together
+
+
 def fault_of_exception(error: BaseException) -> Fault | None:
     """The fault that an exception is, or None if it is a clear message for the user."""
     frames = traceback.extract_tb(error.__traceback__)

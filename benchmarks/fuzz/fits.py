@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from benchmarks.fuzz import oracles
 from benchmarks.fuzz.calls import Call, all_calls
-from benchmarks.fuzz.faults import Fault, fault_of_exception
+from benchmarks.fuzz.faults import NOT_RUNNABLE, Fault, fault_of_exception
 from benchmarks.fuzz.fingerprint import changed, fingerprints
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.parameters import BASES, ESTIMATORS, TRANSFORMERS, default_of, draw_parameters
@@ -56,7 +56,7 @@ class FitCase:
         """Run the fit and the calls, and return all faults."""
         names = namespace(self.snippet())
         if run_lines("\n".join(self.problem.lines()), names).error is not None:
-            return []
+            return [NOT_RUNNABLE]
         made = run_lines(self.setup()[-1], names)
         if made.error is not None:
             return [fault for fault in (fault_of_exception(made.error),) if fault]
@@ -151,6 +151,8 @@ class _Attack:
             moved = [] if call.kind == "stream" else changed(before, fingerprints(self._model))
             if moved:
                 yield Fault("a failed call changes the model", ", ".join(moved), call.source[:100])
+        if not seen.keeps_numpy and "interrupted" not in call.source:  # Python can be interrupted inside any `with` statement
+            yield self._fault("NumPy warns of other errors than before", call.source[:100])
         if seen.output and not self._is_loud():
             yield self._fault("output of a quiet fit", seen.output[:200])
         return seen

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from benchmarks.fuzz.commands import judged, judged_prediction, little_memory, no_code_is_run
-from benchmarks.fuzz.faults import Fault
+from benchmarks.fuzz.faults import NOT_RUNNABLE, Fault
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.problems import pick
 from benchmarks.fuzz.table_twists import FRAME
@@ -135,7 +135,7 @@ class ModelCase:
         with tempfile.TemporaryDirectory(prefix="fuzz") as folder, chdir(folder):
             names = namespace(self.snippet())
             if run_lines("\n".join(self.setup()), names).error is not None:
-                return []
+                return [NOT_RUNNABLE]
             found: list[Fault] = []
             name = f"skarce {self.command.split(chr(39))[1]}"
             with no_code_is_run(found), little_memory(found, name):

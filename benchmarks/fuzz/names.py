@@ -25,7 +25,7 @@ IMPORTS = {
     "RowBlocks": "from skarce.designs import RowBlocks",
     "os": "import os",
     "gzip": "import gzip",
-    "threading": "import threading",
+    "Thread": "from threading import Thread",
     "Path": "from pathlib import Path",
     "interrupted": "from benchmarks.fuzz.interrupts import interrupted",
     "command": "from benchmarks.fuzz.commands import command",

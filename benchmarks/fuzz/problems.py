@@ -21,6 +21,7 @@ BASES = {
     "counts": ("y = rng.poisson(np.exp(0.5 * X[:, 0]))",),
 }
 
+LONG_TEXTS = "y = np.array(['a', 'b', 'c'])[np.arange(len(X)) % 3] + 'x' * 2000"
 STRUCTURE = (
     "X[:, 0] = 1.0",
     "X[:, -1] = X[:, 0]",
@@ -54,6 +55,7 @@ TARGETS = {
         "y = y[:, None]",
         "y = np.round(y)",
         "y = y > 0",
+        LONG_TEXTS,
     ),
     "classes": (
         "y = rng.integers(2, size=len(X))",
@@ -146,7 +148,6 @@ REFUSED = (
     "y = None",
     "X = None",
     "X = scipy.sparse.csr_matrix(X)",
-    "y = np.array(['a', 'b', 'c'])[np.arange(len(X)) % 3] + 'x' * 2000",
     "X = X.astype(object); X[0, 0] = None",
     "X = X.astype(object); X[0, 0] = {}",
     "y = scipy.sparse.csr_matrix(np.asarray(y, dtype=float)[:, None])",
@@ -170,7 +171,7 @@ class Problem:
 
     def must_be_refused(self, names: str = "Xyw") -> bool:
         """Whether X, y or w, or those of them that are named, are bad."""
-        return any(twist in REFUSED or twist in BAD_WEIGHTS for twist in self.twists if twist[0] in names)
+        return any(twist in (*REFUSED, *BAD_WEIGHTS, LONG_TEXTS) for twist in self.twists if twist[0] in names)
 
     def lines(self) -> list[str]:
         """The source code that makes X, y and, if there are weights, w."""

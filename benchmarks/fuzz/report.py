@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from benchmarks.fuzz.faults import Fault
+from benchmarks.fuzz.faults import NOT_RUNNABLE, Fault
 from benchmarks.fuzz.shrink import shrink
 from benchmarks.fuzz.workers import NO_END, Pool
 
@@ -53,9 +53,13 @@ class Findings:
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     n_cases: Counter[str] = field(default_factory=Counter)
     n_faulty: Counter[str] = field(default_factory=Counter)
+    n_not_runnable: Counter[str] = field(default_factory=Counter)
 
     def add(self, part: str, case: Any, faults: list[Fault]) -> None:
         self.n_cases[part] += 1
+        if NOT_RUNNABLE in faults:
+            self.n_not_runnable[part] += 1
+            return
         self.n_faulty[part] += bool(faults)
         for fault in {fault.signature: fault for fault in faults}.values():
             self.groups.setdefault(fault.signature, Group(fault)).add(case)
@@ -72,9 +76,9 @@ class Findings:
 
     def table(self) -> Table:
         table = Table(title="Faults")
-        for name in ("part", "cases", "with faults", "kinds of faults"):
+        for name in ("part", "cases", "not runnable", "with faults", "kinds of faults"):
             table.add_column(name, justify="left" if name == "part" else "right")
         for part, n_cases in self.n_cases.items():
             kinds = sum(group.cases[0].part == part for group in self.groups.values())
-            table.add_row(part, str(n_cases), str(self.n_faulty[part]), str(kinds))
+            table.add_row(part, str(n_cases), str(self.n_not_runnable[part]), str(self.n_faulty[part]), str(kinds))
         return table

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from benchmarks.fuzz.commands import judged, judged_prediction, judged_table, little_memory
-from benchmarks.fuzz.faults import Fault
+from benchmarks.fuzz.faults import NOT_RUNNABLE, Fault
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.problems import pick
 from benchmarks.fuzz.table_twists import (
@@ -87,7 +87,7 @@ class TableCase:
         with tempfile.TemporaryDirectory(prefix="fuzz", ignore_cleanup_errors=True) as folder, chdir(folder):
             names = namespace(self.snippet())
             if run_lines("\n".join(self.setup()), names).error is not None:
-                return []
+                return [NOT_RUNNABLE]
             found: list[Fault] = []
             with little_memory(found, self.title):
                 seen = run_lines(self.last_line(), names)
@@ -102,7 +102,7 @@ class TableCase:
             yield from judged_prediction(Path(self.name), Path("predictions.csv"))
         if code == 0 and self.command in ("fit", "predict", "compare"):
             yield from judged_table(Path(self.name), self.command)
-        if code and self.command == "fit" and Path("model.skops").exists():
+        if code and self.command == "fit" and not self.stream and Path("model.skops").exists():
             yield Fault("a failed command writes its file", self.title)
 
     def simpler(self) -> Iterator[TableCase]:

@@ -13,6 +13,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from benchmarks.fuzz.faults import CASE_FILE, Fault, fault_of_warning
 
 
@@ -24,13 +26,14 @@ class Seen:
     faults: list[Fault] = field(default_factory=list)
     output: str = ""
     seconds: float = 0.0
+    keeps_numpy: bool = True  # whether NumPy warns of the same errors as before
 
 
-def run_lines(source: str, names: dict[str, Any], *, with_output: bool = True) -> Seen:
+def run_lines(source: str, names: dict[str, Any]) -> Seen:
     """Run source code in these names. All exceptions end up in the result."""
     seen = Seen()
     code = compile(source, CASE_FILE, "exec")
-    with _watched_warnings(seen), _captured(seen) if with_output else _nothing():
+    with _watched_warnings(seen), _captured(seen), np.errstate(all="warn"):
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             exec(code, names)
@@ -38,6 +41,7 @@ def run_lines(source: str, names: dict[str, Any], *, with_output: bool = True) -
             seen.error = error
         # Of the two clocks, the wall runs on while other processes have the core, and the CPU counts every thread.
         seen.seconds = min(time.perf_counter() - wall, time.process_time() - cpu)
+        seen.keeps_numpy = set(np.geterr().values()) == {"warn"}
     return seen
 
 
@@ -79,8 +83,3 @@ def _captured(seen: Seen) -> Iterator[None]:
 def _stream(number: int) -> Any:
     """A text stream on a file descriptor, as Python has at its start. That of a test runner would keep its own file."""
     return open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

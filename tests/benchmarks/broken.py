@@ -56,6 +56,12 @@ class RaisesWithLongMessage(RelevanceVectorRegressor):
         raise ValueError("long " * 1000)
 
 
+class SilencesNumpy(RelevanceVectorRegressor):
+    def _keep(self, posteriors, design):
+        np.seterr(all="ignore")
+        super()._keep(posteriors, design)
+
+
 class Prints(RelevanceVectorRegressor):
     def _keep(self, posteriors, design):
         os.write(1, b" ** On entry to DLASCLS parameter number 4 had an illegal value")

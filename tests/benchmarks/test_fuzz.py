@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz import problems
+from benchmarks.fuzz.faults import NOT_RUNNABLE
 from benchmarks.fuzz.fits import FitCase
 from benchmarks.fuzz.names import import_lines, namespace
 from benchmarks.fuzz.parameters import BASES, ESTIMATORS, parameters_of, values_of
@@ -33,7 +34,8 @@ def test_no_fault_in_a_short_run():
     with Pool(run_case, 1, SECONDS) as pool:
         results = list(pool.run(fuzz.cases(given)))
     assert len(results) == N_FITS + 2 * N_FILES
-    found = [f"{fault}\n{case.snippet()}" for case, faults in results for fault in faults]
+    assert sum(NOT_RUNNABLE in faults for _, faults in results) < 0.1 * len(results)
+    found = [f"{fault}\n{case.snippet()}" for case, faults in results for fault in faults if fault != NOT_RUNNABLE]
     assert not found, f"{len(found)} faults; python -m benchmarks.fuzz makes them shorter.\n\n" + "\n\n".join(found)
 
 
@@ -112,6 +114,7 @@ def test_an_estimator_without_faults_passes():
         ("RaisesFromNumpy", "unchecked ValueError", ()),
         ("RaisesWithoutMessage", "ValueError without a message", ()),
         ("RaisesWithLongMessage", "ValueError with a long message", ()),
+        ("SilencesNumpy", "NumPy warns of other errors than before", ()),
         ("Prints", "output of a quiet fit", ()),
         ("IgnoresMaxIter", "max_iter exceeded", ()),
         ("IgnoresMaxActive", "max_active exceeded", ()),
