@@ -357,8 +357,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
         if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(CANDIDATES.smallest)):
             raise ValueError(
-                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {CANDIDATES}. "
-                'Use gamma="scale", or a larger gamma or coef0.'
+                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range "
+                f'{CANDIDATES}. Use gamma="scale", or a larger gamma or coef0.'
             )
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
