@@ -122,7 +122,8 @@ class _Attack:
         seen = yield from self._step(Call(f"model.fit({self._case.fit_arguments})"))
         if seen.error is not None:
             return
-        if self._case.problem.must_be_refused and not self._case.has_transformer:
+        used = "X" if self._case.estimator in BASES else "Xyw"  # a basis may do without targets
+        if self._case.problem.must_be_refused(used) and not self._case.has_transformer:
             yield self._fault("bad data accepted", "; ".join(self._case.problem.twists)[:200])
             return
         found = [*self._wrong(oracles.check_fit(self._model, seen.seconds)), *self._signal_missed()]

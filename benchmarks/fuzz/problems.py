@@ -168,9 +168,9 @@ class Problem:
     def has_weights(self) -> bool:
         return any(twist.startswith("w =") for twist in self.twists)
 
-    @property
-    def must_be_refused(self) -> bool:
-        return any(twist in REFUSED or twist in BAD_WEIGHTS for twist in self.twists)
+    def must_be_refused(self, names: str = "Xyw") -> bool:
+        """Whether X, y or w, or those of them that are named, are bad."""
+        return any(twist in REFUSED or twist in BAD_WEIGHTS for twist in self.twists if twist[0] in names)
 
     def lines(self) -> list[str]:
         """The source code that makes X, y and, if there are weights, w."""

@@ -22,14 +22,13 @@ class HasNaN(RelevanceVectorRegressor):
 
 
 class PredictsNaN(RelevanceVectorRegressor):
-    def _mean(self, X):
-        return super()._mean(X) * np.nan
+    def predict(self, X, return_std=False, std="plain"):
+        return np.full(len(X), np.nan)
 
 
 class PredictsInfiniteStd(RelevanceVectorRegressor):
-    def _mean_and_std(self, X, augment):
-        mean, std = super()._mean_and_std(X, augment)
-        return mean, std + np.inf
+    def predict(self, X, return_std=False, std="plain"):
+        return (np.zeros(len(X)), np.full(len(X), np.inf)) if return_std else super().predict(X)
 
 
 class DividesByZero(RelevanceVectorRegressor):
@@ -101,13 +100,13 @@ class AcceptsNaN(RelevanceVectorRegressor):
 
 
 class FindsNothing(RelevanceVectorRegressor):
-    def _mean(self, X):
-        return 0.0 * super()._mean(X)
+    def predict(self, X, return_std=False, std="plain"):
+        return np.zeros(len(X))
 
 
 class DependsOnUnits(RelevanceVectorRegressor):
-    def _mean(self, X):
-        return super()._mean(X) + 1.0
+    def predict(self, X, return_std=False, std="plain"):
+        return super().predict(X) + 0.1
 
 
 class DependsOnChance(RelevanceVectorRegressor):

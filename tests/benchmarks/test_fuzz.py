@@ -105,7 +105,7 @@ def test_an_estimator_without_faults_passes():
     [
         ("WarnsByNumpy", "RuntimeWarning", ()),
         ("HasNaN", "coef_ is not finite", ()),
-        ("PredictsNaN", "prediction is not finite", ("predict, training rows",)),
+        ("PredictsNaN", "prediction is not finite", ("predict, zeros",)),
         ("PredictsInfiniteStd", "std is not finite", ("std, training rows",)),
         ("DividesByZero", "ZeroDivisionError", ()),
         ("RaisesFromLinearAlgebra", "LinAlgError", ()),

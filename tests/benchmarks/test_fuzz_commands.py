@@ -1,6 +1,7 @@
 """What the fuzz harness says about commands, tables and model files, and its report."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -82,10 +83,17 @@ def test_much_memory_is_seen(monkeypatch):
     assert kinds(found) == {"much memory"}
 
 
-def test_a_damaged_model_that_gives_a_traceback_is_seen(monkeypatch):
+def test_a_command_that_ends_in_a_traceback_is_seen(monkeypatch):
     case = ModelCase("regression", "frvm", edits=("data = data[:100]",))
     assert case.run() == []
-    monkeypatch.setattr("skarce.cli.explaining.load", {}.__getitem__)
+
+    def entry():
+        if sys.argv[1] == "explain":
+            raise KeyError("model")
+        sound()
+
+    sound = commands.main
+    monkeypatch.setattr(commands, "main", entry)
     assert kinds(case.run()) == {"KeyError reaches the user"}
 
 
