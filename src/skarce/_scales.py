@@ -1,27 +1,40 @@
-"""The range of magnitudes in which all methods compute the same model in any units, and the checks of it.
+"""The ranges of magnitudes in which all methods compute the same model in any units, and the checks of them.
 
-Squares of columns enter sums over the rows, and products of two such sums enter criteria: the fourth power of a magnitude, times
-the sample weights, must neither overflow nor underflow. A precision of a weight is a squared column divided by a squared target.
+Sums over the rows have squares of targets and of distances between inputs. Squares of candidates enter such sums too, and products
+of two sums enter criteria: the fourth power of their magnitude, times the sample weights, must neither overflow nor underflow. The
+precision of a weight is a squared candidate divided by a squared target.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
 
-SMALLEST, LARGEST = 1e-60, 1e60  # the largest absolute value of a column or target is in this range, or zero
+
+class Range(NamedTuple):
+    """The largest absolute value of a column is at least `smallest` and at most `largest`, or it is zero."""
+
+    smallest: float
+    largest: float
+
+    def __str__(self) -> str:
+        return f"{self.smallest:g} to {self.largest:g}"
+
+
+SQUARED = Range(1e-151, 1e151)  # of targets, and of inputs of kernels: their squares are sums of a million numbers at least
+CANDIDATES = Range(1e-60, 1e60)  # of inputs and outputs of transformers that are candidates, and of kernels
+RATIO = Range(1e-152, 1e152)  # of candidates to a target: its square is a precision
 NEGLIGIBLE = 1e-75  # a kernel whose root mean square is smaller is zero, next to others in range
 SINGLE_SMALLEST, SINGLE_LARGEST = 1e-15, 1e15  # inputs in single precision that are out of this range are computed in double
 LEAST_WEIGHT, MOST_WEIGHT = 1e-15, 1e15  # the largest sample weight is in this range
 NEGLIGIBLE_WEIGHT = 1e-30  # a sample weight below this share of the largest is zero: it is far below the rounding of all sums
 SMALLEST_PARAMETER, LARGEST_PARAMETER = 1e-150, 1e150  # of parameters such as ridges, next to squared columns in range
-RANGE = f"{SMALLEST:g} to {LARGEST:g}"
 CANDIDATES_IN_RANGE = (
-    f"candidates must be finite and in the range {RANGE}. Scale the inputs, for instance with StandardScaler, or choose other "
+    f"candidates must be finite and in the range {CANDIDATES}. Scale the inputs, for instance with StandardScaler, or choose other "
     "parameters of the basis."
 )
 
@@ -31,22 +44,24 @@ def largest_of(values: Any) -> Floats:
     return np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64, copy=False)
 
 
-def checked_scales(X: Any, *, is_first: bool = True, name: str = "X") -> Any:
+def checked_scales(X: Any, limits: Range = SQUARED, *, is_first: bool = True, name: str = "X") -> Any:
     """Return X, in double precision if its squares are too large or too small for single precision.
 
-    Raise a ValueError if a column of X is out of range. Later batches of a stream (`is_first=False`) may be small, but not large.
+    Raise a ValueError if a column of X is out of the range `limits`. Later batches of a stream (`is_first=False`) may be small, but
+    not large.
     """
-    if not len(X) or _are_ordinary(X):
+    if not len(X) or _are_ordinary(X, limits):
         return X
     largest = largest_of(X)
-    _check(largest, f"column {{}} of {name}", "Scale the inputs: multiply the column by {}, or use StandardScaler.", is_first)
+    remedy = "Scale the inputs: multiply the column by {}, or use StandardScaler."
+    _check(largest, limits, f"column {{}} of {name}", remedy, is_first)
     is_extreme = X.dtype == np.float32 and ((largest > SINGLE_LARGEST) | ((largest > 0.0) & (largest < SINGLE_SMALLEST))).any()
     return X.astype(np.float64) if is_extreme else X
 
 
-def _are_ordinary(X: Floats) -> bool:
+def _are_ordinary(X: Floats, limits: Range) -> bool:
     """Tell whether all columns are surely in range, by their sums of squares, which take a tenth of the time of their extremes."""
-    least, most = (SINGLE_SMALLEST, SINGLE_LARGEST) if X.dtype == np.float32 else (SMALLEST, LARGEST)
+    least, most = (SINGLE_SMALLEST, SINGLE_LARGEST) if X.dtype == np.float32 else limits
     squares = np.einsum("ij,ij->j", X, X)
     return bool((squares >= len(X) * least**2).all() and (squares <= most**2).all())
 
@@ -54,13 +69,14 @@ def _are_ordinary(X: Floats) -> bool:
 def check_targets(targets: Floats, *, is_first: bool = True) -> None:
     """Raise a ValueError if a target, which is a column of `targets`, is out of range."""
     if len(targets):
-        _check(largest_of(targets), "y" if targets.shape[1] == 1 else "column {} of y", "Multiply y by {}.", is_first)
+        name = "y" if targets.shape[1] == 1 else "column {} of y"
+        _check(largest_of(targets), SQUARED, name, "Multiply y by {}.", is_first)
 
 
 def check_block(values: Floats) -> None:
     """Raise a ValueError if candidates at some training rows are not finite or too large. They may be small: other rows may not."""
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # NaN if a value is NaN
-    if not largest <= LARGEST:
+    if not largest <= CANDIDATES.largest:
         raise ValueError(f"a candidate has a value of {largest:.3g} at a training row, but {CANDIDATES_IN_RANGE}")
 
 
@@ -77,12 +93,21 @@ def check_squares(squares: Floats, total: float, largest: Callable[[Indices], Fl
         wrong = int(np.flatnonzero(~np.isfinite(squares))[0])
         raise ValueError(f"the squares of candidate {wrong} overflow, but {CANDIDATES_IN_RANGE}")
     name, remedy = "candidate {}", "Scale the inputs, for instance with StandardScaler, or choose other parameters of the basis."
-    _check(np.sqrt(np.where(squares > LARGEST, squares / total, 0.0)), name, remedy)
-    small = np.flatnonzero(squares < SMALLEST**2 * total)
+    _check(np.sqrt(np.where(squares > CANDIDATES.largest, squares / total, 0.0)), CANDIDATES, name, remedy)
+    small = np.flatnonzero(squares < CANDIDATES.smallest**2 * total)
     if len(small) == len(squares) or (have_own_units and len(small)):
         sizes = np.zeros(len(squares))
         sizes[small] = largest(small)
-        _check(sizes if have_own_units else np.full(1, sizes.max()), name, remedy)
+        _check(sizes if have_own_units else np.full(1, sizes.max()), CANDIDATES, name, remedy)
+
+
+def check_ratio(candidates: float, target: float) -> None:
+    """Raise a ValueError if the precisions of weights would overflow. Both are root mean squares, and a target of zero fits all."""
+    if target > 0.0 and candidates > 0.0 and not RATIO.smallest <= candidates / target <= RATIO.largest:
+        raise ValueError(
+            f"the largest candidate is of size {candidates:.3g} and the target of size {target:.3g}, but their ratio must be in "
+            f"the range {RATIO}. Scale the inputs, for instance with StandardScaler, or multiply y by {_factor(target)}."
+        )
 
 
 def negligible(total: float) -> float:
@@ -117,13 +142,13 @@ def check_parameter(name: str, given: Any, in_data_units: float) -> float:
     return in_data_units
 
 
-def _check(largest: Floats, name: str, remedy: str, both: bool = True) -> None:
-    wrong = (largest > LARGEST) | ((largest > 0.0) & (largest < SMALLEST) & both)
+def _check(largest: Floats, limits: Range, name: str, remedy: str, both: bool = True) -> None:
+    wrong = (largest > limits.largest) | ((largest > 0.0) & (largest < limits.smallest) & both)
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         size = float(largest[place])
         raise ValueError(
-            f"{name.format(place)} has a largest absolute value of {size:.3g}, but it must be 0 or in the range {RANGE}. "
+            f"{name.format(place)} has a largest absolute value of {size:.3g}, but it must be 0 or in the range {limits}. "
             f"{remedy.format(_factor(size))}"
         )
 

@@ -113,7 +113,7 @@ def test_weight_two_is_the_row_twice(rng, moments):
     np.testing.assert_allclose(weighted.predict(X, return_std=True), repeated.predict(X, return_std=True), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("factor", [1e7, 1e-7, 1e59, 1e-59])
+@pytest.mark.parametrize("factor", [1e7, 1e-7, 1e150, 1e-150])
 def test_units_of_the_target_do_not_matter(sinc, factor):
     X, y = sinc
     model, scaled = EvidenceRegressor().fit(X, y), EvidenceRegressor().fit(X, y * factor)

@@ -13,13 +13,14 @@ import skarce
 from skarce import EvidenceRegressor, JeffreysPriorRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
 
-EXPONENTS = (-300, -170, -155, -105, -62, -58, -20, 20, 57, 62, 105, 160, 300)
+EXPONENTS = (-300, -170, -155, -148, -105, -62, -58, -20, 20, 57, 62, 105, 148, 160, 300)
+SQUARED, CANDIDATE = 150, 60  # exponents of the two ranges
 REGRESSORS = [
     getattr(skarce, name) for name in skarce.__all__ if name.endswith("Regressor") and name != "RelevanceVectorPoissonRegressor"
 ]
 OTHERS = [skarce.RelevanceVectorClassifier, skarce.VBLSClassifier, skarce.RelevanceVectorPoissonRegressor]
 KERNELS = ("rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "sigmoid", "cosine")
-NAMES_ITS_SIZE = r"(has a largest absolute value of|has a value of) \d.*in the range 1e-60 to 1e\+60"
+NAMES_ITS_SIZE = r"(has a largest absolute value of|has a value of) \d.*in the range (1e-60 to 1e\+60|1e-151 to 1e\+151)"
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +72,9 @@ def test_regressors_in_any_units(kind, basis, data):
         model = scaled = kind(basis)
         if kind is JeffreysPriorRegressor and basis == "passthrough":  # its ridge has the units of phi'phi
             scaled = kind(basis, initial_ridge=float(np.clip(0.01 * 10.0 ** (2.0 * np.clip(exponent, -70, 70)), 1e-150, 1e150)))
-        is_out = not -60 < exponent < 60
-        assert is_refused(scaled, X * factor, y, expected) == is_out
-        assert is_refused(model, X, y * factor, expected * factor) == is_out
+        limit = CANDIDATE if basis == "passthrough" else SQUARED
+        assert is_refused(scaled, X * factor, y, expected) == (abs(exponent) > limit)
+        assert is_refused(model, X, y * factor, expected * factor) == (abs(exponent) > SQUARED)
 
 
 @pytest.mark.parametrize("basis", ["passthrough", "rbf"])
@@ -84,7 +85,8 @@ def test_classifiers_and_counts_in_any_units(kind, basis, data):
     targets = targets_for(model, y)
     expected = predicted(model, X, targets)
     for exponent in EXPONENTS:
-        assert is_refused(model, X * 10.0**exponent, targets, expected) == (not -60 < exponent < 60)
+        limit = CANDIDATE if basis == "passthrough" else SQUARED
+        assert is_refused(model, X * 10.0**exponent, targets, expected) == (abs(exponent) > limit)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -93,9 +95,9 @@ def test_kernels_in_any_units(kernel, data):
     model = RelevanceVectorRegressor(KernelBasis(kernel))
     expected = predicted(model, X, y)
     for exponent in EXPONENTS:
-        # The linear kernel has the units of the squared inputs, so its range is half as wide.
-        limit = 30 if kernel == "linear" else 60
-        assert is_refused(model, X * 10.0**exponent, y, expected) == (not -limit < exponent < limit)
+        # The linear kernel has the units of the squared inputs, so its range is half as wide as that of candidates.
+        limit = CANDIDATE / 2 if kernel == "linear" else SQUARED
+        assert is_refused(model, X * 10.0**exponent, y, expected) == (abs(exponent) > limit)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_learned_widths_in_any_units(basis, data):
     X, y = data
     model = EvidenceRegressor(basis)
     expected = predicted(model, X, y)
-    for power in (-190, 190):
+    for power in (-490, -190, 190, 490):
         np.testing.assert_allclose(predicted(model, X * 2.0**power, y), expected, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(predicted(model, X, y * 2.0**power) / 2.0**power, expected, rtol=1e-8, atol=1e-8)
     with pytest.raises(ValueError, match=NAMES_ITS_SIZE):
@@ -115,7 +117,7 @@ def test_learned_widths_in_any_units(basis, data):
 def test_powers_of_two_give_the_same_model_to_the_last_digits(data):
     X, y = data
     fitted = RelevanceVectorRegressor("passthrough").fit(X, y)
-    for power in (-190, 190):
+    for power in (-490, -190, 190, 490):
         other = RelevanceVectorRegressor("passthrough").fit(X, y * 2.0**power)
         np.testing.assert_allclose(other.coef_ / 2.0**power, fitted.coef_, rtol=1e-13)
         np.testing.assert_allclose(other.noise_variance_ / 4.0**power, fitted.noise_variance_, rtol=1e-13)
@@ -126,8 +128,8 @@ def test_one_column_out_of_range_is_named(data):
     X, y = data
     with pytest.raises(ValueError, match=r"column 1 of X has a largest absolute value of .*e-170.*multiply the column by 1e170"):
         RelevanceVectorRegressor("passthrough").fit(X * [1.0, 1e-170, 1.0], y)
-    with pytest.raises(ValueError, match=r"column 1 of y has a largest absolute value of .*e\+90, .*Multiply y by 1e-91"):
-        RelevanceVectorRegressor("passthrough").fit(X, np.column_stack([y, y * 1e90]))
+    with pytest.raises(ValueError, match=r"column 1 of y has a largest absolute value of .*e\+190, .*Multiply y by 1e-191"):
+        RelevanceVectorRegressor("passthrough").fit(X, np.column_stack([y, y * 1e190]))
 
 
 def test_inputs_that_are_zero_or_constant_are_in_range(data):

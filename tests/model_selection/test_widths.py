@@ -92,11 +92,11 @@ def test_weight_two_is_the_row_twice(two_inputs):
 def test_units_do_not_matter(two_inputs):
     X, y = two_inputs
     plain = learn_widths(X, y, tol=1e-6)
-    scaled = learn_widths(X * [1e58, 1e-3] + [0.0, 5.0], y * 1e58 + 1e58, tol=1e-6)
-    assert scaled.gamma[0] * 1e116 == pytest.approx(plain.gamma[0], rel=0.02)
+    scaled = learn_widths(X * [1e80, 1e-3] + [0.0, 5.0], y * 1e140 + 1e140, tol=1e-6)
+    assert scaled.gamma[0] * 1e160 == pytest.approx(plain.gamma[0], rel=0.02)
     assert scaled.gamma[1] * 1e-6 < 0.01 * plain.gamma[0]
-    assert scaled.noise_variance / 1e116 == pytest.approx(plain.noise_variance, rel=1e-3)
-    assert scaled.log_evidence == pytest.approx(plain.log_evidence - 79 * 58 * np.log(10), rel=1e-6)
+    assert scaled.noise_variance / 1e280 == pytest.approx(plain.noise_variance, rel=1e-3)
+    assert scaled.log_evidence == pytest.approx(plain.log_evidence - 79 * 140 * np.log(10), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
-from skarce._scales import RANGE, SMALLEST, checked_counts, checked_scales, largest_of
+from skarce._scales import CANDIDATES, checked_counts, checked_scales, largest_of
 from skarce._typing import Floats, Indices
 from skarce._validation import quietly_validated
 from skarce.basis import learners
@@ -355,10 +355,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             return
         norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
         largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
-        if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(SMALLEST)):
+        if norm > 0.0 and (largest == 0.0 or float(self.degree) * np.log10(largest) < np.log10(CANDIDATES.smallest)):
             raise ValueError(
-                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range {RANGE}. Use "
-                'gamma="scale", or a larger gamma or coef0.'
+                f"every polynomial kernel is at most {largest:.3g}**{self.degree:g}, but kernels must be in the range "
+                f'{CANDIDATES}. Use gamma="scale", or a larger gamma or coef0.'
             )
 
     def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skarce._scales import check_ratio
 from skarce._typing import Floats
 from skarce.basis import Evaluation
 from skarce.likelihoods import Likelihood, Observations
@@ -48,8 +49,12 @@ class Problem:
         """Scale a target that varies to about unit variance. The factor is a power of two, so this is exact."""
         raw = moments.target_energy + design.n_samples * design.target_means[output] ** 2
         varies = moments.n_samples > 0.0 and moments.target_energy > CONSTANT_TARGET * raw
-        scale = 1.0 / power_of_two_near(float(np.sqrt(moments.target_energy / moments.n_samples))) if varies else 1.0
-        return cls(design, output, likelihood, moments.scaled(scale) if varies else moments, scale)
+        if not varies:
+            return cls(design, output, likelihood, moments)
+        size = float(np.sqrt(moments.target_energy / moments.n_samples))
+        check_ratio(float(np.sqrt(moments.gram.diagonal.max(initial=0.0) / moments.n_samples)), size)
+        scale = 1.0 / power_of_two_near(size)
+        return cls(design, output, likelihood, moments.scaled(scale), scale)
 
     @property
     def moments(self) -> Moments:

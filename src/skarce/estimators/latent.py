@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
-from skarce._scales import checked_scales
+from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
 from skarce._validation import quietly_validated
 from skarce.designs import Design
@@ -50,9 +50,10 @@ class LatentEstimator(SparseEstimator):
         """Check X and y together if the basis takes arrays; a foreign transformer gets X as it is."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if takes_arrays(self._seeded_basis()):
+        basis = self._seeded_basis()
+        if takes_arrays(basis):
             X, y = quietly_validated(probe, X, y, **options)
-            return checked_scales(X), y
+            return checked_scales(X, CANDIDATES if basis is None else SQUARED), y
         validate_data(probe, X, skip_check_array=True)
         check_consistent_length(X, y)
         return X, y

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
-from skarce._scales import check_targets, checked_scales
+from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._typing import Floats
 from skarce._validation import validated
 from skarce.designs import Design, RowBlocks, Rows
@@ -83,8 +83,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks with both X and y."
             )
-        is_array = takes_arrays(self._seeded_basis())
-        if is_array:
+        basis = self._seeded_basis()
+        if takes_arrays(basis):
             X, y = validated(probe, X, y, reset=is_first)
         else:
             validate_data(probe, X, skip_check_array=True, reset=is_first)
@@ -92,7 +92,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
         targets = y[:, None] if y.ndim == 1 else y
-        X = checked_scales(X, is_first=is_first) if is_array else X
+        if takes_arrays(basis):
+            X = checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first)
         check_targets(targets, is_first=is_first)
         return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
 
