@@ -123,7 +123,8 @@ FILE_TWISTS = (
     "Path(table).unlink(); os.symlink(table, table)",
     "Path(table).unlink(); os.symlink('/dev/null', table)",
     "os.chmod(table, 0)",
-    "os.remove(table); os.mkfifo(table); threading.Thread(target=Path(table).absolute().write_bytes, args=[data], daemon=True).start()",
+    "os.remove(table); os.mkfifo(table); write = Path(table).absolute().write_bytes; "
+    "threading.Thread(target=write, args=[data], daemon=True).start()",
 )
 OPTIONS = {
     "compare": (
