@@ -30,13 +30,12 @@ def _watch(parent: int) -> None:
     os._exit(ORPHANED)
 
 
-def end_with_parent_if_child(parent: int) -> None:
-    """Do the same, unless this is no child of `parent`, but a process of a cluster that serves others too."""
-    if os.getppid() == parent:
-        end_with_parent(parent)
-
-
 def until_parent_ends() -> dict[str, Any]:
-    """Return options of `joblib.Parallel` whose processes end with this one. joblib 1.4 has no such options."""
+    """Return options of `joblib.Parallel` whose processes end with this one, also if they have only just begun.
+
+    Only joblib's own processes get them: those of a cluster serve others too. joblib 1.4 has no such options.
+    """
+    backend, _ = joblib.parallel.get_active_backend()
     takes_more = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(joblib.Parallel).parameters.values())
-    return {"initializer": end_with_parent_if_child, "initargs": (os.getpid(),)} if takes_more else {}
+    is_own = isinstance(backend, joblib.parallel.BACKENDS["loky"])
+    return {"initializer": end_with_parent, "initargs": (os.getpid(),)} if takes_more and is_own else {}

@@ -91,7 +91,7 @@ BAD_OUTPUTS = {
 @pytest.mark.parametrize(("out", "mention"), BAD_OUTPUTS.values(), ids=list(BAD_OUTPUTS))
 @pytest.mark.parametrize("which", ["fit", "compare", "predict"])
 def test_outputs_are_checked_before_the_work(model, monkeypatch, which, out, mention):
-    for place in ("fitting.read_table", "comparing.read_table", "predicting.load"):
+    for place in ("fitting.read_table", "comparing.read_table", "sound_model.load"):
         monkeypatch.setattr(f"skarce.cli.{place}", in_vain)
     arguments = {
         "fit": ["waves.csv", "--target", "y", "--out", out],

@@ -7,6 +7,7 @@ import time
 from skarce.states.journal import Journal
 
 FIRST_STEPS = 32  # in the first stretch under a time limit, if nothing is known about their duration
+AMPLE_SECONDS = 600.0  # enough for any first stretch, so that an ample time limit does not change where stretches end
 SLOWDOWN = 2.0  # later steps are slower, because the model grows: a step is taken to last this many times as long as the last ones
 
 
@@ -30,9 +31,9 @@ class Pace:
         deadline = self._journal.budget.deadline
         if deadline is None:
             return most
-        if self._seconds is None:
-            return min(most, FIRST_STEPS)
         left = max(deadline - self._started, 0.0)
+        if self._seconds is None:
+            return most if left >= AMPLE_SECONDS else min(most, FIRST_STEPS)
         return most if left >= SLOWDOWN * self._seconds * most else max(int(left / (SLOWDOWN * self._seconds)), 1)
 
     def end(self) -> None:
