@@ -5,18 +5,19 @@ import pytest
 
 from skarce import KernelBasis, ProcessBasis
 from skarce.basis import centers
-from skarce.basis.centers import ALL_ROWS, AUTO_LANDMARKS, SEEDING_ROWS_PER_LANDMARK
+from skarce.basis.centers import AUTO_LANDMARKS, FEW_ROWS_PER_LANDMARK, SEEDING_ROWS_PER_LANDMARK
 
-MANY = ALL_ROWS + 1
+FEW = FEW_ROWS_PER_LANDMARK * AUTO_LANDMARKS
+MANY = FEW + 1
 
 
 def test_auto_is_the_default_and_takes_all_distinct_rows_if_they_are_few(rng):
-    X = rng.normal(size=(ALL_ROWS, 2))
+    X = rng.normal(size=(FEW, 2))
     X = np.vstack([X, X[:500]])
     auto, every = KernelBasis().fit(X), KernelBasis(centers=None).fit(X)
     assert auto.centers == "auto"
     np.testing.assert_array_equal(auto.centers_, every.centers_)
-    np.testing.assert_array_equal(auto.center_indices_, np.arange(ALL_ROWS))
+    np.testing.assert_array_equal(auto.center_indices_, np.arange(FEW))
     assert auto.center_choice_ == every.center_choice_ == "all"
     assert not auto.is_on_landmarks
 

@@ -20,7 +20,7 @@ from skarce import (
     SparseRegressor,
     VBLSRegressor,
 )
-from skarce.basis.centers import ALL_ROWS, AUTO_LANDMARKS
+from skarce.basis.centers import AUTO_LANDMARKS, FEW_ROWS_PER_LANDMARK
 from skarce.criteria import SharedEvidence
 from skarce.designs import RowBlocks
 
@@ -47,7 +47,7 @@ def wave(rng, n_rows):
 
 @pytest.fixture
 def many(rng):
-    return wave(rng, ALL_ROWS + 200)
+    return wave(rng, FEW_ROWS_PER_LANDMARK * AUTO_LANDMARKS + 200)
 
 
 def test_a_default_fit_says_that_its_candidates_are_landmarks(many):

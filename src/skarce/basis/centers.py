@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 from skarce._scales import checked_scales
 from skarce._typing import Floats, Indices
 
-ALL_ROWS = 3000  # centers="auto" takes all distinct rows up to this number, and landmarks above
-AUTO_LANDMARKS = 1000  # how many landmarks centers="auto" takes, unless a method asks for fewer
+AUTO_LANDMARKS = 1000  # how many landmarks centers="auto" takes of many rows, unless a method asks for fewer
+FEW_ROWS_PER_LANDMARK = 2  # it takes all distinct rows if there are at most this many for each landmark
 SEEDING_ROWS_PER_LANDMARK = 10  # these landmarks are seeded from at most this many rows for each
 SEEDING_ROWS = 20_000  # landmarks of a given number are seeded from at most this many rows
 
@@ -46,7 +46,7 @@ def choose_centers(
         raise ValueError(f'centers must be "auto", None, a whole number or an array of centers, got {centers!r}.')
     if centers is None or is_auto(centers):
         rows = distinct_rows(X, weights)
-        if centers is None or len(rows) <= ALL_ROWS:
+        if centers is None or len(rows) <= FEW_ROWS_PER_LANDMARK * n_landmarks:
             return Centers(X[rows], rows, "all")
         seeding = _sample(rows, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
         # Each distinct row counts once, so weight 2 and the row twice give the same landmarks.

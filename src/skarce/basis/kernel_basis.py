@@ -64,9 +64,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
         Where the kernels are.
 
-        - ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000. If there are more, it takes 1000
-          landmarks from them (700 in `skarce.EvidenceSearchRegressor`), and `outcome_` of a fit that converged is
-          ``ON_LANDMARKS``.
+        - ``"auto"`` takes the distinct training rows of positive weight if there are at most 2000. If there are more, it takes 1000
+          landmarks from them, and `outcome_` of a fit that converged is ``ON_LANDMARKS``. Estimators whose steps are slow take
+          landmarks earlier, and fewer of them; their pages say how many.
         - None takes all distinct training rows of positive weight, however many there are.
         - An integer takes that many landmarks from these rows, chosen by k-means++ seeding.
         - An array gives the centers.

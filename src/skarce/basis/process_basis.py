@@ -40,7 +40,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
     width_params : dict, default=None
         Options for learned widths, as in `KernelBasis`. The option `covariance` is always ``"kernel"``.
     centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
-        The points that span the process. ``"auto"`` takes the distinct training rows of positive weight if there are at most 3000,
+        The points that span the process. ``"auto"`` takes the distinct training rows of positive weight if there are at most 2000,
         and 1000 landmarks from them if there are more. None takes all these rows. An integer takes that many landmarks. An array
         gives the points.
     random_state : int, RandomState instance or None, default=None

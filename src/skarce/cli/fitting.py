@@ -56,7 +56,7 @@ Examples:
 )
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, instead of --gamma.")
 @click.option(
-    "--centers", type=click.IntRange(min=1), help="Number of kernel centers.  [default: all rows, or landmarks above 3000 rows]"
+    "--centers", type=click.IntRange(min=1), help="Number of kernel centers.  [default: all rows, or landmarks of many rows]"
 )
 @click.option("--n-basis", type=click.IntRange(min=1), help=f"Keep exactly this many functions; only for {BUDGETED}.")
 @click.option(

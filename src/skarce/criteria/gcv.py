@@ -113,6 +113,7 @@ class GCV(Criterion):
     sense: ClassVar[int] = -1
     needs_squares: ClassVar[bool] = True
     has_own_ridges: ClassVar[bool] = True
+    most_landmarks: ClassVar[int] = 750  # ill-conditioned sets, which are many if candidates are as many as rows, take long
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):

@@ -23,8 +23,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model at
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model at
         first. The method of the paper is ``KernelBasis(gamma="ard")``.
     weight_variance : "learned" or float, default="learned"
         Prior variance of the weights, for targets scaled to [-1, 1]. 1.0 is the model of the paper. Predictions and attributes are

@@ -35,8 +35,7 @@ class EvidenceSearchRegressor(NestedRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns. All weights share one precision, so
+        are more than 1400. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All weights share one precision, so
         the scale of the columns matters.
     search : str or search object, default="forward"
         Order in which sets are tried: ``"forward"``, ``"plus-take-away"`` (add two, remove one), ``"floating"``, ``"oscillating"``

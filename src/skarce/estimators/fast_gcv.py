@@ -25,8 +25,7 @@ class FastGCVRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 1500. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all ridges together by Newton steps.
         ``"sequential"`` takes the best single action in each step, as the paper does. Both end in a model that no single change

@@ -21,8 +21,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float, default=0.01
         Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
         an intercept. A larger value keeps fewer functions.

@@ -25,8 +25,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns. Columns are not scaled, so the
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. Columns are not scaled, so the
         penalty is weaker for columns with a large norm.
     penalty : "gcv", float or array-like of float, default="gcv"
         Weight mu of the L1 penalty. ``"gcv"`` tries 100 values, from the smallest value at which all weights are zero down to 1e-4

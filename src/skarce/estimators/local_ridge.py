@@ -21,8 +21,7 @@ class LocalRidgeRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 1000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float or None, default=None
         Ridge of every candidate at the start, in the units of phi'phi. None uses the common ridge that minimizes GCV. The result
         depends on it.

@@ -18,8 +18,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     stop : {"gcv", "bic", "variance"}, default="gcv"
         How models along the path are compared. ``"gcv"`` uses generalized cross validation, N q / v^2. ``"bic"`` uses n log q + L
         log n, which gives smaller models. ``"variance"`` takes the first model that leaves at most the share `unexplained` of the

@@ -20,8 +20,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     ridge : "gcv" or float, default="gcv"
         Weight of the penalty. ``"gcv"`` chooses it by GCV after each addition. A number fixes it, in the units of phi'phi: the sum
         of the squares of a candidate over the rows, about its mean if there is an intercept. A single function with phi'phi = ridge

@@ -24,8 +24,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential", "em"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all precisions together by Newton steps.
         ``"sequential"`` takes the best single action in each step [2]_. ``"em"`` starts from all candidates [1]_. All three end in

@@ -17,8 +17,10 @@ from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import variance_stabilized
 from skarce.methods.latent import SparseLatent
+from skarce.methods.latent.landmarks import Landmarks
 
-LANDMARKS = 200  # at most, for many rows: counts say more than labels do, so more functions stay and every step costs more
+# Counts say more than labels do, so more functions stay, and every step costs more.
+LANDMARKS = Landmarks(most=500, most_elements=4_000_000)
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
@@ -34,7 +36,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000 (200 of them up to 100,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the
+        are more than 1000 (4e6 divided by the number of rows, from 100 to 500 of them). ``"passthrough"`` uses the
         input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
@@ -223,7 +225,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         return tags
 
     def _method(self) -> SparseLatent:
-        return SparseLatent(self.solver, random_state=self._seed(), most_landmarks=LANDMARKS)
+        return SparseLatent(self.solver, random_state=self._seed(), landmarks=LANDMARKS)
 
     def _likelihood(self) -> Poisson:
         return Poisson()

@@ -22,8 +22,7 @@ class SparseRegressor(NestedRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     criterion : Criterion or None, default=None
         Object of `skarce.criteria` that judges sets of functions. None is ``IndividualEvidence()``.
     search : Search or None, default=None

@@ -16,7 +16,6 @@ from sklearn.pipeline import Pipeline
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
-from skarce.basis.centers import ALL_ROWS
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
 
@@ -57,7 +56,7 @@ def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
     chosen = {name: params[name] for name in params if name.split("__")[0] == "basis" or name in OF_THE_MOMENTS}
     try:
         method = estimator._method()
-        return joblib.hash(chosen), method.access, method.n_landmarks(ALL_ROWS + 1)
+        return joblib.hash(chosen), method.access, method.n_landmarks(1)
     except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a lambda cannot be hashed
         return object()
 

@@ -46,8 +46,7 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="passthrough"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000. ``"passthrough"``
-        uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     prior : {"ard", "shared", "none"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all, ``"none"`` is
         least squares. An array has a label for each candidate: candidates with the same label share a precision, so they stay or

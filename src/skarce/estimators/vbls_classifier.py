@@ -27,7 +27,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000 (2000 of them up to 10,000 rows, then 2e7 divided by the number of rows). ``"passthrough"`` uses the
+        are more than 3000 (2e7 divided by the number of rows, from 100 to 1500 of them). ``"passthrough"`` uses the
         input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at first.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a

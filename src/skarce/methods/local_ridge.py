@@ -28,6 +28,7 @@ CHECK_EVERY = 64  # coordinates between two checks of the time limit, and betwee
 FINAL_SHARE = 1.0  # the model that is returned takes about as long as `CHECK_EVERY` coordinates and a recomputation
 MOST_RAISES = 40  # of the ridges by a factor of ten, from the smallest to beyond the largest that is used
 MANY = 1000  # eigenvalues are computed for about this many candidates at most
+MOST_LANDMARKS = 500  # all candidates are in the model at first, and every one of them takes a turn in every cycle
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,9 @@ class LocalRidge(MomentMethod):
     @property
     def access(self) -> Access:
         return ALL_AT_ONCE
+
+    def n_landmarks(self, n_rows: int) -> int:
+        return MOST_LANDMARKS
 
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_local_ridge(moments, journal, self.initial_ridge, self.readmit)

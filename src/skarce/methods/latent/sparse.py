@@ -19,7 +19,7 @@ from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
 from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
-from skarce.methods.latent.landmarks import landmarks_for_passes
+from skarce.methods.latent.landmarks import Landmarks
 from skarce.methods.latent.laplace import Laplace
 from skarce.methods.latent.pool import Pool
 from skarce.methods.latent.scan import Scan, scan
@@ -31,6 +31,7 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
+LANDMARKS = Landmarks(most=750, most_elements=10_000_000)
 SOLVERS = ("fast", "em")
 LEAST_COLUMNS = 32  # in a pool, however short memory is
 PAUSE_MODELS, PAUSE_SECONDS = 10.0, 0.05  # a target goes on after its part of the time only if there is time for some more models
@@ -47,7 +48,7 @@ class SparseLatent(Method[LatentFit]):
     pool_size : candidates in the first pool; 4 sqrt(n_candidates) if that is more, fewer if memory is short
     violators : candidates that join the model in a later pool; half its size if that is more
     climb : how a pool is searched
-    most_landmarks : landmarks that stand for many rows, fewer if the rows are very many
+    landmarks : how many landmarks stand for many rows
     """
 
     solver: str = "fast"
@@ -55,7 +56,7 @@ class SparseLatent(Method[LatentFit]):
     pool_size: int = 256
     violators: int = 200
     climb: Climb = field(default_factory=Climb)
-    most_landmarks: int = 500
+    landmarks: Landmarks = LANDMARKS
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -66,7 +67,7 @@ class SparseLatent(Method[LatentFit]):
         return 1
 
     def n_landmarks(self, n_rows: int) -> int:
-        return landmarks_for_passes(n_rows, self.most_landmarks)
+        return self.landmarks.of(n_rows)
 
     def run(self, problem: Problem, budget: Budget) -> LatentFit:
         return self.run_all([problem], budget)[0]

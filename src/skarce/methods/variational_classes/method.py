@@ -13,7 +13,7 @@ from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
-from skarce.methods.latent.landmarks import landmarks_for_passes
+from skarce.methods.latent.landmarks import Landmarks
 from skarce.methods.method import Method
 from skarce.methods.variational.choice import Chosen, cap, choose
 from skarce.methods.variational.prior import Prior
@@ -26,7 +26,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 BLOCK_ROWS = 1024  # candidates are evaluated at this many rows at a time
-MOST_LANDMARKS = 2000  # of many rows
+LANDMARKS = Landmarks(most=1500, most_elements=20_000_000)  # all of them are in the model at first
 FEW_ROWS = 1000  # with fewer rows than this, a fit that ended early may keep this many functions
 
 
@@ -88,7 +88,7 @@ class VariationalClassification(Method[LatentFit]):
         return 1
 
     def n_landmarks(self, n_rows: int) -> int:
-        return landmarks_for_passes(n_rows, MOST_LANDMARKS)
+        return LANDMARKS.of(n_rows)
 
     def run(self, problem: Problem, budget: Budget) -> LatentFit:
         return self.run_all([problem], budget)[0]
