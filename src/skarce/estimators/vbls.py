@@ -86,7 +86,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         Tolerance. The fit has converged if no weight changes the fit by more than this share of the target.
     max_iter : int, default=10000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached. A step is one solution, or one sweep. With
-        ``noise="student-t"`` it is one round of row weights, and the limit also applies to the steps within each round.
+        ``noise="student-t"`` it is one round of row weights, and the limit also applies to the steps within each round. With
+        `significance`, the steps of the smaller models that are tried count too.
     max_active : int or None, default=None
         Maximum number of basis functions. With several targets, the limit applies to each target. The strongest functions are kept.
     max_time : float or None, default=None

@@ -118,7 +118,8 @@ def cap(model: Chosen, journal: Journal, max_active: int) -> Chosen:
     fitting = last_of_group[last_of_group <= max_active]
     chosen = np.zeros(len(model), dtype=bool)
     chosen[order[: int(fitting[-1]) if len(fitting) else max_active]] = True
-    return model.kept(chosen, journal)
+    # Some models solve for the weights again even at a limit. That is not a step of the fit.
+    return model.kept(chosen, journal if journal.exhausted() is None else journal.branch())
 
 
 def group_p_values(groups: Groups, weights: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
@@ -141,4 +142,8 @@ def _strength_of_groups(model: Choosable) -> Floats:
 
 
 def _without(model: Chosen, group: int, journal: Journal) -> Chosen:
-    return model.kept(model.groups.label != group, Journal(journal.budget))
+    """Return the model without a group, iterated again. Its steps count against the limits, but do not enter the trace."""
+    trial = journal.branch()
+    smaller = model.kept(model.groups.label != group, trial)
+    journal.count(trial)
+    return smaller
