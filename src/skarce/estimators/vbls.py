@@ -92,6 +92,7 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         Maximum number of basis functions. With several targets, the limit applies to each target. The strongest functions are kept.
     max_time : float or None, default=None
         Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        With the direct solver it has at most as many functions as there are rows (but 1000 if rows are fewer).
     moments : {"auto", "whole", "columns"}, default="auto"
         How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from skarce import VBLSClassifier
-from skarce.methods.variational.choice import choose
+from skarce import VBLSClassifier, VBLSRegressor
+from skarce.methods.variational.choice import FEW_ROWS, choose
 from skarce.methods.variational.direct import run_direct
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -42,3 +42,14 @@ def test_the_last_step_may_be_the_one_that_ends_the_fit():
         model = VBLSClassifier(significance=0.05, max_active=1, max_iter=max_iter).fit(X, y)
         assert model.n_iter_ <= max_iter
         assert len(model.active_) == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_that_ends_early_keeps_no_more_functions_than_the_data_determine(rng):
+    """All 2500 would need a matrix of that size at the end, after the limit."""
+    X = rng.normal(size=(20, 2500))
+    y = X[:, 0] + 0.1 * rng.normal(size=20)
+    model = VBLSRegressor("passthrough", start="all", max_iter=2).fit(X, y)
+    assert model.outcome_ is Outcome.STEP_LIMIT
+    assert len(model.active_) == FEW_ROWS
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.99
