@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks.fuzz import oracles
 from benchmarks.fuzz.fingerprint import changed, fingerprints
+from skarce import RelevanceVectorPoissonRegressor
 
 Names = dict[str, Any]
 QUERIES = {
@@ -70,7 +71,7 @@ def _answers() -> dict[str, Call]:
         calls[f"probabilities, {name}"] = Call(
             f"p = model.predict_proba({query})", lambda names: oracles.check_probabilities(names["p"])
         )
-        calls[f"latent, {name}"] = Call(f"mean, std = model.latent({query})", _mean_and_std)
+        calls[f"latent, {name}"] = Call(f"mean, std = model.latent({query})", _latent)
         calls[f"decision, {name}"] = Call(
             f"odds = model.decision_function({query})", lambda names: oracles.check_finite(names["odds"], "log odds")
         )
@@ -156,12 +157,27 @@ def _invariances(fit_arguments: str) -> dict[str, Call]:
 def _mean(names: Names) -> Iterator[tuple[str, str]]:
     values = np.asarray(names["mean"])
     if values.dtype.kind in "fiub":
-        yield from oracles.check_finite(values, "prediction")
+        yield from _prediction_check(names)(values, "prediction")
 
 
 def _mean_and_std(names: Names) -> Iterator[tuple[str, str]]:
-    yield from oracles.check_finite(names["mean"], "prediction")
+    check = _prediction_check(names)
+    yield from check(names["mean"], "prediction")
+    yield from check(names["std"], "std")
+
+
+def _latent(names: Names) -> Iterator[tuple[str, str]]:
+    yield from oracles.check_finite(names["mean"], "latent function")
     yield from oracles.check_std(names["std"])
+
+
+def _prediction_check(names: Names) -> Callable[[Any, str], Iterator[tuple[str, str]]]:
+    """Numbers are finite. Rates of counts may exceed the largest number."""
+    return oracles.check_rates if isinstance(names["model"], RelevanceVectorPoissonRegressor) else _finite
+
+
+def _finite(values: Any, name: str) -> Iterator[tuple[str, str]]:
+    yield from oracles.check_std(values) if name == "std" else oracles.check_finite(values, name)
 
 
 def _fit_and_mean(names: Names) -> Iterator[tuple[str, str]]:

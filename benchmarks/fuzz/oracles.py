@@ -58,6 +58,13 @@ def check_finite(values: Any, name: str) -> Wrong:
         yield f"{name} is not finite", _some(values)
 
 
+def check_rates(values: Any, name: str) -> Wrong:
+    """Check the mean or standard deviation of counts. It may be infinite, as the exponential of a number may be, but not NaN."""
+    values = np.asarray(values, dtype=float)
+    if np.isnan(values).any() or (values < 0.0).any():
+        yield f"{name} of counts is wrong", _some(values)
+
+
 def check_std(values: Any) -> Wrong:
     """Check that standard deviations are finite and not negative."""
     yield from check_finite(values, "std")

@@ -14,7 +14,8 @@ from scipy.linalg import blas, lapack
 from skarce._typing import Floats
 
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diagonal, tried in turn on a nearly singular matrix
-
+# The diagonal rules from some rise on, so that one of these always works if the matrix is finite and its diagonal positive.
+SURE_RISES = (*RISES, 1e-4, 1e-2, 1.0, 1e2, 1e4)
 
 SPEED = 5e9  # floating-point operations per second that one core has at least, for estimates of long steps
 
@@ -34,7 +35,7 @@ def cholesky(matrix: Floats) -> Floats:
 
 
 def cholesky_of_nearly_singular(
-    matrix: Floats, rises: Sequence[float] = RISES, factorize: Callable[[Floats], Floats] | None = None
+    matrix: Floats, rises: Sequence[float] = SURE_RISES, factorize: Callable[[Floats], Floats] | None = None
 ) -> Floats:
     """Factorize a matrix that rounding may have made singular. Raise its diagonal by the smallest amount that works.
 

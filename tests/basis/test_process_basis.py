@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skarce import EvidenceRegressor, KernelBasis, ProcessBasis
+from skarce.basis import learners
 from skarce.model_selection import learn_widths
 
 GAMMA = np.array([0.4, 0.1])
@@ -76,6 +80,45 @@ def test_wrong_parameters_are_named(smooth):
         ProcessBasis().fit(X)
     with pytest.raises(ValueError, match="width_params has no"):
         ProcessBasis(width_params={"rows": 3}).fit(X, y)
+
+
+@pytest.mark.parametrize("basis", [ProcessBasis(), make_pipeline(StandardScaler(), ProcessBasis())], ids=["alone", "in a pipeline"])
+def test_widths_are_learned_within_the_limits_of_the_estimator(smooth, basis, capsys):
+    X, y = smooth
+    with (
+        pytest.warns(ConvergenceWarning, match="while kernel widths were learned"),
+        pytest.warns(ConvergenceWarning, match="reached the time limit"),
+    ):
+        EvidenceRegressor(basis, max_time=0.0).fit(X, y)
+    EvidenceRegressor(basis, verbose=1).fit(X, y)
+    assert "log evidence" in capsys.readouterr().err
+
+
+def test_a_model_without_a_constant_learns_widths_without_one(smooth):
+    X, y = smooth
+    model = EvidenceRegressor(ProcessBasis(), fit_intercept=False).fit(X, y + 3.0)
+    expected = learn_widths(X, y + 3.0, covariance="kernel", fit_intercept=False).gamma
+    np.testing.assert_array_equal(model.basis_.transformer.gamma_, expected)
+
+
+class Asks(TransformerMixin, BaseEstimator):
+    """Keeps the options that a part of a basis is handed."""
+
+    def fit(self, X, y=None):
+        self.handed_ = learners.handed()
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)
+
+
+def test_parts_that_learn_widths_share_the_time(smooth):
+    X, y = smooth
+    parts = FeatureUnion([("one", ProcessBasis()), ("two", ProcessBasis("matern52")), ("asks", Asks())])
+    model = EvidenceRegressor(parts, weight_variance=1.0, max_time=120.0).fit(X, y)
+    handed = model.basis_.transformer.named_transformers["asks"].handed_
+    assert handed == {"fit_intercept": True, "max_time": 30.0, "callback": None}  # a quarter each: half is for the method
+    assert learners.handed() == {}
 
 
 @parametrize_with_checks(

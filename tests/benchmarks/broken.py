@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from benchmarks.fuzz.names import IMPORTS
-from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce import RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor
 
 
 class WarnsByNumpy(RelevanceVectorRegressor):
@@ -29,6 +29,11 @@ class PredictsNaN(RelevanceVectorRegressor):
 class PredictsInfiniteStd(RelevanceVectorRegressor):
     def predict(self, X, return_std=False, std="plain"):
         return (np.zeros(len(X)), np.full(len(X), np.inf)) if return_std else super().predict(X)
+
+
+class PredictsRatesThatAreNone(RelevanceVectorPoissonRegressor):
+    def predict(self, X, return_std=False):
+        return np.full(len(X), np.nan) if len(X) % 2 else np.full(len(X), -1.0)
 
 
 class DividesByZero(RelevanceVectorRegressor):

@@ -144,6 +144,13 @@ def test_wrong_probabilities_are_seen():
     assert kinds_of("WrongProbabilities", ("probabilities, training rows",), problem=classes) == {"probabilities are wrong"}
 
 
+def test_rates_may_be_infinite_but_neither_nan_nor_negative():
+    counts = Problem("y = rng.poisson(np.exp(X[:, 0]))", 30, 1)
+    far, passthrough = ("predict, far", "std, very far"), (("basis", "'passthrough'"),)
+    assert kinds_of("RelevanceVectorPoissonRegressor", far, passthrough, counts) == set()
+    assert kinds_of("PredictsRatesThatAreNone", ("predict, zeros",), passthrough, counts) == {"prediction of counts is wrong"}
+
+
 # Workers --------------------------------------------------------------------------------------------------------------------
 
 

@@ -5,8 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.preprocessing import PolynomialFeatures
 
 from skarce import KernelBasis
+from skarce.basis.transformers import TransformerCandidates
 from skarce.designs import InMemoryDesign, Rows
 from skarce.designs.choice import ONE_BY_ONE
 
@@ -63,3 +65,23 @@ def test_columns_are_computed_once(rng):
     moments.gram.columns(np.array([4, 11]))
     assert moments.gram.n_kept == 3
     assert moments.gram.column(4) is first
+
+
+class Counted(PolynomialFeatures):
+    """Counts the rows that it has transformed."""
+
+    def transform(self, X):
+        self.n_transformed = getattr(self, "n_transformed", 0) + len(X)
+        return super().transform(X)
+
+
+def test_a_transformer_sees_each_row_once(rng):
+    """Columns come in panels, but a transformer computes all of them at once."""
+    X = rng.normal(size=(9, 400))
+    transformer = Counted(2).fit(X)
+    candidates = TransformerCandidates(transformer, X)
+    moments = InMemoryDesign(candidates, Rows(X, X[:, :1]), fit_intercept=False).moments("columns")[0]
+    assert transformer.n_transformed == 1 + len(X)  # one row tells the number of columns
+    phi = PolynomialFeatures(2).fit_transform(X)
+    np.testing.assert_allclose(moments.gram.diagonal, (phi**2).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(moments.projections, phi.T @ X[:, 0], atol=1e-12 * np.abs(phi).max() ** 2)

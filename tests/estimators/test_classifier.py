@@ -195,3 +195,18 @@ def test_probabilities_are_numbers_where_every_class_is_impossible(far):
     assert (model.decision_function(rows)[0] < -800.0).all()
     assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("classifier", [RelevanceVectorClassifier, VBLSClassifier])
+def test_log_odds_are_finite_as_far_away_as_the_latent_function_is(classifier):
+    """The square of the standard deviation was multiplied by a number above one."""
+    rng = np.random.default_rng(33)
+    X = rng.normal(size=(64, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=len(X)) > 0.0
+    model = classifier("passthrough").fit(X, y)
+    directions, large = np.eye(2)[model.active_[:1]], np.finfo(float).max
+    _, std = model.latent(directions * 1e100)
+    furthest = directions * (0.99 * np.sqrt(large) / (std[0] / 1e100))
+    near = model.decision_function(directions * 1e20)
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(model.decision_function(furthest), near, rtol=1e-6)

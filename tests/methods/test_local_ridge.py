@@ -101,3 +101,11 @@ def test_columns_of_very_different_lengths_are_all_found(seed):
     y = X @ (rng.normal(size=d) / X.std(axis=0)) + 0.1 * rng.normal(size=n)
     model = LocalRidgeRegressor("passthrough").fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_that_becomes_exact_keeps_its_steps():
+    """Cycles that have nothing left to improve did not ask the limits."""
+    X = np.ones((1, 1))
+    model = LocalRidgeRegressor(fit_intercept=False, max_iter=1).fit(X, X[:, 0], sample_weight=[1e12])
+    assert model.n_iter_ == 1

@@ -5,6 +5,7 @@ from skarce._linalg import (
     GrowingCholesky,
     NotPositiveDefiniteError,
     cholesky,
+    cholesky_of_nearly_singular,
     inverse_of_lower,
     lower_product,
     solve_lower,
@@ -54,6 +55,17 @@ def test_dependent_columns_are_refused_not_factored(rng):
     factor.append(np.array([]), 1.0)
     with pytest.raises(NotPositiveDefiniteError):
         factor.append(np.array([1.0]), 1.0)
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-7, 1e-3, 0.1])
+def test_a_matrix_that_rounding_has_made_indefinite_always_has_a_factor(rng, error):
+    """Kernels in single precision, and centered sums of rows far from zero, have large errors."""
+    lengths = 10.0 ** rng.uniform(-8, 8, 40)
+    noise = rng.uniform(-error, error, (40, 40))
+    matrix = (np.ones((40, 40)) + noise + noise.T) * np.multiply.outer(lengths, lengths)
+    lower = cholesky_of_nearly_singular(matrix.copy())
+    difference = (lower @ lower.T - matrix) / np.multiply.outer(lengths, lengths)
+    assert np.abs(difference).max() < 3000.0 * error
 
 
 def test_lower_product(rng):

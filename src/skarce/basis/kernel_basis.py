@@ -371,6 +371,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
         of_process = chosen.get("covariance") == "kernel"  # a process has neither centers nor weights
+        learning = learning or learners.handed()
         if of_process:
             learning = {name: value for name, value in learning.items() if name != "weight_variance"}
         learned = learners.learn_widths(

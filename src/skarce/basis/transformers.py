@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from skarce._atomic import unfitted_twin
 from skarce._typing import Floats
+from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.kernel_basis import KernelBasis
@@ -123,23 +124,36 @@ def check_basis(basis: Any) -> Any:
 
 def learns_widths(transformer: Any) -> bool:
     """Tell whether a transformer, or a part of it such as a step of a pipeline, learns kernel widths from the targets."""
+    return n_learners(transformer) > 0
+
+
+def n_learners(transformer: Any) -> int:
+    """Return how many parts of a transformer learn kernel widths from the targets."""
     parts = [transformer, *transformer.get_params(deep=True).values()] if hasattr(transformer, "get_params") else [transformer]
-    return any(isinstance(part, (KernelBasis, ProcessBasis)) and part.learns_width for part in parts)
+    learners_of_widths = {id(part) for part in parts if isinstance(part, (KernelBasis, ProcessBasis)) and part.learns_width}
+    return len(learners_of_widths)
 
 
 def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, n_landmarks: int = AUTO_LANDMARKS, **learning: Any) -> Any:
     """Fit a clone of the transformer and return its candidates. None stands for the inputs themselves.
 
     Kernels with ``centers="auto"`` are at `n_landmarks` if there are many rows. `learning` are options for learning kernel widths,
-    if the basis learns them from the targets.
+    if the basis, or a part of it, learns them from the targets. The parts share the time.
     """
     if transformer is None:
         return PassthroughCandidates(X.shape[1])
     if isinstance(transformer, KernelBasis):
         return unfitted_twin(transformer).fit_checked(X, sample_weight, y, n_landmarks, **learning)
     fitted = clone(transformer)
-    if sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters:
-        fitted.fit(X, y, sample_weight=sample_weight)
-    else:
-        fitted.fit(X, y)
+    takes_weights = sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters
+    with learners.handing(_shared(learning, max(n_learners(fitted), 1))):
+        fitted.fit(X, y, **({"sample_weight": sample_weight} if takes_weights else {}))
     return TransformerCandidates(fitted, X)
+
+
+def _shared(learning: dict[str, Any], n_parts: int) -> dict[str, Any]:
+    """Return the options for one of several parts that learn widths. A prior of the weights is not one of the kernels inside."""
+    options = {name: value for name, value in learning.items() if name != "weight_variance"}
+    if options.get("max_time") is not None:
+        options["max_time"] /= n_parts
+    return options

@@ -15,7 +15,7 @@ from skarce._parallel import add_squares, for_each, product, slices
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation
-from skarce.basis.candidates import KernelEvaluation
+from skarce.basis.candidates import KernelEvaluation, TransformerEvaluation
 from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.centered import centered, not_centered
 from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind, require_room_for_columns
@@ -24,6 +24,7 @@ from skarce.moments import CONSTANT, ColumnGram, Moments
 from skarce.moments.passes import Block, Center, RowsOfBlocks, check_candidates, streamed_moments, whole_moments
 
 NEARLY_CONSTANT = 1e-4  # if phi'phi about the mean is below this share of phi'phi, products with raw columns lose digits
+WHOLE_ROWS = 1024  # rows that a transformer computes at a time
 PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, which fit into the cache
 
 
@@ -110,14 +111,18 @@ class InMemoryDesign(Design):
         phi = np.empty((n, m), order="F")
         diagonal, projections, means = np.empty(m), np.empty((m, targets.shape[1])), np.zeros(m)
         raws = np.empty(m)
+        has_whole_rows = isinstance(evaluation, TransformerEvaluation)
         if keeps_symmetry:
             fill_symmetric_blocks(evaluation.fill, phi.T)
+        elif has_whole_rows:  # a transformer computes all columns, however few are wanted
+            for rows in slices(n, WHOLE_ROWS):
+                evaluation.fill(rows, slice(0, m), phi[rows])
 
         def work(columns: slice) -> None:
             panel = phi[:, columns]
             if keeps_symmetry:
                 panel = panel.copy(order="F")
-            else:
+            elif not has_whole_rows:
                 evaluation.fill(slice(0, n), columns, panel)
             raws[columns] = raw = np.einsum("ij,ij->j", panel, panel)
             if self.fit_intercept:

@@ -82,7 +82,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             Only with ``return_std=True``.
         """
         means, std = self.latent(X)
-        log_odds = moderated_log_odds(means, std**2)
+        log_odds = moderated_log_odds(means, std)
         return (log_odds, std) if return_std else log_odds
 
     # Fitting ------------------------------------------------------------------------------------------------------------

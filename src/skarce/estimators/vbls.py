@@ -85,11 +85,13 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         Tolerance. The fit has converged if no weight changes the fit by more than this share of the target.
     max_iter : int, default=10000
         Maximum number of steps. A ConvergenceWarning is issued if it is reached. A step is one solution, or one sweep. With
-        ``noise="student-t"`` it is one round of row weights, and the limit also applies to the steps within each round.
+        ``noise="student-t"`` it is one round of row weights, and the limit also applies to the steps within each round. With
+        `significance`, the steps of the smaller models that are tried count too.
     max_active : int or None, default=None
         Maximum number of basis functions. With several targets, the limit applies to each target. The strongest functions are kept.
     max_time : float or None, default=None
         Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+        With the direct solver it has at most as many functions as there are rows (but 1000 if rows are fewer).
     moments : {"auto", "whole", "columns"}, default="auto"
         How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's

@@ -52,8 +52,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     tol : float, default=1e-4
         Tolerance. The fit has converged if three steps in a row raise the bound by less than `tol`.
     max_iter : int, default=10000
-        Maximum number of steps. With more than two classes, the limit applies to each class, and with `significance` to each of the
-        smaller models that are tried. A ConvergenceWarning is issued if it is reached.
+        Maximum number of steps. With more than two classes, the limit applies to each class. With `significance`, the steps of the
+        smaller models that are tried count too. A ConvergenceWarning is issued if it is reached.
     max_active : int or None, default=None
         Maximum number of basis functions. With more than two classes, the limit applies to each class. The strongest functions are
         kept.

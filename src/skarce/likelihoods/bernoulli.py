@@ -54,11 +54,11 @@ class Bernoulli(Likelihood):
 
     def mean(self, mean: Floats, variance: Floats) -> Floats:
         """E g(f)."""
-        return expit(moderated_log_odds(mean, variance))
+        return expit(moderated_log_odds(mean, np.sqrt(variance)))
 
     def variance(self, mean: Floats, variance: Floats) -> Floats:
         """p (1 - p) with p = E g(f)."""
-        log_odds = moderated_log_odds(mean, variance)
+        log_odds = moderated_log_odds(mean, np.sqrt(variance))
         return expit(log_odds) * expit(-log_odds)
 
     def check_targets(self, targets: Floats) -> None:
@@ -67,12 +67,13 @@ class Bernoulli(Likelihood):
             raise ValueError(f"labels must be coded as 0 and 1, got {others[0]:.6g}.")
 
 
-def moderated_log_odds(mean: Floats, variance: Floats) -> Floats:
-    """Return the log odds of E g(f) for f ~ N(mean, variance).
+def moderated_log_odds(mean: Floats, std: Floats) -> Floats:
+    """Return the log odds of E g(f) for f ~ N(mean, std^2).
 
-    The mean of a normal distribution function is known, E Phi(s f) = Phi(s mean / sqrt(1 + s^2 variance)), and g is a mixture of
-    these. The common g(mean / sqrt(1 + pi variance / 8)) is several times too large if a rare class is very unlikely.
+    The mean of a normal distribution function is known, E Phi(s f) = Phi(mean / sqrt(1/s^2 + std^2)), and g is a mixture of
+    these. The common g(mean / sqrt(1 + pi std^2 / 8)) is several times too large if a rare class is very unlikely.
     """
     shares, scales = MIXTURE.T
-    scaled = np.clip(mean[..., None] * scales / np.sqrt(1.0 + variance[..., None] * scales**2), -FURTHEST, FURTHEST)
+    with np.errstate(over="ignore"):  # of a mean near the largest number
+        scaled = np.clip(mean[..., None] / np.hypot(1.0 / scales, std[..., None]), -FURTHEST, FURTHEST)
     return logsumexp(log_ndtr(scaled), b=shares, axis=-1) - logsumexp(log_ndtr(-scaled), b=shares, axis=-1)

@@ -82,7 +82,7 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
     # The strongest candidates come first, so the result does not depend on the order of the columns.
     order = np.argsort(-(moments.projections**2) / moments.gram.diagonal, kind="stable")
     watch = journal.stopwatch()
-    while True:
+    while (limit := journal.exhausted()) is None:
         before, kept = model.score(), model.snapshot()
         for count, candidate in enumerate(order):
             if model.residual <= EXACT_FIT * moments.target_energy:
@@ -105,6 +105,7 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
         journal.note("cycle", -1, score, model.size)
         if not score - before > journal.budget.least_gain:
             return Outcome.CONVERGED
+    return limit
 
 
 def _common_ridge(moments: Moments) -> float:

@@ -76,9 +76,7 @@ def _capped(
     max_active = journal.budget.max_active
     if max_active is None or len(active) <= max_active:
         return active, ridges
-    members = Remaining(
-        ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
-    )
+    members = Remaining(_block(moments, active, ridges))
     while len(members.kept) > max_active:
         gains = criterion.removal_gains(members, members.kept, moments.n_samples)
         if journal.exhausted() is Outcome.TIME_LIMIT:
@@ -86,6 +84,18 @@ def _capped(
             return active[kept], ridges[kept]
         members.remove(int(members.kept[gains.argmax()]))
     return active[members.kept], ridges[members.kept]
+
+
+def _block(moments: Moments, active: Indices, ridges: Floats) -> ActiveBlock:
+    """Solve for the weights. Ridges that are too small for dependent columns grow until a solution exists."""
+    gram, projections = moments.gram.block(active, active), moments.projections[active]
+    while True:
+        try:
+            return ActiveBlock(gram, projections, resolved_energy(moments), ridges)
+        except NotPositiveDefiniteError:
+            if not ridges.min() < RIDGE_RANGE[1] * gram.diagonal().max():
+                raise
+            ridges = np.maximum(10.0 * ridges, RIDGE_RANGE[0] * gram.diagonal())
 
 
 def _iterate(criterion: IndividualEvidence, moments: Moments, journal: Journal) -> tuple[Indices, Floats, Outcome | None]:

@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from skarce._linalg import cholesky
+from skarce._linalg import cholesky_of_nearly_singular
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
@@ -211,7 +211,7 @@ class _Factored:
     def __init__(self, matrix: Floats, ridge: float) -> None:
         self.ridge = ridge
         matrix.flat[:: len(matrix) + 1] += ridge
-        self._lower = cholesky(matrix)
+        self._lower = cholesky_of_nearly_singular(matrix)
         self._inverse, _ = lapack.dpotri(self._lower, lower=1)
         self.log_determinant = float(np.log(self._lower.diagonal() ** 2 / ridge).sum())
         self.freedom = len(matrix) - ridge * float(self._inverse.trace())  # the sum of e/(e + rho) over the eigenvalues of S

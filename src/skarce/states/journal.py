@@ -89,6 +89,10 @@ class Journal:
         self._chunks = [self.trace(), branch.trace()]
         self.n_rows, self.score = self.n_rows + branch.n_rows, branch.score
 
+    def count(self, branch: Journal) -> None:
+        """Count the steps of a branch against the limits. They do not enter the trace."""
+        self.n_steps, self._limit = branch.n_steps, self._limit or branch._limit
+
     def rewind(self, n_rows: int, score: float = -np.inf) -> None:
         """Drop all rows after the first `n_rows`, because those steps were taken back. They still count against the limits."""
         self._chunks, self._latest = [self.trace()[:n_rows]], []

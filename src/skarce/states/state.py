@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skarce._linalg import cholesky
+from skarce._linalg import cholesky_of_nearly_singular
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.members import Members
@@ -145,7 +145,7 @@ class State(Members):
         """The lower Cholesky factor of H, in the order in which functions entered."""
         matrix = self.gram_block
         matrix.flat[:: len(self) + 1] += self.ridges
-        return cholesky(matrix)
+        return cholesky_of_nearly_singular(matrix)
 
     def directions(self) -> tuple[Floats, Floats, float]:
         """Return the active block in terms of its eigenvectors.

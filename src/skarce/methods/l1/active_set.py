@@ -20,14 +20,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, cholesky_of_nearly_singular
+from skarce._linalg import SURE_RISES, NotPositiveDefiniteError, cholesky, cholesky_of_nearly_singular
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 
 ALIKE = 0.8  # candidates whose squared cosine is larger do not enter together
 FEWEST_TOGETHER = 4  # this many may always enter together, or more: an eighth of the number of members
 DEPENDENT = 1e-11  # a candidate depends on the members if they cover all but this share of it
-RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, if members are dependent to working precision
+FINE_RISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)  # of the diagonal, if members are dependent to working precision
+RISES = (*FINE_RISES, *(rise for rise in SURE_RISES if rise > FINE_RISES[-1]))
 STALLED = 3  # after this many steps in a row that do not lower J, only rounding is left
 GRAIN = 1e-16  # of b'a: a smaller fall of J is rounding
 

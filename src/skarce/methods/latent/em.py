@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce._linalg import RISES
+from skarce._linalg import SURE_RISES
 from skarce._memory import require
 from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation
@@ -32,7 +32,7 @@ def run_em(
 ) -> tuple[Laplace, Outcome | None]:
     """Re-estimate the precisions and prune until the score settles; the model, and the limit that stopped it or None."""
     # All candidates together are often dependent, and there is no smaller model to go back to.
-    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept, rises=RISES))
+    model = _with_all(evaluation, Laplace.empty(observations, fit_intercept=fit_intercept, rises=SURE_RISES))
     best, n_idle = model, 0
     while len(model):
         limit = journal.exhausted(ahead=model.seconds)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import stats
 
 from skarce._linalg import seconds_to_invert
+from skarce._memory import fits
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
 from skarce.methods.variational.precisions import Groups, Mask
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
+
+FEW_ROWS = 1000  # with fewer rows than this, a fit that ended early may keep this many functions
 
 
 class Choosable(Protocol):
@@ -118,7 +122,20 @@ def cap(model: Chosen, journal: Journal, max_active: int) -> Chosen:
     fitting = last_of_group[last_of_group <= max_active]
     chosen = np.zeros(len(model), dtype=bool)
     chosen[order[: int(fitting[-1]) if len(fitting) else max_active]] = True
-    return model.kept(chosen, journal)
+    # Some models solve for the weights again even at a limit. That is not a step of the fit.
+    return model.kept(chosen, journal if journal.exhausted() is None else journal.branch())
+
+
+def small_enough(model: Chosen, outcome: Outcome, journal: Journal, n_rows: int) -> Chosen:
+    """Return the strongest functions of a fit that a limit ended, or whose covariance does not fit into memory, without a step.
+
+    The data determine no more weights than there are rows. So no more are kept, or 1000 if rows are fewer.
+    """
+    limits = [journal.budget.max_active, max(n_rows, FEW_ROWS)]
+    most = min(limit for limit in limits if limit is not None)
+    is_large = outcome.is_early or not fits(len(model), len(model))
+    at_once = Journal(replace(journal.budget, max_steps=0))
+    return cap(model, at_once, most) if is_large and len(model) > most else model
 
 
 def group_p_values(groups: Groups, weights: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
@@ -141,4 +158,8 @@ def _strength_of_groups(model: Choosable) -> Floats:
 
 
 def _without(model: Chosen, group: int, journal: Journal) -> Chosen:
-    return model.kept(model.groups.label != group, Journal(journal.budget))
+    """Return the model without a group, iterated again. Its steps count against the limits, but do not enter the trace."""
+    trial = journal.branch()
+    smaller = model.kept(model.groups.label != group, trial)
+    journal.count(trial)
+    return smaller

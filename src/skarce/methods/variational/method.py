@@ -13,7 +13,7 @@ from skarce.criteria import IndividualEvidence
 from skarce.criteria.variational import LikelihoodWithoutPrior, VariationalBound
 from skarce.designs.problem import Problem
 from skarce.methods.method import MomentMethod
-from skarce.methods.variational.choice import choose
+from skarce.methods.variational.choice import choose, small_enough
 from skarce.methods.variational.direct import VariationalModel, iterate, resume, run_direct
 from skarce.methods.variational.growth import run_from_both_ends
 from skarce.methods.variational.prior import Prior
@@ -109,9 +109,9 @@ class VariationalLeastSquares(MomentMethod):
         return self.chosen(model, journal)
 
     def chosen(self, model: VariationalModel, journal: Journal) -> Fit:
-        """Return the fit after the stricter rules, if there are any."""
+        """Return the fit after the stricter rules, if there are any. A fit that a limit ended gets as small as it has to be."""
         model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
-        return model.fit(outcome)
+        return small_enough(model, outcome, journal, int(model.moments.n_samples)).fit(outcome)
 
     def posterior(self, fit: Fit, problem: Problem) -> VariationalPosterior:
         posterior, moments = super().posterior(fit, problem), problem.moments

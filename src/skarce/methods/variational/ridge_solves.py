@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import cholesky, cholesky_of_copy, cholesky_of_nearly_singular
+from skarce._linalg import cholesky_of_copy, cholesky_of_nearly_singular
 from skarce._memory import fits
 from skarce._parallel import add_squares
 from skarce._typing import Floats, Indices
@@ -24,7 +24,6 @@ from skarce.states.state import RESOLUTION
 
 CG_TOLERANCE = 1e-4  # of the preconditioned residual at zero weights; soon there are few enough candidates for Cholesky
 CG_STEPS = 100  # at most in one solve; the next solve continues from there
-RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # of a diagonal that rounding has made singular
 
 
 class Solution(NamedTuple):
@@ -83,7 +82,7 @@ class ByBlock:
         if not len(ridges):
             return np.empty(0)
         self._gram.flat[:: len(ridges) + 1] = self._squared_norms + ridges
-        factor = cholesky_of_nearly_singular(self._gram, RISES, cholesky_of_copy)
+        factor = cholesky_of_nearly_singular(self._gram, factorize=cholesky_of_copy)
         return lapack.dpotrs(factor, self._projections, lower=1)[0]
 
 
@@ -102,7 +101,7 @@ class ByRows:
     def solve(self, ridges: Floats, start: Floats) -> Solution:
         system = np.eye(len(self._target))
         add_squares((self._phi / np.sqrt(ridges)).T, system)
-        residual, _ = lapack.dpotrs(cholesky(system), self._target, lower=1)
+        residual, _ = lapack.dpotrs(cholesky_of_nearly_singular(system), self._target, lower=1)
         energy = max(float(residual @ residual), RESOLUTION * self._moments.target_energy)
         return Solution((self._phi.T @ residual) / ridges, energy)
 

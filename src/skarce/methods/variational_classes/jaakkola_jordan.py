@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import log_expit
 
-from skarce._linalg import RISES, NotPositiveDefiniteError
+from skarce._linalg import RISES, SURE_RISES, NotPositiveDefiniteError
 from skarce._typing import Floats
 from skarce.methods.variational.precisions import RELEVANT, Mask
 from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
@@ -36,7 +36,7 @@ STRICTLY = (0.0,)  # a long step whose matrix is singular to working precision i
 class Fitted(Weighted):
     """The weights at given precisions and xi, and the bound there."""
 
-    def __init__(self, model: Variational, rises: Sequence[float] = RISES) -> None:
+    def __init__(self, model: Variational, rises: Sequence[float] = SURE_RISES) -> None:
         self.model = model
         counts, design, curvature = model.observations.weights, model.design, curvature_of_bound(model.xi)
         halves = counts * (model.observations.targets - 0.5)
@@ -156,7 +156,7 @@ def _risen(now: Fitted, stretch: float) -> tuple[Fitted, bool]:
         except NotPositiveDefiniteError:
             continue  # weights so weakly penalized that they are dependent
     try:
-        surely = Fitted(now.sure().keep(lasting))
-        return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure())), False
+        surely = Fitted(now.sure().keep(lasting), RISES)
+        return (surely if lasting.all() or surely.bound >= now.bound - LOST else Fitted(now.sure(), RISES)), False
     except NotPositiveDefiniteError:
         return now, False  # rounding hides what any further step would do

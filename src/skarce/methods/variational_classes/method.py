@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skarce._memory import fits, require
+from skarce._memory import require
 from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
 from skarce.methods.latent.landmarks import Landmarks
 from skarce.methods.method import Method
-from skarce.methods.variational.choice import Chosen, cap, choose
+from skarce.methods.variational.choice import Chosen, choose, small_enough
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
@@ -27,7 +27,6 @@ from skarce.states.outcome import Outcome
 
 BLOCK_ROWS = 1024  # candidates are evaluated at this many rows at a time
 LANDMARKS = Landmarks(most=1500, most_elements=20_000_000)  # all of them are in the model at first
-FEW_ROWS = 1000  # with fewer rows than this, a fit that ended early may keep this many functions
 
 
 @dataclass(frozen=True)
@@ -151,8 +150,4 @@ class VariationalClassification(Method[LatentFit]):
         """Apply the stricter rules to a fit that has converged. A fit that a limit ended only gets as small as it has to be."""
         if outcome is Outcome.CONVERGED:
             model, outcome = choose(model, journal, self.significance, journal.budget.max_active)
-        limits = [journal.budget.max_active, max(n_rows, FEW_ROWS)]  # the data determine no more weights than there are rows
-        most = min(limit for limit in limits if limit is not None)
-        is_large = outcome.is_early or not fits(len(model), len(model))
-        at_once = Journal(replace(journal.budget, max_steps=0))
-        return (cap(model, at_once, most) if is_large and len(model) > most else model), outcome
+        return small_enough(model, outcome, journal, n_rows), outcome
