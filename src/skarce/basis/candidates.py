@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
 from skarce._scales import check_block
+from skarce._text import one_line
 from skarce._typing import Floats, Indices
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
@@ -169,7 +170,9 @@ def transformed(transformer: Any, X: Any) -> Floats:
     try:
         values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}.transform must return numbers, got an array of type {values.dtype}: {error}.") from error
+        raise ValueError(
+            f"{name}.transform must return numbers, got an array of type {values.dtype}: {one_line(error, 200)}."
+        ) from error
     if not np.isfinite(values).all():
         raise ValueError(f"{name}.transform returned NaN or infinity; every candidate must be finite.")
     return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce._validation import check_budget, check_weight_variance
+from skarce._parameters import check_budget, check_choice, check_weight_variance
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.elimination.method import Elimination
 from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule
@@ -182,8 +182,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     def _check_limits(self) -> None:
         super()._check_limits()
         for name, known in (("direction", DIRECTIONS), ("stop", STOPS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+            check_choice(name, getattr(self, name), known)
         check_budget(self.n_basis, self.max_active)
 
     def _method(self) -> Elimination:

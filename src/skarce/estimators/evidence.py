@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce._validation import check_weight_variance
+from skarce._parameters import check_weight_variance
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.all_candidates import AllCandidates
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skarce._parameters import check_choice, check_flag
+from skarce._text import quoted
 from skarce.designs import Design
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.l1.path import L1Path
@@ -176,10 +178,8 @@ class LaplacePriorRegressor(SparseRegressorBase):
         self.random_state = random_state
 
     def _method(self) -> L1Path:
-        if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
-            raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
-        if not isinstance(self.finish, (bool, np.bool_)):
-            raise ValueError(f"finish must be True or False, got {self.finish!r}.")
+        check_choice("degrees_of_freedom", self.degrees_of_freedom, DEGREES_OF_FREEDOM)
+        check_flag("finish", self.finish)
         return L1Path(_checked(self.penalty), self.degrees_of_freedom == "active", bool(self.finish))
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
@@ -195,7 +195,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
             return super()._warnings(posteriors)
         return [
             *super()._warnings(posteriors),
-            f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
+            f"max_active={self.max_active} was reached before penalty={quoted(self.penalty)}: the model is that of penalty_="
             f"{max(reached):.6g}, the smallest penalty on the path with at most this many functions. Raise max_active to reach "
             "the penalty that you asked for.",
         ]
@@ -218,6 +218,6 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
     if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
             'penalty must be "gcv", a finite number of at least 0 (the weight mu of |a|_1), or an array of such numbers to '
-            f"choose from by GCV, got {penalty!r}."
+            f"choose from by GCV, got {quoted(penalty)}."
         )
     return tuple(values)

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from skarce._scales import check_targets, checked_counts
+from skarce._validation import validated_weights
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
@@ -233,7 +234,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         targets = column_or_1d(y, warn=True).astype(np.float64)
         weights = None
         if sample_weight is not None:
-            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+            weights = checked_counts(validated_weights(sample_weight, X))
         likelihood = self._likelihood()
         likelihood.check_targets(targets)
         likelihood.check_targets(targets if weights is None else targets[weights > 0.0])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from skarce._validation import check_significance
+from skarce._parameters import check_choice, check_flag, check_significance
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.prior import Prior
@@ -177,9 +175,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     def _method(self) -> VariationalClassification:
         prior = Prior(self.prior)
         prior.check(PRIORS)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
-        if not isinstance(self.factorized, (bool, np.bool_)):
-            raise ValueError(f"factorized must be True or False, got {self.factorized!r}.")
+        check_choice("solver", self.solver, SOLVERS)
+        check_flag("factorized", self.factorized)
         check_significance(self.significance, self.solver, self.prior)
         return VariationalClassification(prior, self.solver, bool(self.factorized), self.significance)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skarce._memory import memory_budget
+from skarce._parameters import check_choice
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
@@ -58,8 +59,7 @@ class SparseLatent(Method[LatentFit]):
     most_landmarks: int = 500
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
+        check_choice("solver", self.solver, SOLVERS)
 
     @property
     def sense(self) -> int:
