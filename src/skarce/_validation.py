@@ -38,9 +38,14 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
     """
     with in_brief("X" if len(data) == 1 else "X and y"), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
-    if len(data) > 1:
-        check_dense(checked[1])
-    return checked
+    return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
+
+
+def numeric_targets(y: Any) -> Floats:
+    """Return targets as doubles. scikit-learn lets text and sparse matrices pass."""
+    check_dense(y)
+    with in_brief("y"):
+        return np.asarray(y, dtype=np.float64)
 
 
 def checked_array(values: Any, name: str, **options: Any) -> Any:
@@ -81,9 +86,7 @@ def in_brief(name: str) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         text = str(error)
         if text.startswith(CONVERSIONS):
-            text = (
-                f"{name} must be an array of numbers of one shape, but a value is not a number: {one_line(text, LONGEST_LINE // 2)}"
-            )
+            text = f"{name} must hold numbers, in rows of one length: {one_line(text, LONGEST_LINE // 2)}"
         elif text.startswith(("Expected 2D array", "Found array with")):
             text = f"{name}: {' '.join(text.split())}"
         if text == str(error) and len(text) <= LONGEST_LINE:

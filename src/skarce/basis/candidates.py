@@ -12,6 +12,7 @@ from skarce._parallel import slices
 from skarce._scales import check_block
 from skarce._text import one_line
 from skarce._typing import Floats, Indices
+from skarce._validation import in_brief
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
 from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
@@ -162,7 +163,9 @@ def transformed(transformer: Any, X: Any) -> Floats:
     values = transformer.transform(X)
     if hasattr(values, "toarray"):
         values = values.toarray()
-    name, values = type(transformer).__name__, np.asarray(values)
+    name = type(transformer).__name__
+    with in_brief(f"the output of {name}.transform"):
+        values = np.asarray(values)
     if values.dtype.kind == "c":
         raise ValueError(f"{name}.transform returned complex numbers; every candidate must be real.")
     if values.ndim != 2 or len(values) != _num_samples(X):

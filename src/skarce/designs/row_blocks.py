@@ -217,6 +217,8 @@ def _checked(number: int, parts: Any) -> Rows:
     where = f"X of row block {number}"
     X = checked_array(parts[0], where, ensure_min_samples=0)
     y = checked_array(parts[1], f"y of row block {number}", ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
+    if y.ndim == 0:
+        raise ValueError(f"y of row block {number} must have a target for each row, got one number.")
     targets = y[:, None] if y.ndim == 1 else y
     weights = None
     if len(parts) == 3 and parts[2] is not None:
@@ -225,8 +227,10 @@ def _checked(number: int, parts: Any) -> Rows:
         if (weights < 0.0).any():
             raise ValueError(f"row block {number} has a negative sample weight, {weights.min()}.")
         weights = checked_counts(weights, is_all=False)
-    if len(targets) != len(X) or (weights is not None and weights.shape != (len(X),)):
+    if len(targets) != len(X):
         raise ValueError(f"row block {number} has {len(X)} rows of X but {len(targets)} of y.")
+    if weights is not None and weights.shape != (len(X),):
+        raise ValueError(f"row block {number} has {len(X)} rows of X but sample weights of shape {weights.shape}.")
     check_targets(targets, is_first=False)
     return Rows(checked_scales(X, is_first=False), targets, weights)
 

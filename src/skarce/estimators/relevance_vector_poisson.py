@@ -12,7 +12,7 @@ from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import column_or_1d
 
 from skarce._scales import check_targets, checked_counts
-from skarce._validation import validated_weights
+from skarce._validation import checked_array, numeric_targets, validated_weights
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
@@ -212,7 +212,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         score : float
             NaN, with a warning, if there is no event in y: then there is no deviance to explain.
         """
-        if not np.any(y):
+        if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
             warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
         predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
@@ -231,7 +231,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
         X, y = self._checked_pair(probe, X, y, y_numeric=True)
-        targets = column_or_1d(y, warn=True).astype(np.float64)
+        targets = column_or_1d(numeric_targets(y), warn=True)
         weights = None
         if sample_weight is not None:
             weights = checked_counts(validated_weights(sample_weight, X))
