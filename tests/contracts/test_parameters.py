@@ -1,4 +1,4 @@
-"""Wrong parameters of every public class: a fit, or a short error that skarce or scikit-learn raises and that names the parameter."""
+"""Wrong parameters of every public class end in a fit, or in a short error of skarce or scikit-learn that names the parameter."""
 
 import inspect
 import math
