@@ -119,6 +119,8 @@ def check_basis(basis: Any) -> Any:
             hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
             raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {quoted(basis)}.{hint}")
         return KernelBasis() if basis == "rbf" else None
+    if isinstance(basis, type):
+        raise TypeError(f"basis must be an object, but {basis.__name__} is a class. Write basis={basis.__name__}().")
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
         raise TypeError(f"basis must be one of {list(NAMES)} or have fit and transform, got {type(basis).__name__}.")
     return basis
