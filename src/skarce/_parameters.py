@@ -62,7 +62,7 @@ def check_dict(name: str, value: Any) -> None:
 def check_not_negative(name: str, value: Any) -> None:
     """Raise a ValueError unless the value is a number of at least 0. It may be infinite."""
     if not as_number(value) >= 0.0:
-        raise ValueError(f"{name} must be a number of at least 0.0, got {quoted(value)}.")
+        raise ValueError(f"{name} must be at least 0.0, got {quoted(value)}.")
 
 
 def check_finite_share(name: str, value: Any) -> None:
