@@ -30,8 +30,13 @@ def printable(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the value as Python writes it, at most `LONGEST_NAME` characters long."""
-    return _cut(repr(value), LONGEST_NAME)
+    """Return the value as Python writes it, in one line of at most `LONGEST_NAME` characters."""
+    try:
+        text = repr(value)
+    except Exception:  # the code of others, or a whole number with too many digits to be written
+        text = f"an object of type {type(value).__name__}"
+    lines = text.splitlines()
+    return _cut(printable(text if len(lines) < 2 else " ".join(text.split())), LONGEST_NAME)
 
 
 def listed(names: Collection[object]) -> str:

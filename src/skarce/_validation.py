@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from scipy.sparse import issparse
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_array, validate_data
+
+from skarce._text import LONGEST_LINE, one_line, quoted
+from skarce._typing import Floats
+
+# How messages of NumPy begin if a value cannot become a number. They do not say which array has it.
+CONVERSIONS = ("could not convert", "setting an array element", "float() argument", "must be real number", "invalid literal")
 
 
 def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, Any]:
@@ -25,64 +32,80 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[An
 
 
 def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
-    """Validate as scikit-learn's `validate_data` does, for arrays of doubles or singles.
+    """Validate as scikit-learn's `validate_data` does, for arrays of doubles or singles. Targets are not sparse.
 
     It sums values to see whether all are finite. The sum of huge values may overflow, and NumPy would warn.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        return validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
+    with in_brief("X" if len(data) == 1 else "X and y"), np.errstate(over="ignore", invalid="ignore"):
+        checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
+    return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
 
 
-def is_count(value: Any) -> bool:
-    """Tell whether a value is a whole number of at least 1."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+def numeric_targets(y: Any) -> Floats:
+    """Return targets as doubles. scikit-learn lets text and sparse matrices pass."""
+    check_dense(y)
+    with in_brief("y"):
+        return np.asarray(y, dtype=np.float64)
+
+
+def checked_array(values: Any, name: str, **options: Any) -> Any:
+    """Check one array as scikit-learn's `check_array` does, for doubles or singles."""
+    with in_brief(name), np.errstate(over="ignore", invalid="ignore"):
+        return check_array(values, **{"dtype": [np.float64, np.float32], "input_name": name, **options})
+
+
+def checked_table(estimator: Any, X: Any, *, reset: bool = True) -> Any:
+    """Check the names and the number of columns of an X that goes to a transformer of others as it is."""
+    with in_brief("X"):
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        if _num_samples(X) == 0:
+            raise ValueError("X has no rows: found 0 sample(s), while a minimum of 1 is required.")
+    return X
+
+
+def validated_weights(sample_weight: Any, X: Any) -> Floats:
+    """Return sample weights as an array of finite doubles that are not negative, one for each row of X."""
+    with in_brief("sample_weight"), np.errstate(over="ignore", invalid="ignore"):
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not np.isfinite(weights).all():  # one number for all rows is not checked
+        raise ValueError(f"sample_weight must be finite, got {quoted(sample_weight)}.")
+    return np.asarray(weights)
+
+
+def check_dense(y: Any) -> None:
+    """Raise a TypeError if targets are a sparse matrix, which scikit-learn accepts for some kinds of targets."""
+    if issparse(y):
+        raise TypeError("y is a sparse matrix, but dense targets are required. Use y.toarray().")
+
+
+@contextmanager
+def in_brief(name: str) -> Iterator[None]:
+    """Raise errors of scikit-learn's checks again, in at most `LONGEST_LINE` characters. What NumPy says also needs the name."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        if text.startswith(CONVERSIONS):
+            text = f"{name} must hold numbers, in rows of one length: {one_line(text, LONGEST_LINE // 2)}"
+        elif text.startswith(("Expected 2D array", "Found array with")):
+            text = f"{name}: {' '.join(text.split())}"
+        if text == str(error) and len(text) <= LONGEST_LINE:
+            raise
+        raise type(error)(_whole_sentences(text)) from None
+
+
+def _whole_sentences(text: str) -> str:
+    """Return the first sentences of a text in one line of bounded length."""
+    if len(text) <= LONGEST_LINE:
+        return text
+    first = " ".join(text.split())[:LONGEST_LINE].rpartition(". ")[0]
+    return f"{first}." if first else one_line(text)
 
 
 def is_missing(label: Any) -> bool:
     """Tell whether a label is None, NaN, or what pandas uses in their place."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, Real) and math.isnan(label))
-
-
-def check_budget(n_basis: Any, max_active: int | None) -> None:
-    """Raise a ValueError unless `n_basis` is None, or a count that is at most `max_active`."""
-    if n_basis is None:
-        return
-    if not is_count(n_basis):
-        raise ValueError(f"n_basis must be a whole number of at least 1, got {n_basis!r}.")
-    if max_active is not None and n_basis > max_active:
-        raise ValueError(f"n_basis={n_basis} asks for more functions than max_active={max_active} allows.")
-
-
-def check_forgetting(forgetting: Any) -> float:
-    """Check the factor by which the rows before a batch still count, and return it as a float."""
-    is_number = isinstance(forgetting, (int, float, np.number)) and not isinstance(forgetting, bool)
-    if not is_number or not 0.0 < float(forgetting) <= 1.0:
-        raise ValueError(f"forgetting must be above 0 and at most 1 (nothing is forgotten), got {forgetting!r}.")
-    return float(forgetting)
-
-
-def check_weight_variance(variance: Any) -> float | None:
-    """Return the prior variance of the weights if it is given, and None if it is learned."""
-    if isinstance(variance, str) and variance == "learned":
-        return None
-    is_number = isinstance(variance, (int, float, np.number)) and not isinstance(variance, bool)
-    if not is_number or not 0.0 < float(variance) < np.inf:
-        raise ValueError(f'weight_variance must be "learned" or a positive and finite number; got {variance!r}.')
-    return float(variance)
-
-
-def check_significance(significance: Any, solver: str, prior: Any) -> None:
-    """Raise a ValueError for an unknown rule of significance, or for a model that the rule cannot be applied to."""
-    if significance is None:
-        return
-    is_level = isinstance(significance, Real) and 0.0 < float(significance) < 1.0
-    if not (is_level or (isinstance(significance, str) and significance == "bound")):
-        raise ValueError(f'significance must be None, a level between 0 and 1, or "bound"; got {significance!r}.')
-    if solver != "direct" or (isinstance(prior, str) and prior != "ard"):
-        raise ValueError(
-            'significance removes candidates from a model with solver="direct" and prior="ard" or group labels; got '
-            f"solver={solver!r}, prior={prior!r}."
-        )
+    is_nan = isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+    return label is None or is_nan or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _is_plain(values: Any, n_dimensions: int) -> bool:

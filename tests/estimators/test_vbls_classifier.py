@@ -61,7 +61,7 @@ def test_many_rows_take_landmarks_and_say_so(capsys):
 @pytest.mark.parametrize("n_rows", [3001, 20_000, 200_000, 1_000_000])
 def test_the_landmarks_of_the_default_fit_into_memory(estimator, n_rows):
     n_landmarks = estimator()._method().n_landmarks(n_rows)
-    assert 100 <= n_landmarks <= 1500
+    assert 20 <= n_landmarks <= 1500
     assert fits(n_rows, n_landmarks)
 
 

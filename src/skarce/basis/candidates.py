@@ -10,7 +10,9 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
 from skarce._scales import check_block
+from skarce._text import one_line
 from skarce._typing import Floats, Indices
+from skarce._validation import in_brief
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
 from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
@@ -161,7 +163,9 @@ def transformed(transformer: Any, X: Any) -> Floats:
     values = transformer.transform(X)
     if hasattr(values, "toarray"):
         values = values.toarray()
-    name, values = type(transformer).__name__, np.asarray(values)
+    name = type(transformer).__name__
+    with in_brief(f"the output of {name}.transform"):
+        values = np.asarray(values)
     if values.dtype.kind == "c":
         raise ValueError(f"{name}.transform returned complex numbers; every candidate must be real.")
     if values.ndim != 2 or len(values) != _num_samples(X):
@@ -169,7 +173,9 @@ def transformed(transformer: Any, X: Any) -> Floats:
     try:
         values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}.transform must return numbers, got an array of type {values.dtype}: {error}.") from error
+        raise ValueError(
+            f"{name}.transform must return numbers, got an array of type {values.dtype}: {one_line(error, 200)}."
+        ) from error
     if not np.isfinite(values).all():
         raise ValueError(f"{name}.transform returned NaN or infinity; every candidate must be finite.")
     return values

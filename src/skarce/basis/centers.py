@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
-from sklearn.utils.validation import check_array
 
 from skarce._scales import checked_scales
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
+from skarce._validation import checked_array
 
 AUTO_LANDMARKS = 1000  # how many landmarks centers="auto" takes of many rows, unless a method asks for fewer
 FEW_ROWS_PER_LANDMARK = 2  # it takes all distinct rows if there are at most this many for each landmark
@@ -43,7 +44,7 @@ def choose_centers(
 ) -> Centers:
     """Turn the parameter `centers` of a basis into centers. `n_landmarks` is the number that ``"auto"`` takes of many rows."""
     if isinstance(centers, str) and not is_auto(centers):
-        raise ValueError(f'centers must be "auto", None, a whole number or an array of centers, got {centers!r}.')
+        raise ValueError(f'centers must be "auto", None, a whole number or an array of centers, got {quoted(centers)}.')
     if centers is None or is_auto(centers):
         rows = distinct_rows(X, weights)
         if centers is None or len(rows) <= FEW_ROWS_PER_LANDMARK * n_landmarks:
@@ -62,7 +63,7 @@ def choose_centers(
 
 
 def _given(centers: Any, n_features: int) -> Any:
-    given = check_array(centers, dtype=[np.float64, np.float32], input_name="centers")
+    given = checked_array(centers, "centers")
     if given.shape[1] != n_features:
         raise ValueError(f"centers must have {n_features} columns like X, got shape {given.shape}.")
     return checked_scales(given, name="centers")

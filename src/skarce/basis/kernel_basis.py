@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
+from skarce._parameters import as_number, check_dict, generator_of
 from skarce._scales import CANDIDATES, checked_counts, checked_scales, largest_of
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import quietly_validated
+from skarce._validation import checked_array, quietly_validated, validated_weights
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
@@ -196,7 +197,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         X = checked_scales(quietly_validated(twin, X))
         weights = None
         if sample_weight is not None:
-            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+            weights = checked_counts(validated_weights(sample_weight, X))
         return become(self, twin.fit_checked(X, weights, y))
 
     def fit_checked(
@@ -208,7 +209,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
-        rng = check_random_state(self._seed())
+        rng = generator_of(self._seed())
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
@@ -329,12 +330,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 
     def _check_kernel(self) -> None:
         known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
-        if not callable(self.kernel) and self.kernel not in known:
-            raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {self.kernel!r}.")
+        if not callable(self.kernel) and not (isinstance(self.kernel, str) and self.kernel in known):
+            raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {quoted(self.kernel)}.")
         for name in ("degree", "coef0"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
-                raise ValueError(f"{name} must be a finite number, got {value!r}.")
+            if not abs(as_number(getattr(self, name))) < np.inf:
+                raise ValueError(f"{name} must be a finite number, got {quoted(getattr(self, name))}.")
+        for name in ("kernel_params", "width_params"):
+            check_dict(name, getattr(self, name))
 
     def _check_narrowness(self) -> None:
         """Raise a ValueError if gamma is so large that squared distances between centers would overflow."""
@@ -391,15 +393,15 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         if isinstance(gamma, str) and gamma in GAMMA_RULES:
             absolute = self.kernel == "laplacian"
             return scale_gamma(X, weights, absolute) if gamma == "scale" else median_gamma(X, weights, rng, absolute)
-        if isinstance(gamma, Real) and not isinstance(gamma, bool):
-            if not 0.0 < float(gamma) < np.inf:
-                raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
+        if isinstance(gamma, Real) and not isinstance(gamma, (bool, np.bool_)):
+            if not 0.0 < as_number(gamma) < np.inf:
+                raise ValueError(f"gamma must be positive and finite, got {quoted(gamma)}.")
             return float(gamma)
         if isinstance(gamma, str) or np.ndim(gamma) == 0:
-            raise ValueError(f"gamma must be a number, one number per input, or one of {list(GAMMA_RULES)}, got {gamma!r}.")
-        gammas = check_array(gamma, ensure_2d=False, dtype=np.float64, input_name="gamma")
+            raise ValueError(f"gamma must be a number, one number per input, or one of {list(GAMMA_RULES)}, got {quoted(gamma)}.")
+        gammas = checked_array(gamma, "gamma", ensure_2d=False, dtype=np.float64)
         if self.kernel not in DISTANCE_KERNELS:
-            raise ValueError(f"one gamma per input is for {list(DISTANCE_KERNELS)}, not for kernel={self.kernel!r}.")
+            raise ValueError(f"one gamma per input is for {list(DISTANCE_KERNELS)}, not for kernel={quoted(self.kernel)}.")
         if gammas.shape != (X.shape[1],):
             raise ValueError(f"gamma must have one entry for each of the {X.shape[1]} inputs, got shape {gammas.shape}.")
         if (gammas < 0.0).any():

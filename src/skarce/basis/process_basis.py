@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
+from skarce._parameters import check_choice, check_dict
 from skarce._typing import Floats
 from skarce._validation import quietly_validated
 from skarce.basis.kernel_basis import LEARNED, KernelBasis
@@ -135,8 +136,8 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         self : ProcessBasis
             The fitted basis.
         """
-        if self.kernel not in DISTANCE_KERNELS:
-            raise ValueError(f"kernel must be one of {list(DISTANCE_KERNELS)}, got {self.kernel!r}.")
+        check_choice("kernel", self.kernel, DISTANCE_KERNELS)
+        check_dict("width_params", self.width_params)
         twin = unfitted_twin(self)
         X = quietly_validated(twin, X, dtype=np.float64)
         options = {**(self.width_params or {}), "covariance": "kernel"}

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 
 from skarce._atomic import unfitted_twin
+from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
@@ -84,6 +85,8 @@ class TransformerCandidates:
     def __init__(self, transformer: Any, X: Any) -> None:
         self._transformer = transformer
         self.n_candidates = transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1]
+        if self.n_candidates == 0:
+            raise ValueError(f"the basis has no output columns: {quoted(transformer)} returned an array without columns.")
 
     def on(self, X: Floats) -> Evaluation:
         return TransformerEvaluation(self._transformer, X, self.n_candidates)
@@ -115,8 +118,10 @@ def check_basis(basis: Any) -> Any:
         if basis not in NAMES:
             is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
             hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
-            raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {basis!r}.{hint}")
+            raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {quoted(basis)}.{hint}")
         return KernelBasis() if basis == "rbf" else None
+    if isinstance(basis, type):
+        raise TypeError(f"basis must be an object, but {basis.__name__} is a class. Write basis={basis.__name__}().")
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):
         raise TypeError(f"basis must be one of {list(NAMES)} or have fit and transform, got {type(basis).__name__}.")
     return basis

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._parameters import as_number, check_choice
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.criteria.without_ridges import LEAST_FREEDOM, independent_candidates, independent_start
@@ -70,10 +72,9 @@ class ExplainedVariance(PublishedGCV):
     unexplained: float = 0.01
 
     def __post_init__(self) -> None:
-        if self.stop not in STOPS:
-            raise ValueError(f"stop must be one of {list(STOPS)}, got {self.stop!r}.")
-        if not 0.0 < self.unexplained < 1.0:
-            raise ValueError(f"unexplained must be a share of the variance, between 0 and 1; got {self.unexplained!r}.")
+        check_choice("stop", self.stop, STOPS)
+        if not 0.0 < as_number(self.unexplained) < 1.0:
+            raise ValueError(f"unexplained must be a share of the variance, between 0 and 1; got {quoted(self.unexplained)}.")
 
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Return as many of these functions as are independent and leave a degree of freedom, without ridges."""

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._parameters import as_number
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
@@ -116,8 +118,8 @@ class GCV(Criterion):
     most_landmarks: ClassVar[int] = 750  # ill-conditioned sets, which are many if candidates are as many as rows, take long
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lowest_ridge) and self.lowest_ridge >= 0.0):
-            raise ValueError(f"lowest_ridge must be a finite number of at least 0, got {self.lowest_ridge!r}.")
+        if not 0.0 <= as_number(self.lowest_ridge) < np.inf:
+            raise ValueError(f"lowest_ridge must be a finite number of at least 0, got {quoted(self.lowest_ridge)}.")
         check_parameter("lowest_ridge", self.lowest_ridge, float(self.lowest_ridge))
 
     def ranking(self, state: State) -> Floats:

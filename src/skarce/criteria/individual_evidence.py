@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._parameters import as_number
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.own_ridges import settle_ridges
@@ -77,8 +79,8 @@ class IndividualEvidence(Criterion):
     has_own_ridges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.noise_variance is not None and not (np.isfinite(self.noise_variance) and self.noise_variance > 0.0):
-            raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {self.noise_variance!r}.")
+        if self.noise_variance is not None and not 0.0 < as_number(self.noise_variance) < np.inf:
+            raise ValueError(f"noise_variance must be positive and finite, or None to learn it; got {quoted(self.noise_variance)}.")
 
     def scaled(self, target_scale: float) -> Self:
         given = self.noise_variance

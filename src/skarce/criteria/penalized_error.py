@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._parameters import as_number, check_not_negative
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import fit_of_all
@@ -74,13 +76,14 @@ class PenalizedError(Criterion):
     sense: ClassVar[int] = -1
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.ridge, (int, float, np.number)) and not isinstance(self.ridge, bool)
-        if not (0.0 < float(self.ridge) < np.inf if is_number else self.ridge == "evidence"):
-            raise ValueError(f'ridge must be "evidence", or a positive finite number in the units of phi\'phi; got {self.ridge!r}.')
-        if is_number:
+        is_rule = isinstance(self.ridge, str) and self.ridge == "evidence"
+        if not (is_rule or 0.0 < as_number(self.ridge) < np.inf):
+            raise ValueError(
+                f'ridge must be "evidence", or a positive finite number in the units of phi\'phi; got {quoted(self.ridge)}.'
+            )
+        if not is_rule:
             check_parameter("ridge", self.ridge, float(self.ridge))
-        if not self.tol >= 0.0:
-            raise ValueError(f"tol must be at least 0, got {self.tol!r}.")
+        check_not_negative("tol", self.tol)
 
     def prepared(self, moments: Moments) -> PenalizedError:
         """Compute the model with all candidates once, and keep its ridge and its penalized error."""

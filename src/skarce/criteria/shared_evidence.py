@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._parameters import as_number, check_choice
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import EvidenceFit
@@ -93,10 +95,9 @@ class SharedEvidence(Criterion):
     remark: ClassVar[str] = "eq. (4) of Barrio et al., which has two more terms than the evidence of other methods"
 
     def __post_init__(self) -> None:
-        if self.reestimate not in REESTIMATES:
-            raise ValueError(f"reestimate must be one of {list(REESTIMATES)}, got {self.reestimate!r}.")
-        if not self.eps > 0.0:
-            raise ValueError(f"eps must be positive, got {self.eps!r}.")
+        check_choice("reestimate", self.reestimate, REESTIMATES)
+        if not as_number(self.eps) > 0.0:
+            raise ValueError(f"eps must be positive, got {quoted(self.eps)}.")
 
     def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
         """Return an `EigenSet`, in which a change of the ridge costs almost nothing."""

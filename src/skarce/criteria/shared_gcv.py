@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._parameters import as_number
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
@@ -21,10 +23,10 @@ NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave les
 
 def check_ridge(ridge: Any) -> None:
     """Raise a ValueError if a ridge is neither "gcv" nor a finite number of at least 0."""
-    is_number = isinstance(ridge, (int, float, np.number)) and not isinstance(ridge, bool)
-    if not (ridge == "gcv" if not is_number else 0.0 <= float(ridge) < np.inf):
-        raise ValueError(f'ridge must be "gcv", or a finite number of at least 0 in the units of phi\'phi; got {ridge!r}.')
-    if is_number:
+    is_rule = isinstance(ridge, str) and ridge == "gcv"
+    if not (is_rule or 0.0 <= as_number(ridge) < np.inf):
+        raise ValueError(f'ridge must be "gcv", or a finite number of at least 0 in the units of phi\'phi; got {quoted(ridge)}.')
+    if not is_rule:
         check_parameter("ridge", ridge, float(ridge))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skarce._memory import fits, require
+from skarce._parameters import check_choice
 
 NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a few milliseconds
 # The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
@@ -91,8 +92,7 @@ class Costs:
 
 def choose_kind(kind: str, costs: Costs) -> str:
     """Turn ``"auto"`` into ``"whole"`` or ``"columns"``, and check any other value."""
-    if kind not in KINDS:
-        raise ValueError(f"moments must be one of {list(KINDS)}, got {kind!r}.")
+    check_choice("moments", kind, KINDS)
     m = int(costs.n_candidates)
     if kind == "auto":
         # Searches that ask for batches can take compiled steps if the Gram matrix is whole, so a negligible cost is worth it.

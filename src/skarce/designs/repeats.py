@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from skarce._scales import LEAST_WEIGHT, MOST_WEIGHT
 from skarce._typing import Floats
 from skarce.basis.centers import distinct_rows
 from skarce.designs.design import Rows
@@ -29,14 +30,23 @@ def times_counted(rows: Rows) -> float:
 
 
 def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
-    """Return the same for the arguments of a `fit`. Return one if the rows are not available."""
+    """Return the same for the arguments of a `fit`. Return one if the rows are not available, or if `fit` will refuse them."""
     if isinstance(X, RowBlocks) or y is None:
         return 1.0
-    targets = _as_numbers(y)
     weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
-    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    is_usable = _num_samples(X) == len(targets) and (weights is None or (weights.shape == (len(targets),) and weights.sum() > 0.0))
-    return times_counted(Rows(X, targets, weights)) if is_usable else 1.0  # if arguments are wrong, fit says so
+    try:
+        targets = _as_numbers(y)
+        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        return times_counted(Rows(X, targets, weights)) if _are_usable(_num_samples(X), targets, weights) else 1.0
+    except (ValueError, TypeError):
+        return 1.0
+
+
+def _are_usable(n_rows: int, targets: Floats, weights: Floats | None) -> bool:
+    """Tell whether there is a target for each row, and weights in range, or none."""
+    if n_rows != len(targets) or weights is None:
+        return n_rows == len(targets)
+    return weights.shape == (n_rows,) and LEAST_WEIGHT <= weights.max() <= MOST_WEIGHT and bool((weights >= 0.0).all())
 
 
 def _as_numbers(X: Any) -> Floats:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_random_state
 
 from skarce._parallel import slices
+from skarce._parameters import check_count, generator_of
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
+from skarce._validation import checked_array
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Recipe, Rows
 from skarce.moments.passes import Block
@@ -99,6 +100,11 @@ class RowBlocks:
         blocks : RowBlocks
             The data for `fit`.
         """
+        given = {"X": X, "y": y} if sample_weight is None else {"X": X, "y": y, "sample_weight": sample_weight}
+        for name, values in given.items():
+            if not (hasattr(values, "__len__") and hasattr(values, "__getitem__")) or isinstance(values, Mapping):
+                raise TypeError(f"{name} must be an array with rows that can be sliced, got {type(values).__name__}.")
+        check_count("block_rows", block_rows)
         if len(X) != len(y):
             raise ValueError(f"X and y must have the same number of rows, got {len(X)} and {len(y)}.")
 
@@ -114,7 +120,10 @@ class RowBlocks:
     def __iter__(self) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
         n_features = n_outputs = None
-        for number, parts in enumerate(self.factory()):
+        blocks = self.factory()
+        if not isinstance(blocks, Iterable):
+            raise TypeError(f"the factory of row blocks must return an iterable of blocks, got {type(blocks).__name__}.")
+        for number, parts in enumerate(blocks):
             rows = _checked(number, parts)
             if not len(rows.X):
                 continue
@@ -145,7 +154,7 @@ class RowBlocks:
         n_seen : int
             The number of all rows.
         """
-        rng = check_random_state(random_state)
+        rng = generator_of(random_state)
         kept: list[Rows] = []
         n_seen, keys = 0, np.empty(0)
         for rows in self:
@@ -206,17 +215,22 @@ def _checked(number: int, parts: Any) -> Rows:
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):
         raise ValueError(f"row block {number} must be (X, y) or (X, y, sample_weight), got {type(parts).__name__}.")
     where = f"X of row block {number}"
-    X = check_array(parts[0], dtype=[np.float64, np.float32], ensure_min_samples=0, input_name=where)
-    y = check_array(parts[1], ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name=f"y of row block {number}")
+    X = checked_array(parts[0], where, ensure_min_samples=0)
+    y = checked_array(parts[1], f"y of row block {number}", ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
+    if y.ndim == 0:
+        raise ValueError(f"y of row block {number} must have a target for each row, got one number.")
     targets = y[:, None] if y.ndim == 1 else y
     weights = None
     if len(parts) == 3 and parts[2] is not None:
-        weights = check_array(parts[2], ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
+        name = f"sample_weight of row block {number}"
+        weights = checked_array(parts[2], name, ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
         if (weights < 0.0).any():
             raise ValueError(f"row block {number} has a negative sample weight, {weights.min()}.")
         weights = checked_counts(weights, is_all=False)
-    if len(targets) != len(X) or (weights is not None and weights.shape != (len(X),)):
+    if len(targets) != len(X):
         raise ValueError(f"row block {number} has {len(X)} rows of X but {len(targets)} of y.")
+    if weights is not None and weights.shape != (len(X),):
+        raise ValueError(f"row block {number} has {len(X)} rows of X but sample weights of shape {weights.shape}.")
     check_targets(targets, is_first=False)
     return Rows(checked_scales(X, is_first=False), targets, weights)
 

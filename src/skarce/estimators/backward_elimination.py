@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce._validation import check_budget, check_weight_variance
+from skarce._parameters import check_budget, check_choice, check_weight_variance
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.elimination.method import Elimination
 from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule
@@ -23,8 +23,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model at
-        first. The method of the paper is ``KernelBasis(gamma="ard")``.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        All of them are in the model at first. The method of the paper is ``KernelBasis(gamma="ard")``.
     weight_variance : "learned" or float, default="learned"
         Prior variance of the weights, for targets scaled to [-1, 1]. 1.0 is the model of the paper. Predictions and attributes are
         always in the units of the target. ``"learned"`` maximizes the evidence.
@@ -181,8 +181,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     def _check_limits(self) -> None:
         super()._check_limits()
         for name, known in (("direction", DIRECTIONS), ("stop", STOPS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+            check_choice(name, getattr(self, name), known)
         check_budget(self.n_basis, self.max_active)
 
     def _method(self) -> Elimination:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
 
 from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
+from skarce._parameters import as_number
 from skarce._scales import checked_counts
 from skarce._typing import Floats
+from skarce._validation import validated_weights
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
 from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
 from skarce.likelihoods import Gaussian, Likelihood
@@ -125,14 +126,14 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return self._seeded_basis()
 
     def _budget(self, started: float) -> Budget:
-        deadline = None if self.max_time is None else started + self.max_time
-        return Budget(self.tol, self.max_iter, self.max_active, deadline, self.verbose)
+        deadline = None if self.max_time is None else started + as_number(self.max_time)
+        return Budget(as_number(self.tol), self.max_iter, self.max_active, deadline, self.verbose)
 
     def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
         """Return options for learning kernel widths. Used if the basis learns its widths from the targets."""
         return {
             "fit_intercept": self.fit_intercept,
-            "max_time": None if self.max_time is None else WIDTHS_SHARE_OF_TIME * self.max_time,
+            "max_time": None if self.max_time is None else WIDTHS_SHARE_OF_TIME * as_number(self.max_time),
             "callback": print_progress if self.verbose else None,
             **method.width_options(rows),
         }
@@ -142,7 +143,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     """Return sample weights as counts, or None. Warn if they look like relative weights."""
     if sample_weight is None:
         return None
-    weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True))
+    weights = checked_counts(validated_weights(sample_weight, X))
     n_rows, total = int((weights > 0.0).sum()), float(weights.sum())
     if total < 0.5 * n_rows:  # weights that sum to one are a common habit
         warnings.warn(

@@ -15,8 +15,9 @@ from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
 from skarce._scales import checked_counts
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import is_missing
+from skarce._validation import in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.latent import LatentEstimator
@@ -92,13 +93,14 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
         X, y = self._checked_pair(probe, X, _checked_labels(y))
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
         seen = np.unique(y if weights is None else y[weights > 0.0])
         if len(seen) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, got one class, {seen.tolist()[0]!r}, among the rows of "
+                f"{type(self).__name__} needs at least two classes, got one class, {quoted(seen.tolist()[0])}, among the rows of "
                 "positive weight."
             )
         classes, codes = np.unique(y, return_inverse=True)
@@ -117,11 +119,11 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             return np.where(counts > 0.0, weights.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1e-300)), 1.0)
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict with a weight for each class, got {self.class_weight!r}."
+                f"class_weight must be None, 'balanced' or a dict with a weight for each class, got {quoted(self.class_weight)}."
             )
         factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors > 0.0).all()):
-            raise ValueError(f"class_weight must be positive for every class, got {self.class_weight!r}.")
+            raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
@@ -146,14 +148,15 @@ def _checked_labels(y: Any) -> Any:
 
     Raise for labels that are missing or cannot be put in order.
     """
-    labels = np.asarray(y)
+    with in_brief("y"):
+        labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
         return y
     missing = np.flatnonzero([is_missing(label) for label in labels])
     if len(missing):
         raise ValueError(
-            f"y has {len(missing)} missing label{'' if len(missing) == 1 else 's'}, the first ({labels[missing[0]]!r}) in row "
-            f"{missing[0]}. Drop these rows, or give them their own class."
+            f"y has {len(missing)} missing label{'' if len(missing) == 1 else 's'}, the first ({quoted(labels[missing[0]])}) in "
+            f"row {missing[0]}. Drop these rows, or give them their own class."
         )
     is_text = np.array([isinstance(label, str) for label in labels])
     if is_text.any() and not is_text.all():

@@ -19,8 +19,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, unfitted_twin
+from skarce._parameters import as_number, check_verbose, generator_of, is_count
 from skarce._processes import until_parent_ends
-from skarce._validation import is_count
+from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
     Group,
@@ -35,6 +36,8 @@ from skarce.estimators.trials import (
     shares_moments,
     warn_if_none_is_finite,
 )
+
+MOST_CORES = 2**15  # n_jobs=-1 is all cores, -2 all but one, and so on
 
 
 def _best_estimator_has(name: str) -> Any:
@@ -295,13 +298,18 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=same)
 
     def _check_choices(self) -> None:
-        if not (isinstance(self.inflation, (int, float, np.number)) and 1.0 <= self.inflation < np.inf):
-            raise ValueError(f"inflation must be a finite number of at least 1, got {self.inflation!r}.")
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "set_params"):
+            raise TypeError(f"estimator must be an object of skarce, such as FastGCVRegressor(), got {quoted(self.estimator)}.")
+        check_verbose(self.verbose)
+        if not 1.0 <= as_number(self.inflation) < np.inf:
+            raise ValueError(f"inflation must be a finite number of at least 1, got {quoted(self.inflation)}.")
         if not is_count(self.n_iter):
-            raise ValueError(f"n_iter, the number of draws, must be a whole number of at least 1, got {self.n_iter!r}.")
+            raise ValueError(f"n_iter, the number of draws, must be a whole number of at least 1, got {quoted(self.n_iter)}.")
         is_whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
         if self.n_jobs is not None and not (is_whole and self.n_jobs != 0):
-            raise ValueError(f"n_jobs must be None (one process), a number of processes, or -1 for all cores, got {self.n_jobs!r}.")
+            raise ValueError(
+                f"n_jobs must be None (one process), a number of processes, or -1 for all cores, got {quoted(self.n_jobs)}."
+            )
 
     def _of_the_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
@@ -311,12 +319,16 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     def _candidates(self) -> list[dict[str, Any]]:
         if (self.param_grid is None) == (self.param_distributions is None):
             raise ValueError("Give either param_grid or param_distributions, not both.")
-        if self.param_grid is not None:
-            candidates = list(ParameterGrid(self.param_grid))
-        else:
-            candidates = list(ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state))
+        name, rng = "param_distributions" if self.param_grid is None else "param_grid", generator_of(self.random_state)
+        try:
+            if self.param_grid is not None:
+                candidates = list(ParameterGrid(self.param_grid))
+            else:
+                candidates = list(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name} cannot be read: {one_line(error, LONGEST_LINE // 2)}") from None
         if not candidates:
-            raise ValueError("There is no candidate. Every list of values in param_grid needs at least one value.")
+            raise ValueError(f"There is no candidate. Every list of values in {name} needs at least one value.")
         return candidates
 
     def _groups(self, candidates: list[dict[str, Any]]) -> list[Group]:
@@ -331,9 +343,10 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _run(self, groups: list[Group], X: Any, y: Any, fit_params: dict[str, Any]) -> Iterator[Any]:
         common = X, y, fit_params, Inflation(self.inflation, times_counted_in(X, y, fit_params))
-        if joblib.effective_n_jobs(self.n_jobs) == 1:
+        n_jobs = None if self.n_jobs is None else max(min(int(self.n_jobs), len(groups)), -MOST_CORES)
+        if len(groups) == 1 or joblib.effective_n_jobs(n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", **until_parent_ends())
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", **until_parent_ends())
         return parallel(delayed(fit_group_on_one_core)(group, *common) for group in groups)
 
     def _print(self, trial: Trial, candidates: list[dict[str, Any]], n_done: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skarce._validation import check_weight_variance
+from skarce._parameters import check_weight_variance
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.all_candidates import AllCandidates
 
@@ -19,7 +19,8 @@ class EvidenceRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All of them are in the model.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        All of them are in the model.
     weight_variance : "learned" or float, default="learned"
         Prior variance of every weight, in squared units of the target divided by squared units of the candidates. ``"learned"``
         maximizes the evidence.

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
-from skarce._validation import check_budget
+from skarce._parameters import check_budget
+from skarce._text import quoted
 from skarce.criteria import SharedEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
@@ -35,8 +36,8 @@ class EvidenceSearchRegressor(NestedRegressor):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 1400. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All weights share one precision, so
-        the scale of the columns matters.
+        are more than 1400. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        All weights share one precision, so the scale of the columns matters.
     search : str or search object, default="forward"
         Order in which sets are tried: ``"forward"``, ``"plus-take-away"`` (add two, remove one), ``"floating"``, ``"oscillating"``
         (swings of up to 5), ``"backward"`` (from all candidates), ``"best-action"`` (until no single action helps), or an object of
@@ -207,7 +208,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         if isinstance(search, type) and issubclass(search, Search):
             raise ValueError(f"search must be an object, but {search.__name__} is a class. Write {search.__name__}().")
         if not isinstance(search, Search):
-            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches, got {search!r}.")
+            raise ValueError(f"search must be one of {list(SEARCHES)}, or an object of skarce.searches, got {quoted(search)}.")
         given = {name: getattr(self, name) for name in TO_THE_SEARCH if getattr(self, name) is not None}
         if not given.keys() <= {field.name for field in fields(search)}:
             raise ValueError(f"{type(search).__name__} does not take {', '.join(given)}. Use another search.")

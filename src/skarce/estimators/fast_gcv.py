@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce._parameters import check_choice
 from skarce.criteria import GCV
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.held_precision import HeldPrecision
@@ -163,8 +164,7 @@ class FastGCVRegressor(SparseRegressorBase):
 
     def _method(self) -> MomentMethod:
         for name, known in (("solver", SOLVERS), ("noise_update", NOISE_UPDATES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+            check_choice(name, getattr(self, name), known)
         if self.noise_update == "paper":
             return HeldPrecision()
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from skarce._validation import check_budget, is_count
+from skarce._parameters import check_budget, check_count
 from skarce.criteria import Criterion
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
@@ -27,8 +27,7 @@ class ForwardRegressor(NestedRegressor):
 
     def _check_limits(self) -> None:
         super()._check_limits()
-        if not is_count(self.patience):
-            raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
+        check_count("patience", self.patience)
         check_budget(self.n_basis, self.max_active)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

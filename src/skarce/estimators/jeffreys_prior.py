@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from skarce._parameters import as_number
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.jeffreys import Jeffreys
 
@@ -153,7 +153,6 @@ class JeffreysPriorRegressor(SparseRegressorBase):
 
     def _method(self) -> Jeffreys:
         given = self.initial_ridge
-        is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
-        if not (is_number and 0.0 < given < float("inf")):
-            raise ValueError(f"initial_ridge must be positive and finite, got {given!r}.")
+        if not 0.0 < as_number(given) < float("inf"):
+            raise ValueError(f"initial_ridge must be positive and finite, got {quoted(given)}.")
         return Jeffreys(check_parameter("initial_ridge", given, float(given)))

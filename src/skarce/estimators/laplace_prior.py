@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skarce._parameters import check_choice, check_flag
+from skarce._text import quoted
 from skarce.designs import Design
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.l1.path import L1Path
@@ -25,8 +27,8 @@ class LaplacePriorRegressor(SparseRegressorBase):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. Columns are not scaled, so the
-        penalty is weaker for columns with a large norm.
+        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+        Columns are not scaled, so the penalty is weaker for columns with a large norm.
     penalty : "gcv", float or array-like of float, default="gcv"
         Weight mu of the L1 penalty. ``"gcv"`` tries 100 values, from the smallest value at which all weights are zero down to 1e-4
         of it, and takes the one with the smallest GCV error. This path ends before models with more functions than half of the
@@ -175,10 +177,8 @@ class LaplacePriorRegressor(SparseRegressorBase):
         self.random_state = random_state
 
     def _method(self) -> L1Path:
-        if self.degrees_of_freedom not in DEGREES_OF_FREEDOM:
-            raise ValueError(f"degrees_of_freedom must be one of {list(DEGREES_OF_FREEDOM)}, got {self.degrees_of_freedom!r}.")
-        if not isinstance(self.finish, (bool, np.bool_)):
-            raise ValueError(f"finish must be True or False, got {self.finish!r}.")
+        check_choice("degrees_of_freedom", self.degrees_of_freedom, DEGREES_OF_FREEDOM)
+        check_flag("finish", self.finish)
         return L1Path(_checked(self.penalty), self.degrees_of_freedom == "active", bool(self.finish))
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
@@ -194,7 +194,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
             return super()._warnings(posteriors)
         return [
             *super()._warnings(posteriors),
-            f"max_active={self.max_active} was reached before penalty={self.penalty!r}: the model is that of penalty_="
+            f"max_active={self.max_active} was reached before penalty={quoted(self.penalty)}: the model is that of penalty_="
             f"{max(reached):.6g}, the smallest penalty on the path with at most this many functions. Raise max_active to reach "
             "the penalty that you asked for.",
         ]
@@ -217,6 +217,6 @@ def _checked(penalty: Any) -> tuple[float, ...] | None:
     if values.ndim != 1 or not len(values) or not ((values >= 0.0) & (values < np.inf)).all():
         raise ValueError(
             'penalty must be "gcv", a finite number of at least 0 (the weight mu of |a|_1), or an array of such numbers to '
-            f"choose from by GCV, got {penalty!r}."
+            f"choose from by GCV, got {quoted(penalty)}."
         )
     return tuple(values)

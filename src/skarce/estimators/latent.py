@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
-from skarce._validation import quietly_validated
+from skarce._validation import check_dense, checked_table, quietly_validated
 from skarce.designs import Design
 from skarce.estimators.base import SparseEstimator
 from skarce.estimators.on_basis import check_finite, takes_arrays
@@ -54,7 +54,8 @@ class LatentEstimator(SparseEstimator):
         if takes_arrays(basis):
             X, y = quietly_validated(probe, X, y, **options)
             return checked_scales(X, CANDIDATES if basis is None else SQUARED), y
-        validate_data(probe, X, skip_check_array=True)
+        checked_table(probe, X)
+        check_dense(y)
         check_consistent_length(X, y)
         return X, y
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from skarce._parameters import as_number, check_flag
 from skarce._scales import check_parameter
+from skarce._text import quoted
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.local_ridge import LocalRidge
 
@@ -150,8 +150,8 @@ class LocalRidgeRegressor(SparseRegressorBase):
 
     def _method(self) -> LocalRidge:
         given = self.initial_ridge
-        is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
-        if given is not None and not (is_number and 0.0 < given < float("inf")):
-            raise ValueError(f"initial_ridge must be positive and finite, or None; got {self.initial_ridge!r}.")
+        if given is not None and not 0.0 < as_number(given) < float("inf"):
+            raise ValueError(f"initial_ridge must be positive and finite, or None; got {quoted(self.initial_ridge)}.")
         ridge = None if given is None else check_parameter("initial_ridge", given, float(given))
-        return LocalRidge(ridge, self.readmit)
+        check_flag("readmit", self.readmit)
+        return LocalRidge(ridge, bool(self.readmit))

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
+from skarce._parameters import as_number, check_flag, is_count
+from skarce._text import quoted
 from skarce._typing import Indices
 from skarce.designs import Design
 from skarce.estimators.regressor import SparseRegressorBase
@@ -34,8 +36,7 @@ class NestedRegressor(SparseRegressorBase):
 
     def _check_limits(self) -> None:
         super()._check_limits()
-        if not isinstance(self.keep_path, (bool, np.bool_)):
-            raise ValueError(f"keep_path must be True or False, got {self.keep_path!r}.")
+        check_flag("keep_path", self.keep_path)
 
     def with_n_basis(self, n_basis: int) -> Any:
         """Return the model of another size from the same fit, without a new search.
@@ -62,8 +63,8 @@ class NestedRegressor(SparseRegressorBase):
         >>> [len(model.with_n_basis(k).active_) for k in (8, 5, 2)]
         [8, 5, 2]
         """
-        if isinstance(n_basis, bool) or not isinstance(n_basis, (int, np.integer)) or n_basis < 0:
-            raise ValueError(f"n_basis must be a whole number that is not negative, got {n_basis!r}.")
+        if not is_count(n_basis, 0):
+            raise ValueError(f"n_basis must be a whole number that is not negative, got {quoted(n_basis)}.")
         fitted = snapshot(self)
         check_is_fitted(fitted, "posterior_")
         if n_basis == 0 and not len(fitted.active_):
@@ -97,10 +98,10 @@ class NestedRegressor(SparseRegressorBase):
         >>> len(model.with_tol(0.1).active_) <= len(model.active_)
         True
         """
-        if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not tol >= 0.0:
-            raise ValueError(f"tol must be a number that is not negative, got {tol!r}.")
+        if not as_number(tol) >= 0.0:
+            raise ValueError(f"tol must be a number that is not negative, got {quoted(tol)}.")
         fitted = snapshot(self)
-        model = fitted._with_sizes(lambda path: fitted._size_with(path, float(tol)))
+        model = fitted._with_sizes(lambda path: fitted._size_with(path, as_number(tol)))
         model._ask_for(None)
         model._tolerate(tol)
         return model

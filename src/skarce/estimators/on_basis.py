@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import slices
+from skarce._parameters import check_count, check_flag, check_not_negative, check_verbose, generator_of
+from skarce._text import quoted
 from skarce._typing import Floats
-from skarce._validation import is_count, quietly_validated
+from skarce._validation import checked_table, quietly_validated
 from skarce.basis import KernelBasis, SelectedColumns, check_basis, is_on_landmarks
 from skarce.states.outcome import Outcome
 
@@ -55,23 +56,18 @@ class OnBasis:
             value = params.get(own, getattr(self, own, self))
             if nested and not hasattr(value, "set_params"):
                 example = "basis=KernelBasis(gamma=1.0)" if own == "basis" else f"a new object for {own}"
-                raise ValueError(f"{own}={value!r} has no parameters, so {name} cannot be set. Pass {example}.")
+                raise ValueError(f"{own}={quoted(value)} has no parameters, so {name} cannot be set. Pass {example}.")
         return super().set_params(**params)  # type: ignore[misc]
 
     def _check_limits(self) -> None:
-        for name in ("tol", "max_time"):
-            value = getattr(self, name)
-            is_left_out = name == "max_time" and value is None
-            if not is_left_out and not (isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0.0):
-                raise ValueError(f"{name} must be at least 0.0, got {value!r}.")
-        for name in ("max_iter", "max_active"):
-            value = getattr(self, name, None)
-            if value is not None and not is_count(value):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
-        if not isinstance(self.verbose, (int, np.integer)):
-            raise ValueError(f"verbose must be a whole number, got {self.verbose!r}.")
+        check_not_negative("tol", self.tol)
+        if self.max_time is not None:
+            check_not_negative("max_time", self.max_time)
+        check_count("max_iter", self.max_iter)
+        if self.max_active is not None:
+            check_count("max_active", self.max_active)
+        check_flag("fit_intercept", self.fit_intercept)
+        check_verbose(self.verbose)
 
     def _keep_models(self, posteriors: list[Any], candidates: Any, *, is_one: bool) -> None:
         """Set the fitted attributes of one target or class (`is_one`), or of several on the functions that any of them uses."""
@@ -118,7 +114,7 @@ class OnBasis:
 
     def _seed(self) -> int:
         """Return a fixed seed if random_state is None, so that the same data give the same model."""
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        return 0 if self.random_state is None else int(generator_of(self.random_state).randint(2**31 - 1))
 
     def _is_pairwise(self) -> bool:
         return isinstance(self.basis, KernelBasis) and bool(self.basis.__sklearn_tags__().input_tags.pairwise)
@@ -126,8 +122,7 @@ class OnBasis:
     def _checked_inputs(self, X: Any) -> Any:
         if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
             return quietly_validated(self, X, reset=False)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return X
+        return checked_table(self, X, reset=False)
 
     @staticmethod
     def _parts(X: Any) -> list[Any]:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
+from skarce._text import quoted
 from skarce._typing import Floats
-from skarce._validation import validated
+from skarce._validation import checked_array, checked_table, validated
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import SparseEstimator, checked_weights
 from skarce.estimators.on_basis import check_finite, takes_arrays
@@ -54,7 +55,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         model = snapshot(self)
         check_is_fitted(model, "posterior_")
         if std not in ("plain", "augmented"):
-            raise ValueError(f"std must be 'plain' or 'augmented', got {std!r}.")
+            raise ValueError(f"std must be 'plain' or 'augmented', got {quoted(std)}.")
         if isinstance(X, RowBlocks):
             raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
         X = model._checked_inputs(X)
@@ -87,8 +88,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         if takes_arrays(basis):
             X, y = validated(probe, X, y, reset=is_first)
         else:
-            validate_data(probe, X, skip_check_array=True, reset=is_first)
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            checked_table(probe, X, reset=is_first)
+            y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
             check_consistent_length(X, y)
         y = np.asarray(y, dtype=np.float64)
         targets = y[:, None] if y.ndim == 1 else y
@@ -128,6 +129,6 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         if self._augmentation_rows is None:
             raise ValueError(
                 "std='augmented' adds a kernel at each query point, so it needs a KernelBasis other than 'precomputed', but this "
-                f"model has basis={self.basis!r}. Use std='plain'."
+                f"model has basis={quoted(self.basis)}. Use std='plain'."
             )
         return Augmentation(*self._augmentation_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce._parameters import check_choice
 from skarce.criteria import Criterion, OrthogonalGCV, SharedGCV
 from skarce.estimators.forward_selection import ForwardRegressor
 
@@ -167,6 +168,5 @@ class RegularizedForwardRegressor(ForwardRegressor):
         self.random_state = random_state
 
     def _criterion(self) -> Criterion:
-        if self.penalize not in PENALTIES:
-            raise ValueError(f"penalize must be one of {list(PENALTIES)}, got {self.penalize!r}.")
+        check_choice("penalize", self.penalize, PENALTIES)
         return OrthogonalGCV(self.ridge) if self.penalize == "orthogonal" else SharedGCV(self.ridge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce._parameters import check_choice
 from skarce.criteria import IndividualEvidence
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.method import MomentMethod
@@ -161,8 +162,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         self.random_state = random_state
 
     def _method(self) -> MomentMethod:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
+        check_choice("solver", self.solver, SOLVERS)
         criterion = IndividualEvidence(self.noise_variance)
         if self.solver == "em":
             return RelevanceEM(criterion)

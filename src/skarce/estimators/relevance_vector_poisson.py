@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from skarce._scales import check_targets, checked_counts
+from skarce._validation import checked_array, numeric_targets, validated_weights
 from skarce.designs import Rows
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
@@ -20,7 +21,7 @@ from skarce.methods.latent import SparseLatent
 from skarce.methods.latent.landmarks import Landmarks
 
 # Counts say more than labels do, so more functions stay, and every step costs more.
-LANDMARKS = Landmarks(most=500, most_elements=4_000_000)
+LANDMARKS = Landmarks(most=1500, most_elements=4_500_000)
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
@@ -36,7 +37,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     basis : "rbf", "passthrough" or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 1000 (4e6 divided by the number of rows, from 100 to 500 of them). ``"passthrough"`` uses the
+        are more than 3000 (4.5e6 divided by the number of rows, 100 at least). ``"passthrough"`` uses the
         input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
@@ -213,7 +214,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         score : float
             NaN, with a warning, if there is no event in y: then there is no deviance to explain.
         """
-        if not np.any(y):
+        if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
             warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
         predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
@@ -232,10 +233,10 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
         X, y = self._checked_pair(probe, X, y, y_numeric=True)
-        targets = column_or_1d(y, warn=True).astype(np.float64)
+        targets = column_or_1d(numeric_targets(y), warn=True)
         weights = None
         if sample_weight is not None:
-            weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+            weights = checked_counts(validated_weights(sample_weight, X))
         likelihood = self._likelihood()
         likelihood.check_targets(targets)
         likelihood.check_targets(targets if weights is None else targets[weights > 0.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from skarce._text import quoted
 from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
@@ -164,9 +165,11 @@ class SparseRegressor(NestedRegressor):
         criterion = IndividualEvidence() if self.criterion is None else self.criterion
         search = BestAction() if self.search is None else self.search
         if not isinstance(criterion, Criterion):
-            raise TypeError(f"criterion must be an object of skarce.criteria, such as GCV(), or None, got {self.criterion!r}.")
+            raise TypeError(
+                f"criterion must be an object of skarce.criteria, such as GCV(), or None, got {quoted(self.criterion)}."
+            )
         if not isinstance(search, Search):
-            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {search!r}.")
+            raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {quoted(search)}.")
         return Selection(criterion, search, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from skarce._parameters import as_number, check_choice
+from skarce._text import quoted
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.stepwise import Stepwise
@@ -150,8 +152,10 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
         self.random_state = random_state
 
     def _method(self) -> Stepwise:
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction must be one of {list(DIRECTIONS)}, got {self.direction!r}.")
-        if not 0.0 < self.enter <= self.leave <= 1.0:
-            raise ValueError(f"enter and leave must satisfy 0 < enter <= leave <= 1, got {self.enter!r} and {self.leave!r}.")
-        return Stepwise(self.direction, self.enter, self.leave)
+        check_choice("direction", self.direction, DIRECTIONS)
+        enter, leave = as_number(self.enter), as_number(self.leave)
+        if not 0.0 < enter <= leave <= 1.0:
+            raise ValueError(
+                f"enter and leave must satisfy 0 < enter <= leave <= 1, got {quoted(self.enter)} and {quoted(self.leave)}."
+            )
+        return Stepwise(self.direction, enter, leave)

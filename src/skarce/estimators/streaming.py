@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads
-from skarce._validation import check_forgetting
+from skarce._parameters import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.designs import StreamDesign

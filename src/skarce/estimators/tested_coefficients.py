@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.methods.variational.precisions import RELEVANT
 from skarce.posteriors.posterior import CoefficientTests
@@ -68,7 +69,7 @@ class TestedCoefficients:
             Lower and upper ends.
         """
         if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+            raise ValueError(f"level must be between 0 and 1, got {quoted(level)}.")
         posterior = self._only_posterior()
         freedom = np.inf if getattr(self, "posterior", "student-t") == "gaussian" else posterior.degrees_of_freedom
         reach = stats.t.ppf(0.5 + 0.5 * level, freedom) * posterior.coefficient_std

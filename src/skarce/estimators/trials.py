@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
+from skarce._text import quoted
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.posteriors.inflation import inflated
 
@@ -130,7 +131,7 @@ def kind_of(model: Any) -> str:
     if isinstance(model, SparseEstimator):
         words.append(model._method().kind)
     if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
-        words.append(f"degrees_of_freedom={model.degrees_of_freedom!r}")
+        words.append(f"degrees_of_freedom={quoted(model.degrees_of_freedom)}")
     return " with ".join(words)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from skarce._validation import check_forgetting, check_significance
+from skarce._parameters import as_number, check_choice, check_flag, check_forgetting, check_significance
+from skarce._text import quoted
 from skarce.basis import KernelBasis
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.estimators.tested_coefficients import TestedCoefficients
@@ -21,7 +21,6 @@ PRIORS = ("none", "shared", "ard")
 CHOICES = {
     "solver": ("direct", "em"),
     "start": ("auto", "all", "both"),
-    "factorized": (False, True),
     "posterior": ("gaussian", "student-t"),
     "noise": ("gaussian", "student-t"),
     "restarts": ("doubling", "always"),
@@ -283,19 +282,19 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     def _check_choices(self) -> None:
         Prior(self.prior).check(PRIORS)
         for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+            check_choice(name, getattr(self, name), known)
+        check_flag("factorized", self.factorized)
         freedom = self.degrees_of_freedom
-        if freedom is not None and not (isinstance(freedom, Real) and 2.0 < float(freedom) < np.inf):
+        if freedom is not None and not 2.0 < as_number(freedom) < np.inf:
             raise ValueError(
-                f"degrees_of_freedom must be a finite number above 2, or None to learn it, got {freedom!r}. For infinity use "
+                f"degrees_of_freedom must be a finite number above 2, or None to learn it, got {quoted(freedom)}. For infinity use "
                 'noise="gaussian".'
             )
         if freedom is not None and self.noise == "gaussian":
-            raise ValueError(f'degrees_of_freedom={freedom!r} needs noise="student-t", got noise="gaussian".')
+            raise ValueError(f'degrees_of_freedom={quoted(freedom)} needs noise="student-t", got noise="gaussian".')
         check_forgetting(self.forgetting)
         if self.noise == "student-t" and self.solver != "direct":
-            raise ValueError(f'noise="student-t" needs solver="direct", got solver={self.solver!r}.')
+            raise ValueError(f'noise="student-t" needs solver="direct", got solver={quoted(self.solver)}.')
         check_significance(self.significance, self.solver, self.prior)
 
     def _is_on_kernels(self) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from skarce._validation import check_significance
+from skarce._parameters import check_choice, check_flag, check_significance
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.prior import Prior
@@ -27,7 +25,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000 (2e7 divided by the number of rows, from 100 to 1500 of them). ``"passthrough"`` uses the
+        are more than 3000 (2e7 divided by the number of rows, 1500 at most). ``"passthrough"`` uses the
         input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at first.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a
@@ -177,9 +175,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     def _method(self) -> VariationalClassification:
         prior = Prior(self.prior)
         prior.check(PRIORS)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
-        if not isinstance(self.factorized, (bool, np.bool_)):
-            raise ValueError(f"factorized must be True or False, got {self.factorized!r}.")
+        check_choice("solver", self.solver, SOLVERS)
+        check_flag("factorized", self.factorized)
         check_significance(self.significance, self.solver, self.prior)
         return VariationalClassification(prior, self.solver, bool(self.factorized), self.significance)

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaln
 
+from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import Likelihood, Slopes
 
@@ -36,7 +37,7 @@ class StudentT(Likelihood):
     def __post_init__(self) -> None:
         for name in ("degrees_of_freedom", "scale"):
             if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}.")
+                raise ValueError(f"{name} must be positive and finite, got {quoted(getattr(self, name))}.")
 
     def log_density(self, targets: Floats, latent: Floats) -> Floats:
         return log_density(((targets - latent) / self.scale) ** 2, self.degrees_of_freedom, self.scale**2)

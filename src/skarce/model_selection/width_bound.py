@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_X_y
 
+from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
 
@@ -89,7 +90,7 @@ def width_by_bound(estimator: Any, X: Any, y: Any, *, prior_spread: float = 1.5)
     True
     """
     if not prior_spread > 0.0:
-        raise ValueError(f"prior_spread must be positive, got {prior_spread!r}.")
+        raise ValueError(f"prior_spread must be positive, got {quoted(prior_spread)}.")
     X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
     middle = float(np.log(scale_gamma(X, None)))
     fits: dict[float, tuple[float, Any]] = {}

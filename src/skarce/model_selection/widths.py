@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_array
+from sklearn.utils import check_consistent_length
 
 from skarce._parallel import blas_threads
+from skarce._parameters import check_choice, check_count, generator_of
 from skarce._scales import check_targets, checked_counts, checked_scales
+from skarce._text import quoted
 from skarce._typing import Floats
+from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.width_evidence import COVARIANCES
 from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Data, Model, Objective, Scale, Widths
@@ -168,16 +170,16 @@ def learn_widths(
     """
     deadline = None if max_time is None else time.monotonic() + max_time
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
-    X = check_array(X, dtype=np.float64)
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    X = checked_array(X, "X", dtype=np.float64)
+    y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
     X, weights = checked_scales(X), None
     check_targets(y.reshape(len(y), -1))
     if sample_weight is not None:
-        weights = checked_counts(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = checked_counts(validated_weights(sample_weight, X))
     centers = None if centers is None else _checked_centers(centers, X.shape[1])
-    rng = check_random_state(0 if random_state is None else random_state)
+    rng = generator_of(0 if random_state is None else random_state)
     places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
     data = data.without_repeats().thinned(max_rows, rng)
@@ -324,11 +326,11 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
             f"weight_variance must be one number, or one for each of the {n_outputs} targets; got shape {np.shape(variance)}."
         )
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
-        raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {variance!r}.")
+        raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {quoted(variance)}.")
 
 
 def _checked_centers(centers: Any, n_features: int) -> Floats:
-    centers = check_array(centers, dtype=np.float64, input_name="centers")
+    centers = checked_array(centers, "centers", dtype=np.float64)
     if centers.shape[1] != n_features:
         raise ValueError(f"centers must have {n_features} columns like X, got shape {centers.shape}.")
     return np.asarray(checked_scales(centers, name="centers"))
@@ -336,12 +338,10 @@ def _checked_centers(centers: Any, n_features: int) -> Floats:
 
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:
     for name, value, known in (("gamma", gamma, RULES), ("covariance", covariance, COVARIANCES)):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {list(known)}, got {value!r}.")
-    if callable(kernel) or kernel not in NAMES:
-        raise ValueError(f"widths can be learned for the distance kernels {list(NAMES)}, not for kernel={kernel!r}.")
+        check_choice(name, value, known)
+    if not (isinstance(kernel, str) and kernel in NAMES):
+        raise ValueError(f"widths can be learned for the distance kernels {list(NAMES)}, not for kernel={quoted(kernel)}.")
     if covariance == "kernel" and centers is not None:
         raise ValueError('covariance="kernel" uses the kernel between the rows: it takes no centers.')
     for name, number, least in (("n_starts", n_starts, 1), ("max_rows", max_rows, 2)):
-        if not isinstance(number, (int, np.integer)) or number < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, got {number!r}.")
+        check_count(name, number, least)

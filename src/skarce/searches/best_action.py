@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._parameters import check_count, check_flag, check_not_negative
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
@@ -91,6 +93,12 @@ class BestAction(Search):
     max_changes: int = 2**31
     compiled: bool = True
 
+    def __post_init__(self) -> None:
+        check_count("refresh_every", self.refresh_every)
+        check_not_negative("max_drift", self.max_drift)
+        check_count("max_changes", self.max_changes)
+        check_flag("compiled", self.compiled)
+
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         if criterion.shares_ridge:
             return self._with_shared_ridge(Walk(criterion, moments, journal, start))
@@ -163,7 +171,7 @@ class BestAction(Search):
         rule = criterion.compiled_rule() if self.has_compiled_steps(criterion, state) else None
         if rule is not None:
             size = len(state)
-            steps = take_steps(rule, state, tol, n_steps, budget.room(size), self.max_changes)
+            steps = take_steps(rule, state, tol, n_steps, budget.room(size), min(self.max_changes, sys.maxsize))
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             return len(steps.actions)
         for step in range(n_steps):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from skarce._linalg import NotPositiveDefiniteError
+from skarce._parameters import check_count, check_finite_share
+from skarce._text import quoted
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.best_action import TAKEN_BACK, BestAction, broken_promise
@@ -19,6 +21,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State, resolved_energy
 
+LEAST_COUNTS = {"smallest_batch": 1, "max_joint_steps": 1, "max_tight_steps": 1, "few": -1, "stretch": 1, "max_changes": 1}
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
 
@@ -44,7 +47,7 @@ class GreedyBatches(Search):
         Largest number of joint steps in a row if no addition helps.
     few : int, default=400
         Models of at most this many functions take compiled single actions instead of batches, because those are faster. This needs
-        a criterion with compiled steps and the whole Gram matrix in memory.
+        a criterion with compiled steps and the whole Gram matrix in memory. -1 always takes batches.
     stretch : int, default=400
         Largest number of single actions between two refreshes.
     max_changes : int, default=100
@@ -103,6 +106,14 @@ class GreedyBatches(Search):
     stretch: int = 400
     max_changes: int = 100
     pools: Pools = field(default_factory=Pools)
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST_COUNTS.items():
+            check_count(name, getattr(self, name), least)
+        for name in ("growth", "batch_end", "looseness"):
+            check_finite_share(name, getattr(self, name))
+        if not isinstance(self.pools, Pools):
+            raise TypeError(f"pools must be an object Pools(...), got {quoted(self.pools)}.")
 
     @property
     def moves_ridges(self) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from skarce._memory import require
+from skarce._parameters import check_count, check_finite_share, check_not_negative, is_count
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import is_count
 from skarce.criteria import Criterion
 from skarce.designs.choice import ALL_ONE_BY_ONE, ONE_BY_ONE, Access
 from skarce.moments import Moments
@@ -55,14 +56,12 @@ class OneByOne(Search):
     always_in: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if not is_count(self.patience):
-            raise ValueError(f"patience must be a whole number of at least 1, got {self.patience!r}.")
-        for name in ("share", "threshold"):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}.")
+        check_count("patience", self.patience)
+        check_finite_share("share", self.share)
+        check_not_negative("threshold", self.threshold)
         if self.n_basis is not None and not is_count(self.n_basis):
             raise ValueError(
-                f"n_basis must be a whole number of at least 1, or None to let the score decide; got {self.n_basis!r}."
+                f"n_basis must be a whole number of at least 1, or None to let the score decide; got {quoted(self.n_basis)}."
             )
 
     def __repr__(self) -> str:
@@ -156,7 +155,9 @@ def _checked(indices: Any, moments: Moments, name: str) -> Indices:
         raise ValueError(f"{name} must be indices of candidates, but is a mask of booleans: give np.flatnonzero(mask).")
     chosen = np.unique(given)
     if len(chosen) and chosen.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be indices of candidates, which are whole numbers; got {chosen[0]!r} of type {given.dtype}.")
+        raise ValueError(
+            f"{name} must be indices of candidates, which are whole numbers; got {quoted(chosen[0])} of type {given.dtype}."
+        )
     wrong = [int(index) for index in chosen if not 0 <= index < moments.n_candidates]
     if wrong:
         more = f" and {len(wrong) - 1} more outside this range" if len(wrong) > 1 else ""

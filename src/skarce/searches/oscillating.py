@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from skarce._validation import is_count
+from skarce._parameters import check_count
 from skarce.searches.forward import grow
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
@@ -73,8 +73,7 @@ class Oscillating(OneByOne):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_count(self.depth):
-            raise ValueError(f"depth must be a whole number of at least 1, got {self.depth!r}.")
+        check_count("depth", self.depth)
 
     def _go(self, walk: Walk) -> Outcome:
         outcome = grow(walk, self.patience, self.share)

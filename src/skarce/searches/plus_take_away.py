@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from skarce._validation import is_count
+from skarce._parameters import is_count
+from skarce._text import quoted
 from skarce.searches.one_by_one import OneByOne
 from skarce.searches.walk import Walk
 from skarce.states.outcome import Outcome
@@ -81,10 +82,12 @@ class PlusTakeAway(OneByOne):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not all(is_count(number) or (isinstance(number, int) and number == 0) for number in (self.plus, self.minus)):
-            raise ValueError(f"plus and minus must be whole numbers of at least 0, got {self.plus!r} and {self.minus!r}.")
+        if not (is_count(self.plus, 0) and is_count(self.minus, 0)):
+            raise ValueError(
+                f"plus and minus must be whole numbers of at least 0, got {quoted(self.plus)} and {quoted(self.minus)}."
+            )
         if self.plus == self.minus:
-            raise ValueError(f"plus and minus must differ, or the search never ends; got {self.plus!r} for both.")
+            raise ValueError(f"plus and minus must differ, or the search never ends; got {quoted(self.plus)} for both.")
 
     @property
     def goes_down(self) -> bool:

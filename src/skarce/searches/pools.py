@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skarce._parameters import check_count
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.moments import Gram, Moments
@@ -77,6 +78,12 @@ class Pools:
     pool_size: int = 256
     violators: int = 200
     random_state: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("pool_size", self.pool_size)
+        check_count("violators", self.violators)
+        if self.random_state is not None:
+            check_count("random_state", self.random_state, 0)
 
     def run(self, climb: Climb, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         """Climb on all candidates if that is cheap. Otherwise climb in pools until a scan finds no candidate that helps."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FEWEST_LANDMARKS = 100
+ENOUGH = 100  # landmarks that are worth their time, if they fit into memory
+HELD = 20_000_000  # numbers in the matrix of all landmarks at all rows, which a fit may hold: 160 MB
+FEWEST = 20
 
 
 class Landmarks(NamedTuple):
@@ -15,7 +17,8 @@ class Landmarks(NamedTuple):
     most : int
         At most this many landmarks, because a step takes longer if more functions are in the model.
     most_elements : int
-        At most this many numbers in the matrix of all landmarks at all rows, because every scan computes it.
+        At most this many numbers in the matrix of all landmarks at all rows, because every scan computes it. `ENOUGH` landmarks
+        may take more.
     """
 
     most: int
@@ -23,4 +26,5 @@ class Landmarks(NamedTuple):
 
     def of(self, n_rows: int) -> int:
         """Return how many landmarks stand for `n_rows` rows."""
-        return max(FEWEST_LANDMARKS, min(self.most, self.most_elements // max(n_rows, 1)))
+        n_rows = max(n_rows, 1)
+        return max(FEWEST, min(self.most, max(ENOUGH, self.most_elements // n_rows), HELD // n_rows))

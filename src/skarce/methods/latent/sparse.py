@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skarce._memory import memory_budget
+from skarce._parameters import check_choice
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
@@ -31,7 +32,7 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-LANDMARKS = Landmarks(most=750, most_elements=10_000_000)
+LANDMARKS = Landmarks(most=1500, most_elements=10_000_000)
 SOLVERS = ("fast", "em")
 LEAST_COLUMNS = 32  # in a pool, however short memory is
 PAUSE_MODELS, PAUSE_SECONDS = 10.0, 0.05  # a target goes on after its part of the time only if there is time for some more models
@@ -59,8 +60,7 @@ class SparseLatent(Method[LatentFit]):
     landmarks: Landmarks = LANDMARKS
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {list(SOLVERS)}, got {self.solver!r}.")
+        check_choice("solver", self.solver, SOLVERS)
 
     @property
     def sense(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import is_missing
 
@@ -37,14 +38,14 @@ class Prior:
         """Raise an error for an unknown name or a missing label. Two missing labels may or may not mean the same group."""
         if isinstance(self.kind, str):
             if self.kind not in known:
-                raise ValueError(f"prior must be one of {list(known)} or an array of group labels, got {self.kind!r}.")
+                raise ValueError(f"prior must be one of {list(known)} or an array of group labels, got {quoted(self.kind)}.")
             return
         labels = np.asarray(self.kind, dtype=object)
         missing = np.flatnonzero([is_missing(label) for label in labels.flat])
         if labels.ndim and len(missing):
             raise ValueError(
                 f"prior must have a label for each candidate, but the label of candidate {missing[0]} is "
-                f"{labels.flat[missing[0]]!r}; give each candidate that belongs to no group a unique label."
+                f"{quoted(labels.flat[missing[0]])}; give each candidate that belongs to no group a unique label."
             )
 
     def labels(self, n_candidates: int) -> Indices:
