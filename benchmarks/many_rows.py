@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 import skarce
 from benchmarks.__main__ import machine
 from benchmarks.timing import peak_in_own_process, peak_megabytes, wall_seconds
-from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor, datasets
+from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RelevanceVectorRegressor, datasets
 
 ROWS, N_INPUTS, N_TEST = (20_000, 200_000), 20, 5000
 BOTH_ROWS = 4000  # training rows of the second table, more than the 2000 up to which all rows are centers
@@ -128,7 +128,7 @@ def both_choices() -> dict[str, Any]:
 
 def _both(split: Split) -> dict[str, Any]:
     rows = {}
-    for estimator in (RelevanceVectorRegressor, FastGCVRegressor):
+    for estimator in (RelevanceVectorRegressor, OrthogonalLeastSquaresRegressor):
         for centers in ("auto", None):
             rows[f"{estimator.__name__}, centers={centers!r}"] = measured(estimator(KernelBasis(centers=centers)), split)
     return rows

@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import skarce
+from skarce import _blas
 
 PACKAGE = str(Path(skarce.__file__).parent)
+# Python runs no signal handler between the end of a with block and the release of its lock, but it traces the line of the with
+# statement there. An interrupt at that line would hold the lock for good, and no real signal comes there.
+LOCKED = str(Path(_blas.__file__))
 
 
 class Lines:
@@ -28,7 +32,8 @@ class Lines:
         return self
 
     def _on_call(self, frame: Any, event: str, _: Any) -> Any:
-        return self._on_line if frame.f_code.co_filename.startswith(PACKAGE) else None
+        file = frame.f_code.co_filename
+        return self._on_line if file.startswith(PACKAGE) and file != LOCKED else None
 
     def _on_line(self, frame: Any, event: str, _: Any) -> Any:
         if event == "line":
