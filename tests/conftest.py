@@ -1,5 +1,7 @@
 """Data shared by tests: synthetic problems, and real tables if they are at hand."""
 
+import threading
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -10,7 +12,10 @@ from skarce import datasets
 def pytest_configure(config):
     """Give each process of a parallel run one BLAS thread: there is a process per core, and more threads would fight."""
     if hasattr(config, "workerinput"):
-        threadpool_limits(limits=1, user_api="blas")
+        # threadpoolctl lets the thread that sets the number keep others from setting it, so this one ends at once.
+        setter = threading.Thread(target=threadpool_limits, kwargs={"limits": 1, "user_api": "blas"})
+        setter.start()
+        setter.join()
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_wide_symmetric_kernels_keep_their_digits(rng, gamma, weighted):
 def test_streaming_never_holds_the_design_matrix(rng):
     n = 3000
     X = rng.normal(size=(n, 3))
-    basis = KernelBasis(gamma=0.5).fit(X)
+    basis = KernelBasis(gamma=0.5, centers=None).fit(X)
     with config_context(working_memory=8):
         tracemalloc.start()
         moments = InMemoryDesign(basis, Rows(X, X[:, :1])).moments()[0]

@@ -274,7 +274,7 @@ def test_kernels_at_the_training_inputs():
         ({"restarts": "never"}, "restarts must be one of"),
         ({"prior": [np.nan] * 12}, "the label of candidate 0 is nan"),
         ({"start": "middle"}, "start must be one of"),
-        ({"factorized": "no"}, "factorized must be one of"),
+        ({"factorized": "no"}, "factorized must be True or False"),
         ({"forgetting": 7}, "forgetting must be above 0 and at most 1"),
         ({"forgetting": None}, "forgetting must be above 0 and at most 1"),
         ({"degrees_of_freedom": 5.0}, 'needs noise="student-t"'),
