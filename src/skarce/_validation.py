@@ -57,9 +57,9 @@ def checked_array(values: Any, name: str, **options: Any) -> Any:
 def checked_table(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Check the names and the number of columns of an X that goes to a transformer of others as it is."""
     with in_brief("X"):
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
         if _num_samples(X) == 0:
             raise ValueError("X has no rows: found 0 sample(s), while a minimum of 1 is required.")
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
     return X
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, SplineTransformer
 
-from skarce import RelevanceVectorRegressor
+from skarce import JeffreysPriorRegressor, RelevanceVectorRegressor
 
 
 @pytest.mark.parametrize("transformer", [PolynomialFeatures(2), SplineTransformer()])
@@ -39,3 +39,16 @@ def test_a_transformer_returns_finite_real_numbers_for_each_row(function, messag
     X = 1.0 + rng.random((20, 2))
     with pytest.raises(ValueError, match=message):
         RelevanceVectorRegressor(FunctionTransformer(function)).fit(X, X[:, 0])
+
+
+def test_a_transformer_is_not_asked_again_if_its_output_is_small(rng):
+    calls = []
+
+    class Counting(FunctionTransformer):
+        def transform(self, X):
+            calls.append(len(X))
+            return super().transform(X)
+
+    X = rng.normal(size=(20, 30))
+    JeffreysPriorRegressor(Counting()).fit(X, X[:, 0])
+    assert sum(calls) <= 20 + 1 + 20  # all rows once, one row to count the columns, and once more when the basis is fitted

@@ -33,6 +33,7 @@ WRONG = {
     "no columns": lambda model: model(basis=SAME).fit(X[:, :0], COUNTS),
     "no rows": lambda model: model(basis=SAME).fit(X[:0], COUNTS[:0]),
     "no queries": lambda model: model(basis=SAME).fit(X, COUNTS).predict(X[:0]),
+    "an empty list of queries": lambda model: model(basis=SAME).fit(X, COUNTS).predict([]),
     "text in X": lambda model: model().fit(LONG[:, None], COUNTS),
     "text in queries": lambda model: model().fit(X, COUNTS).predict(np.stack([LONG, LONG], axis=1)),
     "nested X": lambda model: model().fit(NESTED, COUNTS),

@@ -316,3 +316,13 @@ def test_the_time_is_asked_before_every_evaluation(two_inputs, monkeypatch):
             found = learn_widths(*two_inputs, max_time=max_time, tol=1e-9)
         assert clock[0] - started <= max_time + 2.0  # the first evaluations, on few rows and on all, are always made
         assert np.isfinite(found.log_evidence)
+
+
+@pytest.mark.parametrize("gamma", ["evidence", "ard"])
+def test_kernels_that_vanish_at_all_rows_are_no_problem(gamma):
+    """Centers so far away that every kernel is zero carry no energy, at any width of the search."""
+    X = np.round(np.random.default_rng(41).normal(size=(34, 3)))
+    for centers in (np.ones((2, 3)), np.full((2, 3), 1e6)):
+        found = learn_widths(X, np.sin(X[:, 0]), gamma=gamma, centers=centers)
+        assert np.isfinite(found.log_evidence)
+        assert np.isfinite(found.gamma).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
 from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
 
+KEPT_BYTES = 2**25  # the output of a transformer is kept if it takes no more
 ALL = slice(None)
 
 
@@ -139,8 +141,7 @@ class TransformerEvaluation:
         start, stop, _ = rows.indices(self.n_rows)
         out = np.empty((stop - start, len(indices)))
         for part in slices(stop - start, 4 * TILE):
-            chosen = _safe_indexing(self._X, slice(start + part.start, start + part.stop))
-            out[part] = transformed(self._transformer, chosen)[:, indices]
+            out[part] = self._values(slice(start + part.start, start + part.stop))[:, indices]
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -153,9 +154,18 @@ class TransformerEvaluation:
         return product, squares
 
     def _training_values(self, rows: slice) -> Floats:
-        values = transformed(self._transformer, _safe_indexing(self._X, rows))
+        values = self._values(rows)
         check_block(values)
         return values
+
+    def _values(self, rows: slice) -> Floats:
+        return transformed(self._transformer, _safe_indexing(self._X, rows)) if self._kept is None else self._kept[rows]
+
+    @cached_property
+    def _kept(self) -> Floats | None:
+        """All values if they take little memory, because a transformer may take long; else None."""
+        is_small = 8.0 * self.n_rows * self.n_candidates <= KEPT_BYTES
+        return transformed(self._transformer, self._X) if is_small else None
 
 
 def transformed(transformer: Any, X: Any) -> Floats:

@@ -179,7 +179,9 @@ class SparseRegressor(NestedRegressor):
         return method.search.replay(worths, path.least, path.n_samples, self.tol if has_own_tol else tol)
 
     def _ask_for(self, n_basis: int | None) -> None:
-        self.search = replace(self.search, n_basis=n_basis)
+        search = self._method().search
+        if hasattr(search, "n_basis"):  # else no parameter of the search asks for a size
+            self.search = replace(search, n_basis=n_basis)
 
     def _tolerate(self, tol: float) -> None:
         changed = self._method().criterion.with_tol(tol)

@@ -129,10 +129,15 @@ class WidthEvidence:
         return seen._replace(by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
-        """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition."""
+        """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition.
+
+        If kernels vanish at all rows, the ratio does not matter, and it is 1.
+        """
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
         directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
+        if not len(directions.eigenvalues):
+            return 1.0
         given = None if self._weight_variances is None else float(self._weight_variances[0])
         fit = EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
         return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
@@ -162,7 +167,8 @@ class WidthEvidence:
         by_ridge = 0.5 * (len(left) * (factored.freedom - n) + float(((left - penalty) / noise).sum()))
         by_phi = product(rest / noise, weights.T)
         by_phi -= len(left) * shrunk
-        by_phi += (2.0 * share * by_ridge / energy) * columns
+        if energy > 0.0:  # else the kernels do not vary at this width
+            by_phi += (2.0 * share * by_ridge / energy) * columns
         by_phi *= root[:, None]
         return self._value(left, noise, factored, share * by_ridge), by_phi
 
@@ -194,7 +200,12 @@ class WidthEvidence:
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:
-        """Return rho for kappa, and the share of it that moves with kappa. The other share keeps rho above rounding errors."""
+        """Return rho for kappa, and the share of it that moves with kappa. The other share keeps rho above rounding errors.
+
+        Kernels that vanish at all rows have no energy. Any ridge then gives the same evidence.
+        """
+        if raw == 0.0:
+            return 1.0, 0.0
         moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
         return moving + floor, moving / (moving + floor)
 
