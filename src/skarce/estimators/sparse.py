@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from skarce._text import quoted
@@ -179,8 +179,8 @@ class SparseRegressor(NestedRegressor):
         return method.search.replay(worths, path.least, path.n_samples, self.tol if has_own_tol else tol)
 
     def _ask_for(self, n_basis: int | None) -> None:
-        search = self._method().search
-        if hasattr(search, "n_basis"):  # else no parameter of the search asks for a size
+        search: Any = self._method().search
+        if any(field.name == "n_basis" for field in fields(search)):  # else no parameter of the search asks for a size
             self.search = replace(search, n_basis=n_basis)
 
     def _tolerate(self, tol: float) -> None:
