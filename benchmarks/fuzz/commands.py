@@ -30,17 +30,29 @@ def command(*arguments: str, stdout: str | None = None, encoding: str = "utf-8")
 
     No real data are at hand, so that every machine sees the same, and no paper is reproduced for minutes.
     """
-    os.environ["SKARCE_DATA"] = "no-data"
     before = sys.argv
     sys.argv = ["skarce", *arguments]
     try:
-        with _to_file(stdout, encoding):
+        with _without_data(), _to_file(stdout, encoding):
             main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1 if end.code else 0
     finally:
         sys.argv = before
     return 0
+
+
+@contextmanager
+def _without_data() -> Iterator[None]:
+    before = os.environ.get("SKARCE_DATA")
+    os.environ["SKARCE_DATA"] = "no-data"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SKARCE_DATA"]
+        else:
+            os.environ["SKARCE_DATA"] = before
 
 
 @contextmanager
