@@ -10,35 +10,21 @@ from sklearn.base import clone
 
 import skarce
 from skarce import (
-    BackwardEliminationRegressor,
     CriterionSearch,
-    EvidenceRegressor,
-    EvidenceSearchRegressor,
-    FastGCVRegressor,
-    JeffreysPriorRegressor,
     KernelBasis,
     LaplacePriorRegressor,
-    LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     ProcessBasis,
-    RegularizedForwardRegressor,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
-    SparseRegressor,
-    StepwiseRegressor,
     VBLSClassifier,
     VBLSRegressor,
 )
+from tests.estimator_lists import LATENT, REGRESSORS
 from tests.interrupts import Lines, spread
 
 CENTERS = np.linspace(-2.0, 2.0, 6)[:, None]
-REGRESSORS = (
-    *(BackwardEliminationRegressor, EvidenceRegressor, EvidenceSearchRegressor, FastGCVRegressor, JeffreysPriorRegressor),
-    *(LaplacePriorRegressor, LocalRidgeRegressor, OrthogonalLeastSquaresRegressor, RegularizedForwardRegressor),
-    *(RelevanceVectorRegressor, SparseRegressor, StepwiseRegressor, VBLSRegressor),
-)
-LATENT = (RelevanceVectorClassifier, VBLSClassifier, RelevanceVectorPoissonRegressor)
 STREAMS = {made.__name__: made("passthrough") for made in REGRESSORS} | {
     "landmarks": RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=CENTERS.repeat(3, 1))),
     "forgetting": VBLSRegressor(forgetting=0.9),

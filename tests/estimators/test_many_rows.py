@@ -4,40 +4,18 @@ import numpy as np
 import pytest
 
 from skarce import (
-    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
-    FastGCVRegressor,
-    JeffreysPriorRegressor,
     KernelBasis,
-    LaplacePriorRegressor,
-    LocalRidgeRegressor,
     OrthogonalLeastSquaresRegressor,
     Outcome,
     ProcessBasis,
-    RegularizedForwardRegressor,
     RelevanceVectorRegressor,
-    SparseRegressor,
-    VBLSRegressor,
 )
 from skarce.basis.centers import AUTO_LANDMARKS, FEW_ROWS_PER_LANDMARK
 from skarce.criteria import SharedEvidence
 from skarce.designs import RowBlocks
-
-REGRESSORS = (
-    RelevanceVectorRegressor,
-    FastGCVRegressor,
-    LocalRidgeRegressor,
-    RegularizedForwardRegressor,
-    OrthogonalLeastSquaresRegressor,
-    EvidenceSearchRegressor,
-    EvidenceRegressor,
-    BackwardEliminationRegressor,
-    LaplacePriorRegressor,
-    JeffreysPriorRegressor,
-    VBLSRegressor,
-    SparseRegressor,
-)
+from tests.estimator_lists import REGRESSORS
 
 
 def wave(rng, n_rows):

@@ -12,13 +12,10 @@ from sklearn.preprocessing import FunctionTransformer
 import skarce
 from skarce import EvidenceRegressor, JeffreysPriorRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
+from tests.estimator_lists import LATENT, REGRESSORS
 
 EXPONENTS = (-300, -170, -155, -148, -105, -62, -58, -20, 20, 57, 62, 105, 148, 160, 300)
 SQUARED, CANDIDATE = 150, 60  # exponents of the two ranges
-REGRESSORS = [
-    getattr(skarce, name) for name in skarce.__all__ if name.endswith("Regressor") and name != "RelevanceVectorPoissonRegressor"
-]
-OTHERS = [skarce.RelevanceVectorClassifier, skarce.VBLSClassifier, skarce.RelevanceVectorPoissonRegressor]
 KERNELS = ("rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "sigmoid", "cosine")
 NAMES_ITS_SIZE = r"(has a largest absolute value of|has a value of) \d.*in the range (1e-60 to 1e\+60|1e-151 to 1e\+151)"
 
@@ -78,7 +75,7 @@ def test_regressors_in_any_units(kind, basis, data):
 
 
 @pytest.mark.parametrize("basis", ["passthrough", "rbf"])
-@pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", LATENT, ids=lambda kind: kind.__name__)
 def test_classifiers_and_counts_in_any_units(kind, basis, data):
     X, y = data
     model = kind(basis)
@@ -264,7 +261,7 @@ def test_an_input_of_gamma_zero_never_matters(data):
 
 
 @pytest.mark.parametrize("kernel", ["polynomial", "linear"])
-@pytest.mark.parametrize("kind", [RelevanceVectorRegressor, *OTHERS], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [RelevanceVectorRegressor, *LATENT], ids=lambda kind: kind.__name__)
 def test_predictions_that_overflow_are_refused(kind, kernel, data):
     X, y = data
     model = kind(KernelBasis(kernel))

@@ -25,8 +25,16 @@ from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._typing import Floats
 from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.precisions import RELEVANT, Mask
-from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
-from skarce.methods.variational_classes.pace import Pace
+from skarce.methods.variational_classes.model import (
+    LARGEST,
+    PRUNED,
+    SETTLED,
+    STEPS_AHEAD,
+    STILL,
+    Variational,
+    Weighted,
+    curvature_of_bound,
+)
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
@@ -185,10 +193,10 @@ class FakeTargets(Weighted):
 
 def run_sweeps(model: Variational, journal: Journal) -> tuple[FakeTargets, Outcome]:
     """The paper's sweeps until neither the bound nor gamma moves, which takes many; then what is not relevant is taken out."""
-    pace = Pace(journal)
+    watch = journal.stopwatch()
     now, outcome = FakeTargets.start(model).solved(), None
     while outcome is None:
-        outcome = pace.limit()
+        outcome = watch.exhausted(STEPS_AHEAD)
         if outcome is None:
             before, now = now, now.swept()
             journal.note("sweep", -1, now.bound, len(now))
@@ -208,9 +216,9 @@ def run_factorized(model: Variational, journal: Journal) -> tuple[FakeTargets, O
 
 def settle(now: FakeTargets, journal: Journal, n_held: int = 0) -> tuple[FakeTargets, Outcome]:
     """Solutions for the weights and rounds for the rest, until the bound settles; S is held in the first `n_held`."""
-    step, n_still, before, pace = 0, 0, -np.inf, Pace(journal)
+    step, n_still, before, watch = 0, 0, -np.inf, journal.stopwatch()
     while len(now):
-        limit = pace.limit()
+        limit = watch.exhausted(STEPS_AHEAD)
         if limit is not None:
             return now, limit
         solved = now.solved()

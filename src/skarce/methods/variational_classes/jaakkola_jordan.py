@@ -21,10 +21,18 @@ from scipy.special import log_expit
 from skarce._linalg import RISES, SURE_RISES, NotPositiveDefiniteError
 from skarce._typing import Floats
 from skarce.methods.variational.precisions import RELEVANT, Mask
-from skarce.methods.variational_classes.model import LARGEST, PRUNED, SETTLED, STILL, Variational, Weighted, curvature_of_bound
-from skarce.methods.variational_classes.pace import Pace
+from skarce.methods.variational_classes.model import (
+    LARGEST,
+    PRUNED,
+    SETTLED,
+    STEPS_AHEAD,
+    STILL,
+    Variational,
+    Weighted,
+    curvature_of_bound,
+)
 from skarce.methods.variational_classes.solution import solved
-from skarce.states.journal import Journal
+from skarce.states.journal import Journal, Stopwatch
 from skarce.states.outcome import Outcome
 
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
@@ -90,11 +98,11 @@ class Fitted(Weighted):
 
 def run_em(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     """Expectation maximization until neither the bound nor gamma moves; then groups that are not relevant are taken out."""
-    pace = Pace(journal)
-    now, outcome = _begun(model, pace), None
+    watch = journal.stopwatch()
+    now, outcome = _begun(model, watch), None
     while outcome is None:
         journal.note("em", -1, now.bound, len(now))
-        outcome = pace.limit()
+        outcome = watch.exhausted(STEPS_AHEAD)
         if outcome is None:
             before, now = now, Fitted(now.sure())
             moved = np.abs(now.determined - before.determined).max(initial=0.0)
@@ -112,12 +120,12 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
     Rows that are far from the boundary, as nearly all are if a class is rare, move their xi by a small part of what is left of
     their way in each step. So there steps of xi are stretched, more and more, as long as the bound agrees.
     """
-    pace = Pace(journal)
-    now, n_still, stretch = _begun(model, pace), 0, 1.0
+    watch = journal.stopwatch()
+    now, n_still, stretch = _begun(model, watch), 0, 1.0
     furthest = FURTHEST if model.is_lopsided else 1.0
     while True:
         journal.note("solve", -1, now.bound, len(now.model.candidates))
-        limit = pace.limit()
+        limit = watch.exhausted(STEPS_AHEAD)
         if limit is not None:
             return now, limit
         if n_still >= SETTLED:
@@ -128,11 +136,11 @@ def run(model: Variational, journal: Journal) -> tuple[Fitted, Outcome]:
         now = following
 
 
-def _begun(model: Variational, pace: Pace) -> Fitted:
+def _begun(model: Variational, watch: Stopwatch) -> Fitted:
     """Return the first solution. If a class is rare, xi settles first: nothing else matters until the constant has arrived."""
     now = Fitted(model)
     for _ in range(FIRST_ROWS if model.is_lopsided else 0):
-        if pace.limit() is not None:
+        if watch.exhausted(STEPS_AHEAD) is not None:
             break
         following = Fitted(replace(model, xi=now.best_xi))
         has_settled = following.bound - now.bound < FIRST_GAIN * abs(now.bound)

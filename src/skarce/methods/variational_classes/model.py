@@ -19,6 +19,7 @@ from skarce.methods.variational.precisions import Groups, Mask
 
 PRIOR_VARIANCE = 4.0  # of the latent function under all candidates together, to begin with
 PRUNED = 1e-6  # a group whose weights are less well determined than this has left
+STEPS_AHEAD = 2.0  # what must fit into the time: the next step, and what turns its model into a posterior, which costs less
 LARGEST = 1e12  # of the precision of a standardized weight
 STILL = 1e-6  # the change of gamma in a step of expectation maximization that counts as none
 FAR = 3.0  # log odds of the rarer class: one row in twenty

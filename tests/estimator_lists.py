@@ -1,0 +1,10 @@
+"""The public estimators, for tests that go through all of them."""
+
+import skarce
+
+LATENT = (skarce.RelevanceVectorClassifier, skarce.VBLSClassifier, skarce.RelevanceVectorPoissonRegressor)
+REGRESSORS = tuple(
+    estimator
+    for estimator in (getattr(skarce, name) for name in skarce.__all__ if name.endswith("Regressor"))
+    if estimator not in LATENT
+)
