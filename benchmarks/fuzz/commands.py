@@ -7,8 +7,9 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from benchmarks.fuzz.faults import LONGEST_MESSAGE, Fault, place_of_exception
@@ -40,6 +41,17 @@ def command(*arguments: str, stdout: str | None = None, encoding: str = "utf-8")
     finally:
         sys.argv = before
     return 0
+
+
+def through_pipe(table: Path, data: bytes) -> None:
+    """Put a pipe in the place of a table. Its bytes come when a command opens it; a pipe that no command opens is given up."""
+    os.mkfifo(table)
+    Thread(target=_fed, args=(table.absolute(), data), daemon=True).start()
+
+
+def _fed(pipe: Path, data: bytes) -> None:
+    with suppress(OSError):  # the folder of the case may be gone, or the command does not read to the end
+        pipe.write_bytes(data)
 
 
 @contextmanager

@@ -123,7 +123,7 @@ FILE_TWISTS = (
     "Path(table).unlink(); os.symlink(table, table)",
     "Path(table).unlink(); os.symlink('/dev/null', table)",
     "os.chmod(table, 0)",
-    "os.remove(table); os.mkfifo(table); Thread(target=Path(table).absolute().write_bytes, args=[data], daemon=True).start()",
+    "os.remove(table); through_pipe(Path(table), data)",
 )
 OPTIONS = {
     "compare": (
