@@ -46,3 +46,12 @@ def test_units_do_not_matter_to_the_printed_update_either(sinc):
     models = [FastGCVRegressor(noise_update="paper").fit(X, factor * y) for factor in (1.0, 1e3, 1e-9)]
     for other in models[1:]:
         np.testing.assert_array_equal(models[0].active_, other.active_)
+
+
+def test_the_printed_noise_update_ends_without_a_tolerance():
+    rng = np.random.default_rng(36)
+    X = rng.normal(size=(3, 1))
+    y = X[:, 0] + 0.01 * rng.normal(size=3)
+    model = FastGCVRegressor("rbf", noise_update="paper", tol=0.0).fit(X, y)
+    assert model.outcome_ is Outcome.CONVERGED
+    assert model.n_iter_ < 100

@@ -51,17 +51,17 @@ def run_held_precision(criterion: GCV, moments: Moments, journal: Journal) -> Fi
             return Fit(state.active.copy(), state.ridges.copy(), limit)
         floored = replace(criterion, lowest_ridge=noise / variance / n)
         action, index, ridge, gain = BestAction.best(floored, state, budget.room(len(state)))
-        if state.is_exact() or (gain <= budget.tol and not has_moved):
+        if state.is_exact() or (gain <= budget.least_gain and not has_moved):
             outcome = Outcome.SIZE_LIMIT if budget.room(len(state)) == 0 else Outcome.CONVERGED
             return Fit(state.active.copy(), state.ridges.copy(), outcome)
         candidate = -1
-        if gain > budget.tol:
+        if gain > budget.least_gain:
             candidate = index if action == "add" else int(state.active[index])
             BestAction.apply(state, action, index, ridge)
         else:
             action = "noise"
         fresh = criterion.noise_at(state, n)
-        has_moved = bool(abs(np.log(fresh / noise)) > budget.tol)
+        has_moved = bool(abs(np.log(fresh / noise)) > budget.least_gain)
         state.keep(np.arange(len(state)), state.ridges * (fresh / noise))
         noise = fresh
         journal.note(action, candidate, criterion.score(state, n), len(state))

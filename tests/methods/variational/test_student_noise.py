@@ -98,3 +98,15 @@ def test_heavy_tails_need_the_rows():
         VBLSRegressor(noise="student-t").fit(RowBlocks.from_arrays(X, y))
     with pytest.raises(AttributeError, match="partial_fit"):
         VBLSRegressor(noise="student-t").partial_fit(X, y)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_a_fit_without_error_has_hardly_any_noise(n_rows):
+    rng = np.random.default_rng(n_rows)
+    X, y = rng.normal(size=(n_rows, n_rows)), rng.normal(size=n_rows)
+    model = VBLSRegressor("passthrough", prior="none", noise="student-t", fit_intercept=False)
+    with np.errstate(all="raise"), pytest.warns(ConvergenceWarning, match="as many candidates as rows"):
+        model.fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-9)
+    assert 0.0 < model.noise_variance_ < 1e-15
+    assert np.isfinite(model.criterion_)

@@ -45,6 +45,7 @@ FIRST_ROUNDS = 10  # of reweighted least squares before the first fit, if there 
 FRESH_ROUNDS = 3  # fits from all candidates; later fits continue from the last one
 MOST_ROUNDS = 200
 GAIN = 1e-6  # a round that raises the bound by less is the last
+ROUNDING = np.finfo(np.float64).eps ** 2  # the smallest noise, as a share of the variance of the target
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,7 @@ class _Rows(NamedTuple):
         noise = found.noise
         if noise is None:
             noise = (moments.residual_energy(found.active, weights) + penalty) / moments.n_samples
+        noise = max(noise, ROUNDING * moments.target_energy / moments.n_samples)  # an exact fit leaves none
         spread, other_terms = _spread_of(form, phi, squared_norms, found.ridges, lower)
         total_weight, design = float(problem.design.rows.row_weights.sum()), problem.design
         if moments.n_samples < design.n_samples:  # an intercept, integrated out
