@@ -13,7 +13,7 @@ from benchmarks.accuracy.contenders import CONTENDERS
 from benchmarks.accuracy.page import HEADINGS, standing_row, with_board
 from benchmarks.accuracy.picture import draw
 from benchmarks.accuracy.summary import of_role, standings
-from benchmarks.accuracy.tables import ROLES, TABLES
+from benchmarks.accuracy.tables import ROLES, TABLES, absent
 from skarce.reproduce.runner.figures import can_draw
 from skarce.reproduce.runner.formatting import markdown_table
 
@@ -57,13 +57,16 @@ def main() -> None:
         sys.exit(f"Error: {error}")
     run(board, options)
     show(board)
-    if options.out == RESULTS:
+    if options.out == RESULTS and board.cells:
         publish(board)
 
 
 def run(board: Board, options: argparse.Namespace) -> None:
     tables, methods = chosen(options.tables, list(TABLES), "table"), chosen(options.methods, list(CONTENDERS), "method")
-    jobs = board.jobs(tables, methods, options.splits)
+    missing = absent(tables)
+    for name, why in missing.items():
+        print(f"{name} is left out: {why}", file=sys.stderr)
+    jobs = board.jobs([name for name in tables if name not in missing], methods, options.splits)
     if options.fresh:
         board.forget(jobs)
     n_missing = sum(not board.answers(job) for job in jobs)

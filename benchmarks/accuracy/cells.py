@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from benchmarks.accuracy.tables import TABLES
 from skarce._parallel import one_thread
 from skarce.comparison.scores import NORMAL_95, gives_std
 
+ROOT = Path(__file__).parents[2]
 DIGITS = 5  # of the numbers that are kept
 LEAST_STD = 1e-9  # as a share of the std of the target; with a std of zero the log score is minus infinity
 
@@ -116,7 +118,7 @@ def run_isolated(job: Job, limit: float) -> Cell:
     command = [sys.executable, "-m", "benchmarks.accuracy.cells", json.dumps(job)]
     failed = Cell(table=job.table, split=job.split, method=job.method, settings=CONTENDERS[job.method].settings())
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return replace(failed, failure=f"it took longer than {limit:g} seconds")
     if done.returncode != 0:

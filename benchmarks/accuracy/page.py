@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from benchmarks.accuracy.board import Board
 from benchmarks.accuracy.cells import Cell
 from benchmarks.accuracy.contenders import CONTENDERS
-from benchmarks.accuracy.summary import Grid, Standing, best_of, grid_of, of_role, standings
+from benchmarks.accuracy.summary import Grid, Standing, best_of, geometric_mean, grid_of, of_role, standings
 from benchmarks.accuracy.tables import ROLES, TABLES
 from skarce.reproduce.runner.formatting import MISSING, markdown_table
 
@@ -16,7 +18,7 @@ START, END = "<!-- measured: accuracy -->\n", "<!-- end -->\n"
 LOWEST_SHOWN = -99.9  # log scores below are shown as this
 HEADINGS = (
     *("method", "mean rank", "best on", "median ratio", "mean ratio", "functions", "coverage", "least coverage"),
-    *("log score", "fit, s", "predict, ms", "failed"),
+    *("log score", "fit, s", "predict, ms", "warned", "failed"),
 )
 
 
@@ -66,18 +68,31 @@ def _of_role(cells: Iterable[Cell], role: str, meaning: str) -> list[str]:
     chosen = of_role(cells, role)
     if not chosen:
         return []
-    names = ", ".join(f"`{table}`" for table in grid_of(chosen, "rmse").tables)
+    errors = grid_of(chosen, "rmse")
+    names = ", ".join(f"`{table}`" for table in errors.tables)
     rows = [standing_row(each) for each in standings(chosen)]
-    return [f"### {role} tables: {meaning}", f"{names}.", markdown_table(HEADINGS, rows)]
+    return [f"### {role} tables: {meaning}", f"{names}. {verdict(errors)}", markdown_table(HEADINGS, rows)]
+
+
+def verdict(errors: Grid) -> str:
+    """A sentence that says on which tables rivals win, and how far the best of ours is from the best rival."""
+    pairs = {table: tuple(best_of(errors.row(table), rivals=rivals) for rivals in (False, True)) for table in errors.tables}
+    both = {table: (ours, theirs) for table, (ours, theirs) in pairs.items() if ours and theirs}
+    if not both:
+        return "There is nothing to compare yet."
+    lost = [f"`{table}` ({theirs[0]})" for table, (ours, theirs) in both.items() if theirs[1] < ours[1]]
+    ratio = geometric_mean(np.array([ours[1] / theirs[1] for ours, theirs in both.values()]))
+    wins = f"A rival has the least error on {len(lost)} of {len(both)} tables" + (f": {', '.join(lost)}." if lost else ".")
+    return f"{wins} The best of ours has {ratio:.2f} times the error of the best rival (geometric mean)."
 
 
 def standing_row(each: Standing) -> list[str]:
-    name = each.method if not CONTENDERS[each.method].is_rival else f"*{each.method}*"
+    seconds = text(each.fit_seconds, ".2f"), text(1e3 * each.predict_seconds, ".1f")
     return [
-        name,
+        f"*{each.method}*" if CONTENDERS[each.method].is_rival else each.method,
         *(text(each.mean_rank, ".1f"), str(each.n_best), text(each.median_ratio, ".2f"), text(each.mean_ratio, ".2f")),
-        *(text(each.functions, ".0f"), text(each.coverage, ".3f"), text(each.least_coverage, ".3f")),
-        *(text(each.log_score, ".2f"), text(each.fit_seconds, ".2f"), text(1e3 * each.predict_seconds, ".1f"), str(each.n_failed)),
+        *(text(each.functions, ".0f"), text(each.coverage, ".3f"), text(each.least_coverage, ".3f"), text(each.log_score, ".2f")),
+        *(*seconds, str(each.n_warned), str(each.n_failed)),
     ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -43,6 +44,7 @@ class Standing:
     log_score: float
     fit_seconds: float
     predict_seconds: float
+    n_warned: int  # cells with warnings
     n_failed: int
 
 
@@ -64,8 +66,8 @@ def ranks(errors: np.ndarray) -> np.ndarray:
 
 
 def ratios(errors: np.ndarray) -> np.ndarray:
-    """Errors over the least one of their row."""
-    return errors / np.nanmin(errors, axis=1, keepdims=True)
+    """Errors over the least one of their row; NaN stays NaN."""
+    return errors / np.fmin.reduce(errors, axis=1, keepdims=True)
 
 
 def geometric_mean(values: np.ndarray) -> float:
@@ -91,6 +93,7 @@ def standings(cells: Sequence[Cell]) -> list[Standing]:
             log_score=_over(np.median, means["log_score"].column(method)),
             fit_seconds=_over(np.median, means["fit_seconds"].column(method)),
             predict_seconds=_over(np.median, means["predict_seconds"].column(method)),
+            n_warned=sum(cell.method == method and bool(cell.warnings) for cell in cells),
             n_failed=sum(cell.method == method and cell.failure is not None for cell in cells),
         )
         for place, method in enumerate(errors.methods)
@@ -108,7 +111,7 @@ def best_of(row: dict[str, float], *, rivals: bool) -> tuple[str, float] | None:
     return min(found.items(), key=lambda item: item[1]) if found else None
 
 
-def _over(statistic: object, values: np.ndarray) -> float:
+def _over(statistic: Callable[[np.ndarray], Any], values: np.ndarray) -> float:
     """A statistic of the numbers that are not NaN, or NaN if there are none."""
     known = values[~np.isnan(values)]
-    return float(statistic(known)) if len(known) else float("nan")  # type: ignore[operator]
+    return float(statistic(known)) if len(known) else float("nan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -65,3 +66,15 @@ _ALL = (
     Table("traps-no-leak", REPORT, generated.trapped(with_leak=False), is_generated=True),
 )
 TABLES = {table.name: table for table in _ALL}
+
+
+def absent(names: Iterable[str]) -> dict[str, str]:
+    """The real tables among these that cannot be found, and why."""
+    found = {}
+    for name in names:
+        if not TABLES[name].is_generated:
+            try:
+                datasets.load(name)
+            except datasets.DataNotFoundError as error:
+                found[name] = str(error)
+    return found
