@@ -14,7 +14,6 @@ The target is the yield of a well. The traps:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +28,7 @@ SHARE_REPEATED = 0.25  # of the rows have the inputs of another row
 LOST_POINT = 10.0  # factor of a target without its decimal point
 
 
-def traps(
-    rng: np.random.Generator, n_rows: int = 600, *, n_outliers: int = 1, depths: Sequence[float] = tuple(DEPTHS)
-) -> pd.DataFrame:
+def traps(rng: np.random.Generator, n_rows: int = 600, *, n_outliers: int = 1, depths: np.ndarray = DEPTHS) -> pd.DataFrame:
     """A table of this many rows, with inputs, the leaking column, and the target last."""
     frame = pd.DataFrame(
         {

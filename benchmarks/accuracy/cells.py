@@ -103,7 +103,7 @@ def _judged(cell: Cell, job: Job) -> Cell:
         std = model.predict(X_test, return_std=True)[1]
         found |= {"coverage": coverage(y_test, mean, std), "log_score": log_score(y_test, mean, std)}
     found |= {"fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
-    rounded = {name: float(f"{value:.{DIGITS}g}") for name, value in found.items()}
+    rounded: dict[str, Any] = {name: float(f"{value:.{DIGITS}g}") for name, value in found.items()}
     return replace(cell, n_train=len(y), n_test=len(y_test), functions=size_of(model), **rounded)
 
 
