@@ -21,11 +21,7 @@ from skarce.datasets.columns import NUMBER
 from skarce.datasets.tables import Table, TableError, read_table
 from skarce.datasets.training import inputs, make_preprocessing, recognize_target, training_data
 
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 from skarce import RelevanceVectorPoissonRegressor
 from skarce.comparison import COUNTS, METHODS, Fold
 from skarce.comparison.scores import count_score
-from tests.cli.test_cli import assert_one_line, run
+from tests.cli.commands import assert_one_line, run
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, Method
-from tests.cli.test_cli import run
+from tests.cli.commands import run
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from skarce._text import LONGEST_LINE
 from skarce.cli import app
 from skarce.cli.whole_file import OutputError, check_output, replacing
+from tests.cli.commands import assert_one_line, run
 from tests.cli.real_process import PATIENCE, assert_one_line_of, command, needs_posix, skarce
-from tests.cli.test_cli import assert_one_line, run
 
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 

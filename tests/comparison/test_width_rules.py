@@ -19,7 +19,7 @@ from skarce.basis.widths import scale_gamma
 from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, WIDTH_RULES, own_names
 from skarce.comparison.width_rules import FACTORS
-from tests.cli.test_cli import assert_one_line, run
+from tests.cli.commands import assert_one_line, run
 
 REGRESSORS = METHODS[REGRESSION]
 

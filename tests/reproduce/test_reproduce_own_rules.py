@@ -21,8 +21,8 @@ from skarce.reproduce.runner.records import Store, record_of
 from skarce.reproduce.runner.run import Options, Run, median_choice, settings_digest
 from skarce.reproduce.runner.summary_table import summary_table
 from skarce.reproduce.runner.units import Unit, Work, run_unit, run_units
-from tests.cli.test_cli import run
-from tests.reproduce.test_reproduce import PLAIN, RIDGE, TINY, finished, fixed, in_process, record
+from tests.cli.commands import run
+from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, finished, fixed, in_process, record
 
 LEADER = Contender("leader", "learns", lambda choice: Ridge(alpha=3.0), learned=lambda model: model.coef_, printed_as="Lead(1)")
 FOLLOWER = Contender(
