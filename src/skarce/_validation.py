@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_array, validate_data
+from sklearn.utils.validation import _check_sample_weight, _num_samples, assert_all_finite, check_array, validate_data
 
 from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce._typing import Floats
@@ -36,20 +36,26 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
 
     It sums values to see whether all are finite. The sum of huge values may overflow, and NumPy would warn.
     """
+    for values, name in zip(data, ("X", "y"), strict=False):
+        check_no_dates(values, name)
     with in_brief("X" if len(data) == 1 else "X and y"), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
     return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
 
 
 def numeric_targets(y: Any) -> Floats:
-    """Return targets as doubles. scikit-learn lets text and sparse matrices pass."""
+    """Return targets as finite doubles. scikit-learn lets text, sparse matrices, and objects such as None pass."""
     check_dense(y)
-    with in_brief("y"):
-        return np.asarray(y, dtype=np.float64)
+    check_no_dates(y, "y")
+    with in_brief("y"), np.errstate(over="ignore", invalid="ignore"):
+        values = np.asarray(y, dtype=np.float64)
+        assert_all_finite(values, input_name="y")
+    return values
 
 
 def checked_array(values: Any, name: str, **options: Any) -> Any:
     """Check one array as scikit-learn's `check_array` does, for doubles or singles."""
+    check_no_dates(values, name)
     with in_brief(name), np.errstate(over="ignore", invalid="ignore"):
         return check_array(values, **{"dtype": [np.float64, np.float32], "input_name": name, **options})
 
@@ -78,11 +84,27 @@ def check_dense(y: Any) -> None:
         raise TypeError("y is a sparse matrix, but dense targets are required. Use y.toarray().")
 
 
+def check_no_dates(values: Any, name: str) -> None:
+    """Raise a ValueError for dates and times. NumPy would make numbers of them, and a large negative number of a missing one."""
+    if hasattr(values, "columns") and hasattr(values, "dtypes"):  # a data frame
+        for column, kind in zip(values.columns, values.dtypes, strict=True):
+            _check_kind(kind, f"column {quoted(column)} of {name}")
+    elif hasattr(values, "dtype"):
+        _check_kind(values.dtype, name)
+
+
+def _check_kind(kind: Any, name: str) -> None:
+    if getattr(kind, "kind", "") in ("m", "M"):
+        raise ValueError(f"{name} holds dates or times ({kind}). Convert them to numbers, such as days since the first one.")
+
+
 @contextmanager
 def in_brief(name: str) -> Iterator[None]:
     """Raise errors of scikit-learn's checks again, in at most `LONGEST_LINE` characters. What NumPy says also needs the name."""
     try:
         yield
+    except OverflowError as error:
+        raise ValueError(f"{name} must hold numbers below 1e308: {error}.") from None
     except (ValueError, TypeError) as error:
         text = str(error)
         if text.startswith(CONVERSIONS):

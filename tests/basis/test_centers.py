@@ -103,3 +103,9 @@ def test_widths_are_learned_alike_if_auto_takes_every_row(rng):
     y = np.sin(2.0 * X[:, 0])
     learned = [KernelBasis(gamma="ard", centers=c, random_state=0).fit(X, y).gamma_ for c in ("auto", None)]
     np.testing.assert_array_equal(*learned)
+
+
+@pytest.mark.parametrize("number", [1e9, 2.5, True])
+def test_a_number_of_landmarks_is_a_whole_number(rng, number):
+    with pytest.raises(ValueError, match="a whole number"):
+        KernelBasis(centers=number).fit(rng.normal(size=(20, 2)))

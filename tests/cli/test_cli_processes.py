@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -77,6 +78,42 @@ def test_the_processes_of_a_search_end_with_it(tmp_path):
         end_all(process)
 
 
+def stopped_by(number, process):
+    """Send a signal, and return what the process says. A signal just before the system call that waits for data waits, too."""
+    for _ in range(6):
+        process.send_signal(number)
+        try:
+            return process.communicate(timeout=PATIENCE / 6)[1]
+        except subprocess.TimeoutExpired:
+            continue
+    raise AssertionError("no signal ends the process")
+
+
+@pytest.mark.parametrize("patience", [0.0, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "Interrupted"), (signal.SIGTERM, "Terminated")])
+def test_a_command_that_is_stopped_while_it_starts_is_one_line(number, word, patience):
+    source = """if True:
+        import os, sys
+        from _skarce_start import main
+        sys.addaudithook(lambda event, of: event == "import" and of[0] == "skarce" and os.write(1, b"."))
+        sys.argv = ["skarce", "--version"]
+        main()
+    """
+    process = started([sys.executable, "-c", source])
+    try:
+        assert process.stdout.read(1) == b"."  # imports begin
+        time.sleep(patience)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+    finally:
+        end_all(process)
+    if process.returncode == 0:  # it was quicker
+        assert b"version" in stdout
+    else:
+        assert process.returncode == 128 + number
+        assert_one_line_of(stderr, word, "no file was written")
+
+
 @pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "Interrupted"), (signal.SIGTERM, "Terminated")])
 def test_a_fit_that_is_stopped_is_one_line(tmp_path, number, word):
     os.mkfifo(tmp_path / "pipe.csv")
@@ -85,8 +122,7 @@ def test_a_fit_that_is_stopped_is_one_line(tmp_path, number, word):
         with (tmp_path / "pipe.csv").open("wb") as pipe:  # opens when the command reads
             pipe.write(b"x,y\n")
             pipe.flush()
-            process.send_signal(number)
-            _, stderr = process.communicate(timeout=PATIENCE)
+            stderr = stopped_by(number, process)
     finally:
         end_all(process)
     assert process.returncode == 128 + number

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -23,6 +24,7 @@ from skarce.designs import RowBlocks
 X = np.random.default_rng(0).normal(size=(20, 2))
 COUNTS = (X[:, 0] > 0.0).astype(int)
 LONG = np.array(["a" + "x" * 2000, "b"] * 10)
+DATES = np.datetime64("2020-01-01") + np.arange(20).astype("timedelta64[D]")
 NESTED = [[1], [2, 3]] * 10
 ESTIMATORS = (FastGCVRegressor, VBLSRegressor, VBLSClassifier, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor)
 REGRESSORS = (FastGCVRegressor, VBLSRegressor, RelevanceVectorPoissonRegressor)
@@ -56,7 +58,12 @@ WRONG_TARGETS = {
     "text in y": lambda model: model().fit(X, LONG),
     "bytes in y": lambda model: model().fit(X, LONG.astype(bytes)),
     "text in y and a transformer": lambda model: model(basis=SAME).fit(X, LONG),
+    "dates in y": lambda model: model().fit(X, DATES),
+    "dates in y and a transformer": lambda model: model(basis=SAME).fit(X, DATES),
+    "numbers beyond doubles": lambda model: model().fit(X, [10**400] * 20),
 }
+OBJECTS = {"NaN": None, "infinity": np.inf}
+WITH_DATES = {"array": np.stack([DATES, DATES], axis=1), "frame": pd.DataFrame({"day": DATES, "size": X[:, 0]})}
 WRONG_SEARCHES = {
     "huge weights": {"y": COUNTS, "sample_weight": np.full(20, 1e308)},
     "text in weights": {"y": COUNTS, "sample_weight": LONG},
@@ -82,6 +89,23 @@ def test_wrong_data(model, wrong):
 @pytest.mark.parametrize("wrong", WRONG_TARGETS)
 def test_targets_that_are_not_numbers(model, wrong):
     check_refusal(lambda: WRONG_TARGETS[wrong](model))
+
+
+@pytest.mark.parametrize("model", REGRESSORS)
+@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_targets_as_objects_are_finite(model, name, n_outputs):
+    y = np.array([COUNTS] * n_outputs).T.astype(object)
+    y[7, -1] = OBJECTS[name]
+    with pytest.raises(ValueError, match=f"y contains {name}|one-dimensional|1d array"):
+        model().fit(X, y[:, 0] if n_outputs == 1 else y)
+
+
+@pytest.mark.parametrize("model", ESTIMATORS)
+@pytest.mark.parametrize("form", WITH_DATES)
+def test_dates_are_not_numbers(model, form):
+    with pytest.raises(ValueError, match="X holds dates or times"):
+        model().fit(WITH_DATES[form], COUNTS)
 
 
 @pytest.mark.parametrize("wrong", WRONG_SEARCHES)

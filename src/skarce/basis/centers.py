@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,8 @@ def choose_centers(
     centers: Any, X: Floats, weights: Floats | None, rng: np.random.RandomState, n_landmarks: int = AUTO_LANDMARKS
 ) -> Centers:
     """Turn the parameter `centers` of a basis into centers. `n_landmarks` is the number that ``"auto"`` takes of many rows."""
-    if isinstance(centers, str) and not is_auto(centers):
+    is_odd_number = isinstance(centers, Real) and not isinstance(centers, Integral)
+    if is_odd_number or isinstance(centers, bool) or (isinstance(centers, str) and not is_auto(centers)):
         raise ValueError(f'centers must be "auto", None, a whole number or an array of centers, got {quoted(centers)}.')
     if centers is None or is_auto(centers):
         rows = distinct_rows(X, weights)
@@ -52,7 +53,7 @@ def choose_centers(
         seeding = _sample(rows, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
         # Each distinct row counts once, so weight 2 and the row twice give the same landmarks.
         return _landmarks(X, None, seeding, n_landmarks, rng, n_local_trials=1)
-    if isinstance(centers, Integral) and not isinstance(centers, bool):
+    if isinstance(centers, Integral):
         if centers < 1:
             raise ValueError(f"centers as a number must be at least 1, got {centers}.")
         rows = distinct_rows(X, weights)

@@ -25,7 +25,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000 (2e7 divided by the number of rows, 1500 at most). ``"passthrough"`` uses the
+        are more than 2000 (2e7 divided by the number of rows, 1000 at most). ``"passthrough"`` uses the
         input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at first.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a
@@ -57,7 +57,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         kept.
     max_time : float or None, default=None
         Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
-        returned with a ConvergenceWarning. It has at most as many functions as there are rows (but 1000 if rows are fewer).
+        returned with a ConvergenceWarning. One model of every class is always computed. It has at most as many functions as there
+        are rows (but 1000 if rows are fewer).
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None

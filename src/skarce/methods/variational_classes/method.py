@@ -26,7 +26,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 BLOCK_ROWS = 1024  # candidates are evaluated at this many rows at a time
-LANDMARKS = Landmarks(most=1500, most_elements=20_000_000)  # all of them are in the model at first
+LANDMARKS = Landmarks(most=1000, most_elements=20_000_000)  # all of them are in the model at first
 
 
 @dataclass(frozen=True)
