@@ -19,7 +19,8 @@ from benchmarks.fuzz.watch import run_lines
 CALLS_PER_CASE = 6
 TASKS = {"RelevanceVectorClassifier": "classes", "VBLSClassifier": "classes", "RelevanceVectorPoissonRegressor": "counts"}
 WITH_UNITS = ("noise_variance", "weight_variance", "penalty", "ridge", "initial_ridge", "criterion")
-ACCIDENTAL = re.compile(r"centers=\d|RandomState|max_rows|n_starts|Nystroem|max_time|'columns'|param_distributions")  # may differ from fit to fit
+# What may differ from fit to fit:
+ACCIDENTAL = re.compile(r"centers=\d|RandomState|max_rows|n_starts|Nystroem|max_time|'columns'|param_distributions")
 SMALLEST_SIGNAL = 20  # rows that show a signal
 
 
