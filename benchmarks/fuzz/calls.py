@@ -32,11 +32,12 @@ BAD_QUERIES = (
     "None",
     "'X'",
 )
+MISSING_X = "np.full((3, np.shape(X)[1]), np.nan), [1.0, 2.0, 3.0]"
 BAD_FITS = (
     "np.ones((4, np.shape(X)[1] + 1)), [np.nan, 1.0, 2.0, 3.0]",
     "np.ones((3, 1)), [1.0, 2.0]",
     "pd.DataFrame(np.ones((3, 2)), columns=['p', 'q']), [np.inf, 1.0, 2.0]",
-    "np.full((3, np.shape(X)[1]), np.nan), [1.0, 2.0, 3.0]",
+    MISSING_X,
     "np.ones((3, 2)), None",
 )
 SCALED_BY = ("2.0**40", "2.0**-40", "2.0**500", "2.0**-500", "2.0**900", "2.0**-900")
