@@ -10,6 +10,7 @@ import numpy as np
 from skarce._scales import check_parameter
 from skarce._typing import Floats
 from skarce.basis.centers import distinct_rows
+from skarce.model_selection.ascent import Ending, Summit
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.model_selection.width_data import Data, Scale
@@ -134,6 +135,12 @@ class Objective:
         log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
         ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self.scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
+
+    def best_so_far(self) -> Summit:
+        """Return the best point that was evaluated."""
+        assert self._best is not None
+        assert self.best_at is not None
+        return Summit(self.best_at, self._best.posterior, None, Ending.STOPPED)
 
     @property
     def log_evidence(self) -> float:

@@ -20,12 +20,13 @@ from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.width_data import Data, Scale
+from skarce.model_selection.width_effort import Effort, Progress
 from skarce.model_selection.width_evidence import COVARIANCES
 from skarce.model_selection.width_objective import Model, Widths
-from skarce.model_selection.width_search import Effort, Progress, Search
+from skarce.model_selection.width_search import Search
 
 RULES = ("evidence", "ard")
-AUTO = ("rbf", "matern52", "matern32")  # the kernels that kernel="auto" chooses from
+AUTO = ("matern52", "rbf", "matern32")  # the kernels that kernel="auto" chooses from
 
 
 def learn_widths(
@@ -160,7 +161,7 @@ def learn_widths(
     search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
         models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
-        found = max((search.learn(model) for model in models), key=lambda one: one.log_evidence)
+        found = search.learn(models)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
