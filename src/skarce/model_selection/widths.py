@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
@@ -21,40 +19,14 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
+from skarce.model_selection.width_data import Data, Scale
+from skarce.model_selection.width_effort import Effort, Progress
 from skarce.model_selection.width_evidence import COVARIANCES
-from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Data, Model, Objective, Scale, Widths
+from skarce.model_selection.width_objective import Model, Widths
+from skarce.model_selection.width_search import Search
 
 RULES = ("evidence", "ard")
-FIRST_RATIO = 10.0  # the ratio of signal to noise at every start
-FACTORS = (1.0, 0.1, 10.0)  # widths of the first starts, relative to the first guess; further starts are random
-SPREAD = 1.5  # standard deviation of the random starts, in the logarithms of the widths
-NARROWER = (0.0, np.log(10.0))  # added to the log widths learned with a free weight variance, for starts with a given variance
-RACE_LOOSENESS = 10.0  # during the race, the tolerance is this many times `tol`
-RACE_ROWS = 300  # the starts race on at most this many rows; only the best one continues with all rows
-
-
-class Progress(NamedTuple):
-    """What the callback of `learn_widths` gets after every iteration.
-
-    Attributes
-    ----------
-    start : int
-        The number of the start, counted from 0.
-    n_rows : int
-        The number of rows that this start uses.
-    n_evaluations : int
-        How often the evidence was evaluated, for all starts so far.
-    log_evidence : float
-        The largest log evidence so far.
-    gamma : float or ndarray of shape (n_features,)
-        The widths after this iteration.
-    """
-
-    start: int
-    n_rows: int
-    n_evaluations: int
-    log_evidence: float
-    gamma: Any
+AUTO = ("matern52", "rbf", "matern32")  # the kernels that kernel="auto" chooses from
 
 
 def learn_widths(
@@ -86,8 +58,9 @@ def learn_widths(
         Targets. Several outputs share the widths and the ratio of signal to noise.
     gamma : {"ard", "evidence"}, default="ard"
         ``"ard"`` learns one width for each input, and ``"evidence"`` learns one width for all inputs.
-    kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
-        The kernel function; `KernelBasis` has the formulas.
+    kernel : {"auto", "rbf", "laplacian", "matern32", "matern52"}, default="rbf"
+        The kernel function; `KernelBasis` has the formulas. ``"auto"`` learns widths for ``"rbf"``, ``"matern52"`` and
+        ``"matern32"`` and keeps the kernel with the largest log evidence.
     centers : array-like of shape (n_centers, n_features), default=None
         Where the kernels are. None takes the distinct rows. Of more than `max_rows` centers, a random sample is used.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -102,7 +75,7 @@ def learn_widths(
     weight_variance : float or array-like of shape (n_outputs,), default=None
         The prior variance of the weights, in the squared units of the targets. None learns it. Only for ``covariance="weights"``.
     n_starts : int, default=3
-        The number of starts of the optimizer.
+        The number of starts of the optimizer. The first three have equal widths; more are drawn at random.
     max_rows : int, default=1000
         The largest number of rows to use. If there are more rows, a random sample is used.
     max_iter : int, default=200
@@ -110,7 +83,7 @@ def learn_widths(
     max_time : float, default=None
         The time limit in seconds. At the limit, the best widths so far are returned with a warning. None sets no limit.
     tol : float, default=1e-2
-        A start ends after an iteration that raises the log evidence by at most this amount.
+        A start ends after an iteration that raises the log evidence by at most this amount, if the next one promises no more.
     callback : callable, default=None
         A function that is called with a `Progress` after every iteration. If it raises `StopIteration`, learning ends with the best
         widths so far.
@@ -135,14 +108,31 @@ def learn_widths(
 
     .. math:: L = -\tfrac n2\log a - \tfrac12\log|I + \Phi\Phi^T/\rho| + \text{const}.
 
-    A weak prior on the noise, :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`, avoids solutions in which each
-    row has its own narrow kernel. L-BFGS-B maximizes L over the logarithms of the widths and of the ratio of signal to noise,
+    Three weak priors exclude maxima that do not predict. `log_evidence` does not include them.
+
+    - Each width g (gamma, for squared or absolute differences) has the density
+      :math:`p(\log g)\propto e^{-g\delta_s}\,(1 + \varepsilon/(g\delta_r))^{-b}` with :math:`\varepsilon = 10^{-5}` and b = 0.02.
+      Here :math:`\delta_s` is the squared (absolute) difference of neighboring distinct values of the input, by the median of the
+      differences, and :math:`\delta_r` that of its smallest and largest value. So kernels that make every value of a grid a
+      category of its own are unlikely. Between the spacing and two hundred times the range the density is flat, and inputs that
+      do not matter can be switched off. One width for all inputs has the smallest spacing and the largest range of them. An input
+      that does not vary has no say, and gamma 0.
+    - With :math:`m_i`, the sum of the kernels between row i and all other places, the share of rows with neighbors is the mean of
+      :math:`m_i/(1 + m_i)`. Its tenth power is a prior density. If no row sees another one, the signal imitates noise.
+    - The noise has the prior :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`.
+
+    A quasi-Newton method maximizes L with the priors over the logarithms of the widths and of the ratio of signal to noise,
     :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
 
-    All starts race on at most 300 rows, with the kernel itself as the covariance. This is cheaper, and it has fewer local maxima.
-    The best start then continues with all rows, at most `max_rows`, and with the covariance that was asked for. For rbf kernels,
+    All starts race on few rows (20 for each width, at least 250 and at most 400), with the kernel itself as the covariance. This is
+    cheaper, and it has fewer local maxima. In one of the first three starts, each kernel is as wide as the standard deviation of
+    its input. The best two then continue with all rows, at most `max_rows`, and with the covariance that was asked for; they take over
+    the curvature that the race has learned. A start ends early if it runs into the maximum of another one. For rbf kernels,
     :math:`\Phi\Phi^T` is about as wide as :math:`\Phi` with half the gamma, so ``covariance="kernel"`` finds about half the gamma
     of ``covariance="weights"``.
+
+    With ``kernel="auto"``, the starts race with one kernel, and the other kernels go on from what it found. The best kernel is
+    finished first, and the others from there, as long as they can win.
 
     References
     ----------
@@ -150,8 +140,7 @@ def learn_widths(
 
     Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press. Chapter 5.
 
-    Byrd, R. H., Lu, P., Nocedal, J. and Zhu, C. (1995). A limited memory algorithm for bound constrained optimization. SIAM Journal
-    on Scientific Computing 16, 1190-1208.
+    Nocedal, J. and Wright, S. J. (2006). Numerical Optimization. Springer. Chapters 6 and 18.
 
     Examples
     --------
@@ -184,9 +173,11 @@ def learn_widths(
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
     data = data.without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
-    effort = _Effort(tol, max_iter, deadline, callback)
+    effort = Effort(tol, max_iter, deadline, callback)
+    search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
-        found = _learn(data, scale, Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
+        models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
+        found = search.learn(models)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
@@ -197,123 +188,6 @@ def learn_widths(
     return (
         found if y.ndim > 1 else replace(found, noise_variance=found.noise_variance[0], weight_precision=found.weight_precision[0])
     )
-
-
-def _learn(data: Data, scale: Scale, model: Model, effort: _Effort, n_starts: int, rng: np.random.RandomState) -> Widths:
-    """Learn the widths, or return the first guess if targets or inputs do not vary."""
-    whole = Objective(data, scale, model)
-    if not whole.can_tell:
-        n_outputs = data.targets.shape[1]
-        gamma = scale.gamma(np.zeros(scale.n_widths))
-        return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
-    starts = _starts(scale.n_widths, n_starts, rng)
-    few = data.thinned(RACE_ROWS, rng)
-    free = whole if model.weight_variance is None else Objective(data, scale, model._replace(weight_variance=None))
-    n_evaluations = _race_and_climb(free, few, scale, model, effort, starts)
-    if free is not whole:
-        n_evaluations = _climb_under_prior(whole, free, scale, effort, starts, n_evaluations)
-    return whole.widths(n_evaluations)
-
-
-def _race_and_climb(whole: Objective, few: Data, scale: Scale, model: Model, effort: _Effort, starts: list[Floats]) -> int:
-    """Race the starts on few rows with the kernel as covariance, then continue from the best with all rows. Count evaluations."""
-    race = Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
-    if not race.can_tell:
-        race = whole
-    for number, start in enumerate(starts):
-        effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
-    assert race.best_at is not None
-    start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
-    effort.climb(whole, scale, start, len(starts), race.n_evaluations)
-    return race.n_evaluations + (0 if race is whole else whole.n_evaluations)
-
-
-def _climb_under_prior(
-    whole: Objective, free: Objective, scale: Scale, effort: _Effort, starts: list[Floats], n_before: int
-) -> int:
-    """Learn widths under a given weight variance: all starts use all rows. Return the number of evaluations so far.
-
-    A given variance has local maxima that a free one does not have, and they may not exist on few rows. The first starts are the
-    optimum with a free variance, and the same with narrower kernels, because more functions may have to share the signal.
-    """
-    assert free.best_at is not None
-    for number, start in enumerate([*(whole.start_at(free.best_at[:-1] + shift) for shift in NARROWER), *starts]):
-        effort.climb(whole, scale, start, number, n_before, looseness=RACE_LOOSENESS)
-    assert whole.best_at is not None
-    effort.climb(whole, scale, whole.best_at, len(starts) + len(NARROWER), n_before)
-    return n_before + whole.n_evaluations
-
-
-def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
-    """Return starts as logarithms of widths and ratio: first with equal widths, then drawn around the first guess."""
-    ratio = np.log(FIRST_RATIO)
-    starts = [np.append(np.full(n_widths, np.log(factor)), ratio) for factor in FACTORS[:n_starts]]
-    drawn = rng.normal(0.0, SPREAD, (max(n_starts - len(FACTORS), 0), n_widths))
-    return starts + [np.append(widths, ratio) for widths in drawn]
-
-
-class _OutOfTimeError(Exception):
-    """There is no time for another evaluation."""
-
-
-@dataclass
-class _Effort:
-    """The limits of the optimizer, and whether there is time for another step."""
-
-    tol: float
-    max_iter: int
-    deadline: float | None
-    callback: Callable[[Progress], object] | None
-    is_over: bool = False
-    has_run_out: bool = False  # whether the time limit has ended anything
-    seconds: float = 0.0  # that the last evaluation took
-
-    def climb(self, objective: Objective, scale: Scale, start: Floats, number: int, n_before: int, looseness: float = 1.0) -> None:
-        """Go from one start to a maximum. If the time is over, only evaluate the start, and only if nothing was evaluated yet."""
-        if objective.best_at is not None and (self.is_over or self.is_late()):
-            return
-        value, _ = self._timed(objective, start)
-        if self.is_over or self.is_late():
-            return
-
-        def after_iteration(intermediate_result: Any) -> None:
-            if self.callback is not None:
-                n_evaluations = n_before + objective.n_evaluations
-                gamma = scale.gamma(intermediate_result.x[:-1])
-                self.callback(Progress(number, objective.n_rows, n_evaluations, objective.log_evidence, gamma))
-            if self.is_late():
-                raise StopIteration
-
-        bounds = [tuple(np.log(WIDTH_BOUNDS))] * scale.n_widths + [tuple(np.log(RATIO_BOUNDS))]
-        tol = looseness * self.tol
-        options = {"ftol": tol / max(abs(value), 1.0), "gtol": 0.1 * tol, "maxiter": self.max_iter, "maxcor": 20}
-        evaluate = partial(self._evaluated_in_time, objective)
-        try:
-            result = minimize(
-                evaluate, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
-            )
-        except _OutOfTimeError:
-            self.is_over = True
-        else:
-            self.is_over = self.is_over or result.status == 99
-
-    def is_late(self) -> bool:
-        """Tell whether the time is over, or another evaluation would take too long."""
-        late = self.deadline is not None and time.monotonic() + self.seconds >= self.deadline
-        self.has_run_out = self.has_run_out or late
-        return late
-
-    def _evaluated_in_time(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
-        """Evaluate the objective, which remembers its best point. A line search may need many evaluations."""
-        if self.is_late():
-            raise _OutOfTimeError
-        return self._timed(objective, at)
-
-    def _timed(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
-        started = time.monotonic()
-        result = objective(at)
-        self.seconds = time.monotonic() - started
-        return result
 
 
 def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
@@ -339,7 +213,7 @@ def _checked_centers(centers: Any, n_features: int) -> Floats:
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:
     for name, value, known in (("gamma", gamma, RULES), ("covariance", covariance, COVARIANCES)):
         check_choice(name, value, known)
-    if not (isinstance(kernel, str) and kernel in NAMES):
+    if not (isinstance(kernel, str) and kernel in ("auto", *NAMES)):
         raise ValueError(f"widths can be learned for the distance kernels {list(NAMES)}, not for kernel={quoted(kernel)}.")
     if covariance == "kernel" and centers is not None:
         raise ValueError('covariance="kernel" uses the kernel between the rows: it takes no centers.')
