@@ -38,7 +38,7 @@ class VariationalPosterior(Posterior):
     squared_norms: Floats | None = None
     group_sizes: Floats | None = None
     is_factorized: bool = True
-    noise_freedom: float = np.inf
+    noise_freedom: float = np.inf  # type: ignore[misc]
 
     @classmethod
     def of(cls, posterior: Posterior, **more: Any) -> VariationalPosterior:

@@ -1,0 +1,110 @@
+r"""What left-out rows say about the uncertainty of a model: one factor on the std, one temperature, one dispersion.
+
+A fit chooses functions and estimates the noise on the same rows. If it chooses among many functions, the noise that it finds is too
+small, and no formula of the posterior knows of it. Rows that took no part in a fit do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_expit, log_softmax
+
+from skarce._typing import Floats
+
+MOST_ROUNDS = 200  # of the scale of Student's t, which converges in some tens
+SETTLED = 1e-10
+PRIOR_OF_LOG = float(np.log(2.0))  # a temperature is believed to be within a factor of about two of one
+LOG_BOUNDS = (-5.0, 5.0)  # of the logarithm of a temperature
+
+
+def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf) -> float:
+    r"""Return the factor on the std: the root mean square of error / std over left-out rows.
+
+    For Student's t noise, whose squares may have no mean, it is the scale of most likelihood: with z = error / std and a t
+    distribution of unit variance, :math:`c^2 = \langle\tau z^2\rangle\nu/(\nu - 2)` with :math:`\tau = (\nu + 1)/(\nu + z^2\nu/((\nu - 2)c^2))`.
+
+    Rows whose std is zero are not counted: no factor changes it. The factor is 1 if no row is left, or if all errors are zero.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_left_out,)
+        Targets minus predictions.
+    variances : ndarray of shape (n_left_out,)
+        Variances of new targets.
+    weights : ndarray of shape (n_left_out,)
+        Sample weights.
+    freedom : float, default=inf
+        Degrees of freedom of the noise.
+    """
+    counts = (variances > 0.0) & (weights > 0.0)
+    if not counts.any():
+        return 1.0
+    shares = weights[counts] / weights[counts].sum()
+    with np.errstate(over="ignore"):
+        squares = errors[counts] ** 2 / variances[counts]
+        factor = float(np.sqrt(_mean_square(squares, shares, freedom)))
+    return factor if 0.0 < factor < np.inf else 1.0
+
+
+def _mean_square(squares: Floats, shares: Floats, freedom: float) -> float:
+    scale = float(shares @ squares)
+    if np.isinf(freedom) or not 0.0 < scale < np.inf:
+        return scale
+    unit = freedom / (freedom - 2.0)  # the variance of Student's t
+    for _ in range(MOST_ROUNDS):
+        before, weights = scale, (freedom + 1.0) / (freedom + unit * squares / scale)
+        scale = unit * float(shares @ (weights * squares))
+        if abs(scale - before) <= SETTLED * scale:
+            break
+    return scale
+
+
+def temperature(log_odds: Floats, targets: Floats, weights: Floats) -> float:
+    """Return the number to divide log odds by so that the log loss of left-out rows is smallest, with a weak prior around one.
+
+    The prior, normal in log T with a standard deviation of log 2, decides if there are no left-out rows, and keeps T finite if
+    these are separated without an error.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n_left_out, n_functions)
+        Log odds of the second class, or of each class against the rest.
+    targets : ndarray of shape (n_left_out, n_functions)
+        Ones and zeros: whether the row is of this class.
+    weights : ndarray of shape (n_left_out,)
+        Sample weights.
+    """
+
+    def loss(log_temperature: float) -> float:
+        scaled = log_odds * np.exp(-log_temperature)
+        return log_loss(scaled, targets, weights) + 0.5 * (log_temperature / PRIOR_OF_LOG) ** 2
+
+    return float(np.exp(_least(loss)))
+
+
+def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
+    """Return the sum of -log p of the classes of all rows."""
+    if log_odds.shape[1] == 1:
+        sides = np.where(targets[:, 0] > 0.5, log_odds[:, 0], -log_odds[:, 0])
+        return -float(weights @ log_expit(sides))
+    return -float(weights @ (targets * log_softmax(log_expit(log_odds), axis=1)).sum(axis=1))
+
+
+def _least(loss: Callable[[float], float]) -> float:
+    return float(minimize_scalar(loss, bounds=LOG_BOUNDS, method="bounded", options={"xatol": 1e-8}).x)
+
+
+def dispersion(counts: Floats, means: Floats, variances: Floats) -> float:
+    """Return the mean of (count - mean)^2 / variance over left-out rows: how many times too small the variances are.
+
+    Each row is one count, whatever its exposure, which is part of its mean and variance.
+    """
+    known = variances > 0.0
+    if not known.any():
+        return 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = float(np.mean((counts[known] - means[known]) ** 2 / variances[known]))
+    return factor if 0.0 < factor < np.inf else 1.0

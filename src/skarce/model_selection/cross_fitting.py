@@ -1,0 +1,104 @@
+"""Cross-fitting: what a method says about rows that it has not seen, at candidates that stay as they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skarce._parallel import slices
+from skarce._typing import Floats
+from skarce.designs import Design, Problem
+from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
+from skarce.methods.method import Method
+from skarce.states.budget import Budget
+from skarce.states.outcome import Outcome
+
+ROWS_AT_A_TIME = 16_384  # of left-out rows, whose active functions are evaluated together
+
+
+class TimeIsUpError(Exception):
+    """The time limit of the fit came before the last refit."""
+
+
+class LeftOut(NamedTuple):
+    """Rows that were left out, and what the refits without them say, all of shape (n_left_out, n_outputs) but the weights.
+
+    Attributes
+    ----------
+    targets : the targets of these rows
+    weights : their sample weights, shape (n_left_out,)
+    means : what the refits predict; for a latent function, its mean
+    variances : the variances of new targets by the refits; for a latent function, its variance
+    """
+
+    targets: Floats
+    weights: Floats
+    means: Floats
+    variances: Floats
+
+
+def cross_fit(
+    method: Method[Any],
+    design: Design,
+    problems: Sequence[Problem],
+    splits: Sequence[Split],
+    budget: Budget,
+    *,
+    kind: str = "auto",
+    are_folds: bool = True,
+) -> LeftOut:
+    """Fit all rows but those that a split leaves out, for each split, and return what the fits say about the left-out rows.
+
+    Parameters
+    ----------
+    method : Method
+        The method, which starts anew for each split: to start from the functions of the fit to all rows would tell the refits what
+        the left-out rows have chosen.
+    design : Design
+        The rows, which must be in memory.
+    problems : sequence of Problem
+        The problems of all rows. If they have the whole Gram matrix and the splits are folds, so have the refits.
+    splits : sequence of (fitted, left out)
+        Places of rows.
+    budget : Budget
+        The limits of each refit. `TimeIsUpError` is raised if a refit reaches the time limit.
+    kind : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix a refit from rows computes.
+    are_folds : bool, default=True
+        Whether each row of positive weight is left out exactly once.
+    """
+    seen = [_left_out(part, method, problems, budget, kind) for part in _parts(design, problems, splits, are_folds)]
+    return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))
+
+
+def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split], are_folds: bool) -> Iterator[Part]:
+    first = problems[0].scaled_moments
+    is_whole = first is not None and first.gram.is_whole and have_room(first.n_candidates, len(splits))
+    return parts_of_whole_moments(design, splits) if is_whole and are_folds else parts(design, splits)
+
+
+def _left_out(part: Part, method: Method[Any], problems: Sequence[Problem], budget: Budget, kind: str) -> LeftOut:
+    own = part.problems(problems[0].likelihood, kind, method.access)
+    fits = method.run_all(own, budget)
+    if any(fit.outcome is Outcome.TIME_LIMIT for fit in fits):
+        raise TimeIsUpError
+    posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, own, strict=True)]
+    if budget.verbose:
+        n_active = max(len(posterior.active) for posterior in posteriors)
+        print(f"calibration: {len(part.left_out.targets)} rows left out, active {n_active}", file=sys.stderr)
+    means, variances = _predictions(part, posteriors)
+    return LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances)
+
+
+def _predictions(part: Part, posteriors: Sequence[Any]) -> tuple[Floats, Floats]:
+    """Return means and variances at the left-out rows, shapes (n_left_out, n_outputs)."""
+    evaluation, shape = part.design.candidates.on(part.left_out.X), (len(part.left_out.targets), len(posteriors))
+    means, variances = np.empty(shape), np.empty(shape)
+    for rows in slices(shape[0], ROWS_AT_A_TIME):
+        for output, posterior in enumerate(posteriors):
+            phi = evaluation.columns(posterior.active, rows)
+            means[rows, output], variances[rows, output] = posterior.predict(phi), posterior.variance(phi)
+    return means, variances
