@@ -8,6 +8,7 @@ every run and on every machine.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from skarce._memory import fits
 from skarce._typing import Floats, Indices
-from skarce.basis import KernelBasis
+from skarce.basis import Evaluation, KernelBasis
 from skarce.designs.choice import Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.in_memory import InMemoryDesign
@@ -38,7 +39,7 @@ class Part(NamedTuple):
     Attributes
     ----------
     design : InMemoryDesign
-        The rows to fit, with the candidates of all rows.
+        The rows to fit, with the candidates of all rows. Kernels at left-out rows are zero.
     sums : Sums or None
         The whole moments of these rows, if they were added up without another pass.
     left_out : Rows
@@ -77,8 +78,9 @@ def hashed_splits(design: Design) -> list[Split]:
 
 def parts(design: Design, splits: Iterable[Split]) -> Iterator[Part]:
     """Yield the rows of each split."""
+    centers = _Centers(design)
     for fitted, left_out in splits:
-        yield _part(design, (fitted, left_out), None)
+        yield _part(design, (fitted, left_out), centers.at(left_out), None)
 
 
 def parts_of_whole_moments(design: Design, splits: Sequence[Split]) -> Iterator[Part]:
@@ -87,9 +89,11 @@ def parts_of_whole_moments(design: Design, splits: Sequence[Split]) -> Iterator[
     The rows of each split are evaluated once. The moments of the others are the sum over the other splits: this costs as much as
     the moments of all rows, and no digits are lost, as they could be in a difference.
     """
-    of_folds = [_sums(design, left_out) for _, left_out in splits]
+    centers, of_folds = _Centers(design), [_sums(design, left_out) for _, left_out in splits]
     for number, split in enumerate(splits):
-        yield _part(design, split, Sums.total(of_folds[:number] + of_folds[number + 1 :]))
+        dropped, sums = centers.at(split[1]), Sums.total(of_folds[:number] + of_folds[number + 1 :])
+        sums.drop(dropped)
+        yield _part(design, split, dropped, sums)
 
 
 def have_room(n_candidates: int, n_splits: int) -> bool:
@@ -97,10 +101,52 @@ def have_room(n_candidates: int, n_splits: int) -> bool:
     return fits(n_candidates, n_candidates * (n_splits + 1))
 
 
-def _part(design: Design, split: Split, sums: Sums | None) -> Part:
+def _part(design: Design, split: Split, dropped: Indices, sums: Sums | None) -> Part:
     fitted, left_out = split
-    rest = InMemoryDesign(design.candidates, design.rows.at(fitted), fit_intercept=design.fit_intercept)
+    candidates = _Without(design.candidates, dropped) if len(dropped) else design.candidates
+    rest = InMemoryDesign(candidates, design.rows.at(fitted), fit_intercept=design.fit_intercept)
     return Part(rest, sums, design.rows.at(left_out))
+
+
+@dataclass(frozen=True)
+class _Without:
+    """Kernels, of which some are zero everywhere. Their places among the candidates stay."""
+
+    kernels: KernelBasis
+    dropped: Indices
+
+    @property
+    def n_candidates(self) -> int:
+        return self.kernels.n_candidates
+
+    def on(self, X: Any) -> Evaluation:
+        return self.kernels.on(X).without(self.dropped)
+
+
+class _Centers:
+    """Which kernels are centered at which rows.
+
+    A model that is fitted without a row has no kernel at it, if kernels are at the rows that it was fitted on. New rows have none
+    either. If a refit had, its std at left-out rows would be that of a place where a function is, and new rows are at no such place.
+    """
+
+    def __init__(self, design: Design) -> None:
+        kernels = design.candidates
+        self._rows: list[Any] = []
+        self._centers: list[Any] = []
+        if isinstance(kernels, KernelBasis):
+            is_precomputed = kernels.kernel == "precomputed"
+            n_rows, indices = len(design.rows.targets), kernels.center_indices_
+            self._rows = list(range(n_rows)) if is_precomputed else list(_bytes_of(design.rows.X))
+            places = range(n_rows) if indices is None else indices
+            self._centers = list(places) if is_precomputed else list(_bytes_of(kernels.centers_))
+
+    def at(self, places: Indices) -> Indices:
+        """Return the candidates at these rows."""
+        if not self._centers:
+            return np.empty(0, dtype=np.intp)
+        rows = {self._rows[place] for place in places}
+        return np.array([number for number, center in enumerate(self._centers) if center in rows], dtype=np.intp)
 
 
 def _sums(design: Design, places: Indices) -> Sums:

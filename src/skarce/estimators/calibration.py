@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from skarce.model_selection.cross_fitting import LeftOut, TimeIsUpError, cross_f
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
-MANY_FUNCTIONS = 0.2  # weights that the data determine, as a share of the rows; intervals of larger models are too narrow
+MANY_FUNCTIONS = 0.1  # weights that the data determine, as a share of the rows; intervals of larger models are too narrow
 NOT_CALIBRATED = "The uncertainty of the model is not calibrated, because"
 TIME_IS_UP = f"{NOT_CALIBRATED} max_time came before the refits without some of the rows. Raise max_time, or set {{}}=False."
 NO_SPLIT = f"{NOT_CALIBRATED} equal rows are left out together, and all rows are equal."
@@ -92,9 +91,9 @@ class Calibrated(SparseEstimator):
             return NO_SPLIT if plan.is_asked else ""
         if self.outcome_ is Outcome.TIME_LIMIT:
             return TIME_IS_UP.format(plan.name)
-        limits = replace(budget, verbose=min(int(budget.verbose), 1))
+        whole = (prepared.problems, self._posteriors())
         try:
-            return cross_fit(method, design, prepared.problems, splits, limits, kind=self.moments, are_folds=plan.splits is None)
+            return cross_fit(method, design, *whole, splits, budget, kind=self.moments, are_folds=plan.splits is None)
         except TimeIsUpError:
             return TIME_IS_UP.format(plan.name)
         except ValueError as error:
@@ -102,7 +101,7 @@ class Calibrated(SparseEstimator):
 
 
 def has_many_functions(posteriors: list[Any], design: Design) -> bool:
-    """Tell whether the data determine more than a fifth as many weights as there are observations, for any target."""
+    """Tell whether the data determine more than a tenth as many weights as there are observations, for any target."""
     n_observations = design.n_samples / times_counted(design.rows)
     return any(float(p.well_determined.sum()) > MANY_FUNCTIONS * n_observations for p in posteriors)
 

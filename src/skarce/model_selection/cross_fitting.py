@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from skarce._parallel import slices
 from skarce._typing import Floats
 from skarce.designs import Design, Problem
 from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
+from skarce.likelihoods import Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
@@ -31,7 +33,7 @@ class LeftOut(NamedTuple):
     targets : the targets of these rows
     weights : their sample weights, shape (n_left_out,)
     means : what the refits predict; for a latent function, its mean
-    variances : the variances of new targets by the refits; for a latent function, its variance
+    variances : the variances of new targets by the refits, at the noise of the fit to all rows; for a latent function, its variance
     """
 
     targets: Floats
@@ -44,6 +46,7 @@ def cross_fit(
     method: Method[Any],
     design: Design,
     problems: Sequence[Problem],
+    posteriors: Sequence[Any],
     splits: Sequence[Split],
     budget: Budget,
     *,
@@ -61,6 +64,9 @@ def cross_fit(
         The rows, which must be in memory.
     problems : sequence of Problem
         The problems of all rows. If they have the whole Gram matrix and the splits are folds, so have the refits.
+    posteriors : sequence of Posterior or LatentPosterior
+        The models of all rows. Variances are those of the refits at the noise of these models, which are the models that will
+        predict. A refit without some of the rows may interpolate the others, and then its own noise says nothing.
     splits : sequence of (fitted, left out)
         Places of rows.
     budget : Budget
@@ -70,7 +76,11 @@ def cross_fit(
     are_folds : bool, default=True
         Whether each row of positive weight is left out exactly once.
     """
-    seen = [_left_out(part, method, problems, budget, kind) for part in _parts(design, problems, splits, are_folds)]
+    seen = []
+    for part in _parts(design, problems, splits, are_folds):
+        refits = _refits(part, method, problems[0].likelihood, budget, kind)
+        means, variances = _predictions(part, [refit.at_noise_of(whole) for refit, whole in zip(refits, posteriors, strict=True)])
+        seen.append(LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances))
     return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))
 
 
@@ -80,17 +90,17 @@ def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split],
     return parts_of_whole_moments(design, splits) if is_whole and are_folds else parts(design, splits)
 
 
-def _left_out(part: Part, method: Method[Any], problems: Sequence[Problem], budget: Budget, kind: str) -> LeftOut:
-    own = part.problems(problems[0].likelihood, kind, method.access)
-    fits = method.run_all(own, budget)
+def _refits(part: Part, method: Method[Any], likelihood: Likelihood, budget: Budget, kind: str) -> list[Any]:
+    """Return the posteriors of a part. Raise TimeIsUpError if the time limit ended its fits."""
+    problems = part.problems(likelihood, kind, method.access)
+    fits = method.run_all(problems, replace(budget, verbose=0))
     if any(fit.outcome is Outcome.TIME_LIMIT for fit in fits):
         raise TimeIsUpError
-    posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, own, strict=True)]
+    posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, problems, strict=True)]
     if budget.verbose:
         n_active = max(len(posterior.active) for posterior in posteriors)
         print(f"calibration: {len(part.left_out.targets)} rows left out, active {n_active}", file=sys.stderr)
-    means, variances = _predictions(part, posteriors)
-    return LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances)
+    return posteriors
 
 
 def _predictions(part: Part, posteriors: Sequence[Any]) -> tuple[Floats, Floats]:

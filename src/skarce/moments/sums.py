@@ -10,7 +10,7 @@ from scipy.linalg import blas
 
 from skarce._parallel import add_squares
 from skarce._scales import negligible
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
 
@@ -90,6 +90,11 @@ class Sums:
             factor * self.projections,
             factor * self.target_energies,
         )
+
+    def drop(self, candidates: Indices) -> None:
+        """Set these candidates to zero at all rows, in place."""
+        self.candidate_means[candidates], self.projections[candidates] = 0.0, 0.0
+        self.gram[candidates], self.gram[:, candidates] = 0.0, 0.0
 
     def are_finite(self) -> bool:
         """Tell whether no sum has overflowed. If the squares are finite, so are the products, by the inequality of Cauchy."""
