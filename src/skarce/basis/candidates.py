@@ -63,10 +63,6 @@ class Evaluation(Protocol):
         """
         ...
 
-    def without(self, dropped: Indices) -> Evaluation:
-        """Return the same evaluation, but zero at all rows for the candidates `dropped`."""
-        ...
-
 
 class KernelEvaluation:
     """Kernels between rows and centers, computed on all cores."""

@@ -65,7 +65,8 @@ def fold_numbers(X: Any, candidates: Any = None) -> Indices:
     """
     is_precomputed = isinstance(candidates, KernelBasis) and candidates.kernel == "precomputed"
     rows = _bytes_of(np.sort(X, axis=1) if is_precomputed else X)
-    return np.array([int.from_bytes(blake2b(row, digest_size=HASH_BYTES).digest(), "little") % N_FOLDS for row in rows], dtype=np.intp)
+    digests = (blake2b(row, digest_size=HASH_BYTES).digest() for row in rows)
+    return np.array([int.from_bytes(digest, "little") % N_FOLDS for digest in digests], dtype=np.intp)
 
 
 def hashed_splits(design: Design) -> list[Split]:
@@ -126,8 +127,8 @@ class _Without:
 class _Centers:
     """Which kernels are centered at which rows.
 
-    A model that is fitted without a row has no kernel at it, if kernels are at the rows that it was fitted on. New rows have none
-    either. If a refit had, its std at left-out rows would be that of a place where a function is, and new rows are at no such place.
+    New rows have no kernel of their own, and so left-out rows must have none: all that is known about its weight is the prior, and
+    the std of the refit would be large at the left-out rows, but not at new ones.
     """
 
     def __init__(self, design: Design) -> None:

@@ -47,8 +47,8 @@ def planned(name: str, choice: Any, design: Design) -> Plan | None:
         return None
     if not design.keeps_rows:
         raise ValueError(
-            f"{name}={quoted(choice)} fits the model again without some of the rows, but RowBlocks and partial_fit do not keep them "
-            f'in memory. Use {name}=False or "auto".'
+            f"{name}={quoted(choice)} fits the model again without some of the rows, but RowBlocks and partial_fit do not keep "
+            f'them in memory. Use {name}=False or "auto".'
         )
     if is_auto or choice is True or isinstance(choice, np.bool_):
         return Plan(name, None, not is_auto)
@@ -79,9 +79,11 @@ class Calibrated(SparseEstimator):
         left_out: LeftOut | str = ""
         if plan is not None and (plan.is_asked or self._is_advised(prepared.design)):
             left_out = self._left_out(plan, prepared, method, budget)
-        is_known = not isinstance(left_out, str)
-        self._keep_calibration(left_out if is_known else None)
-        return [left_out] if left_out and not is_known else []
+        if isinstance(left_out, str):
+            self._keep_calibration(None)
+            return [left_out] if left_out else []
+        self._keep_calibration(left_out)
+        return []
 
     def _left_out(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | str:
         """Return what refits say about the rows that they have not seen, or in words why there is nothing."""

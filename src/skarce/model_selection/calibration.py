@@ -23,8 +23,10 @@ LOG_BOUNDS = (-5.0, 5.0)  # of the logarithm of a temperature
 def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf) -> float:
     r"""Return the factor on the std: the root mean square of error / std over left-out rows.
 
-    For Student's t noise, whose squares may have no mean, it is the scale of most likelihood: with z = error / std and a t
-    distribution of unit variance, :math:`c^2 = \langle\tau z^2\rangle\nu/(\nu - 2)` with :math:`\tau = (\nu + 1)/(\nu + z^2\nu/((\nu - 2)c^2))`.
+    For Student's t noise, whose squares may vary without bound, it is the scale of most likelihood. With z = error / std, and
+    :math:`u = \nu/(\nu - 2)` the variance of Student's t, it solves
+
+    .. math:: c^2 = u\,\langle\tau z^2\rangle, \qquad \tau = \frac{\nu + 1}{\nu + uz^2/c^2}.
 
     Rows whose std is zero are not counted: no factor changes it. The factor is 1 if no row is left, or if all errors are zero.
 
