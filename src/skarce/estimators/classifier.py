@@ -20,8 +20,11 @@ from skarce._typing import Floats, Indices
 from skarce._validation import in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
+from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Bernoulli, moderated_log_odds
+from skarce.model_selection.calibration import temperature
+from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.latent import LatentPosterior
 
 
@@ -49,7 +52,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """Return the probability of each class.
 
         The latent functions are uncertain, and uncertainty draws probabilities towards one half: each is the mean over the
-        posterior, E g(f). With more than two classes, the probabilities of each against the rest are divided by their sum.
+        posterior, E g(f). Its log odds are divided by `temperature_`. With more than two classes, the probabilities of each against
+        the rest are divided by their sum.
 
         Parameters
         ----------
@@ -70,6 +74,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
 
+        They are divided by `temperature_`.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -82,8 +88,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         std : ndarray of the same shape
             Only with ``return_std=True``.
         """
-        means, std = self.latent(X)
-        log_odds = moderated_log_odds(means, std)
+        model = snapshot(self)
+        means, std = model.latent(X)
+        log_odds = moderated_log_odds(means, std) / getattr(model, "temperature_", 1.0)  # a model of an older version has none
         return (log_odds, std) if return_std else log_odds
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -125,6 +132,13 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         if not (np.isfinite(factors).all() and (factors > 0.0).all()):
             raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
+
+    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+        self.temperature_ = 1.0
+        if left_out is not None:
+            log_odds = moderated_log_odds(left_out.means, np.sqrt(left_out.variances))
+            self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights)
+            print_calibration("temperature", self.temperature_, self.verbose)
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)

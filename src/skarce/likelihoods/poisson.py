@@ -14,12 +14,16 @@ normal distribution would give the mean :math:`e^{m + v/2}`, which is off by ord
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import gammaln, xlogy
 
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
+
+LARGEST_SHAPE = 1e9  # a negative binomial of a larger shape is Poisson, to nine digits of its variance
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,18 @@ class Poisson(Likelihood):
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
             )
+
+
+def count_quantiles(probability: Any, mean: Floats, variance: Floats) -> Floats:
+    r"""Return quantiles of counts with this mean and variance: negative binomial, or Poisson if the variance is at most the mean.
+
+    A negative binomial count has shape :math:`r = \mu^2/(\sigma^2 - \mu)` and success probability :math:`\mu/\sigma^2`.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shape, success = mean * (mean / (variance - mean)), mean / variance
+        is_poisson = ~((variance > mean) & np.isfinite(shape) & (shape < LARGEST_SHAPE) & (success > 0.0) & (shape > 0.0))
+        spread = stats.nbinom.ppf(probability, np.where(is_poisson, 1.0, shape), np.where(is_poisson, 0.5, success))
+    return np.where(is_poisson, stats.poisson.ppf(probability, mean), spread)
 
 
 def variance_stabilized(rates: Floats, exposures: Floats | None) -> tuple[Floats, Floats | None]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skarce._parallel import slices
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.designs import Design, Problem
 from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
 from skarce.likelihoods import Likelihood
@@ -77,11 +77,26 @@ def cross_fit(
         Whether each row of positive weight is left out exactly once.
     """
     seen = []
-    for part in _parts(design, problems, splits, are_folds):
+    for part in _parts(design, problems, _usable(splits, problems), are_folds):
         refits = _refits(part, method, problems[0].likelihood, budget, kind)
         means, variances = _predictions(part, [refit.at_noise_of(whole) for refit, whole in zip(refits, posteriors, strict=True)])
         seen.append(LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances))
+    if not seen:
+        raise ValueError("no split leaves targets to fit.")
     return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))
+
+
+def _usable(splits: Sequence[Split], problems: Sequence[Problem]) -> list[Split]:
+    """Return the splits whose other rows can be fitted. Counts cannot if all of them are zero."""
+    return [split for split in splits if all(_can_be_fitted(problem, split[0]) for problem in problems)]
+
+
+def _can_be_fitted(problem: Problem, rows: Indices) -> bool:
+    try:
+        problem.likelihood.check_targets(problem.design.rows.targets[rows, problem.output])
+    except ValueError:
+        return False
+    return True
 
 
 def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split], are_folds: bool) -> Iterator[Part]:
