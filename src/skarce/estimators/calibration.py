@@ -92,7 +92,7 @@ class Calibrated(SparseEstimator):
         if not splits:
             return NO_SPLIT if plan.is_asked else ""
         if self.outcome_ is Outcome.TIME_LIMIT:
-            return TIME_IS_UP.format(plan.name)
+            return ""  # there is a warning about that already
         whole = (prepared.problems, self._posteriors())
         try:
             return cross_fit(method, design, *whole, splits, budget, kind=self.moments, are_folds=plan.splits is None)

@@ -23,7 +23,7 @@ from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Bernoulli, moderated_log_odds
-from skarce.model_selection.calibration import temperature
+from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.latent import LatentPosterior
 
@@ -52,8 +52,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """Return the probability of each class.
 
         The latent functions are uncertain, and uncertainty draws probabilities towards one half: each is the mean over the
-        posterior, E g(f). Its log odds are divided by `temperature_`. With more than two classes, the probabilities of each against
-        the rest are divided by their sum.
+        posterior, E g(f). The distance of its log odds from those of the share of the class is divided by `temperature_`. With more
+        than two classes, the probabilities of each against the rest are divided by their sum.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
 
-        They are divided by `temperature_`.
+        Their distance from the log odds of the shares of the classes is divided by `temperature_`.
 
         Parameters
         ----------
@@ -90,7 +90,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """
         model = snapshot(self)
         means, std = model.latent(X)
-        log_odds = moderated_log_odds(means, std) / getattr(model, "temperature_", 1.0)  # a model of an older version has none
+        log_odds = moderated_log_odds(means, std)
+        if getattr(model, "temperature_", 1.0) != 1.0:  # a model of an older version has none
+            log_odds = about(log_odds, model._class_log_odds, model.temperature_)
         return (log_odds, std) if return_std else log_odds
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -137,12 +139,13 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         self.temperature_ = 1.0
         if left_out is not None:
             log_odds = moderated_log_odds(left_out.means, np.sqrt(left_out.variances))
-            self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights)
+            self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights, self._class_log_odds)
             print_calibration("temperature", self.temperature_, self.verbose)
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)
         self.classes_ = np.unique(design.rows.labels)
+        self._class_log_odds = log_odds_of_shares(design.rows.targets, design.rows.row_weights)
         if self.verbose:
             _print_ends(self.classes_[-len(posteriors) :], posteriors)
 

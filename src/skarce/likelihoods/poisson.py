@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
 
-LARGEST_SHAPE = 1e9  # a negative binomial of a larger shape is Poisson, to nine digits of its variance
+# A negative binomial of a larger shape is Poisson, to nine digits of its variance. One of a smaller shape is zero nearly always.
+SMALLEST_SHAPE, LARGEST_SHAPE = 1e-9, 1e9
 
 
 @dataclass(frozen=True)
@@ -88,15 +90,24 @@ class Poisson(Likelihood):
 
 
 def count_quantiles(probability: Any, mean: Floats, variance: Floats) -> Floats:
-    r"""Return quantiles of counts with this mean and variance: negative binomial, or Poisson if the variance is at most the mean.
+    """Return quantiles of counts with this mean and variance: negative binomial, or Poisson if the variance is at most the mean."""
+    is_poisson, shape, success = _negative_binomial(mean, variance)
+    return np.where(is_poisson, stats.poisson.ppf(probability, mean), stats.nbinom.ppf(probability, shape, success))
 
-    A negative binomial count has shape :math:`r = \mu^2/(\sigma^2 - \mu)` and success probability :math:`\mu/\sigma^2`.
-    """
+
+def count_log_density(counts: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Return the log densities of the same distributions. Counts need not be whole: they may be rates times exposures."""
+    is_poisson, shape, success = _negative_binomial(mean, variance)
+    spread = gammaln(counts + shape) - gammaln(shape) + shape * np.log(success) + xlog1py(counts, -success)
+    return np.where(is_poisson, xlogy(counts, mean) - mean, spread) - gammaln(counts + 1.0)
+
+
+def _negative_binomial(mean: Floats, variance: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    r"""Return which counts are Poisson, and for the others the shape :math:`r = \mu^2/(\sigma^2 - \mu)` and :math:`p = \mu/\sigma^2`."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shape, success = mean * (mean / (variance - mean)), mean / variance
-        is_poisson = ~((variance > mean) & np.isfinite(shape) & (shape < LARGEST_SHAPE) & (success > 0.0) & (shape > 0.0))
-        spread = stats.nbinom.ppf(probability, np.where(is_poisson, 1.0, shape), np.where(is_poisson, 0.5, success))
-    return np.where(is_poisson, stats.poisson.ppf(probability, mean), spread)
+        is_spread = (variance > mean) & (shape > SMALLEST_SHAPE) & (shape < LARGEST_SHAPE) & (success > 0.0) & (success < 1.0)
+    return ~is_spread, np.where(is_spread, shape, 1.0), np.where(is_spread, success, 0.5)
 
 
 def variance_stabilized(rates: Floats, exposures: Floats | None) -> tuple[Floats, Floats | None]:

@@ -13,11 +13,13 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_expit, log_softmax
 
 from skarce._typing import Floats
+from skarce.likelihoods.poisson import count_log_density
 
 MOST_ROUNDS = 200  # of the scale of Student's t, which converges in some tens
 SETTLED = 1e-10
 PRIOR_OF_LOG = float(np.log(2.0))  # a temperature is believed to be within a factor of about two of one
 LOG_BOUNDS = (-5.0, 5.0)  # of the logarithm of a temperature
+LEAST_LOG_DENSITY = -1e6  # of a count; below it, all are equally impossible
 
 
 def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf) -> float:
@@ -64,11 +66,23 @@ def _mean_square(squares: Floats, shares: Floats, freedom: float) -> float:
     return scale
 
 
-def temperature(log_odds: Floats, targets: Floats, weights: Floats) -> float:
-    """Return the number to divide log odds by so that the log loss of left-out rows is smallest, with a weak prior around one.
+def about(log_odds: Floats, center: Floats, divisor: float) -> Floats:
+    """Return log odds with their distance from the center divided."""
+    return center + (log_odds - center) / divisor
 
-    The prior, normal in log T with a standard deviation of log 2, decides if there are no left-out rows, and keeps T finite if
-    these are separated without an error.
+
+def log_odds_of_shares(targets: Floats, weights: Floats) -> Floats:
+    """Return the log odds of the share of each class, which are finite because half a row is added on both sides."""
+    inside = weights @ targets
+    return np.log(inside + 0.5) - np.log(weights.sum() - inside + 0.5)
+
+
+def temperature(log_odds: Floats, targets: Floats, weights: Floats, center: Floats) -> float:
+    """Return the temperature T that makes the log loss of left-out rows smallest, with a weak prior around one.
+
+    The distance of log odds from their center, the shares of the classes, is divided by T: a model that knows nothing has T = inf
+    and predicts these shares. The prior, normal in log T with a standard deviation of log 2, decides if there are no left-out rows,
+    and keeps T positive if these are separated without an error.
 
     Parameters
     ----------
@@ -78,13 +92,15 @@ def temperature(log_odds: Floats, targets: Floats, weights: Floats) -> float:
         Ones and zeros: whether the row is of this class.
     weights : ndarray of shape (n_left_out,)
         Sample weights.
+    center : ndarray of shape (n_functions,)
+        Log odds of the shares of the classes.
     """
 
     def loss(log_temperature: float) -> float:
-        scaled = log_odds * np.exp(-log_temperature)
+        scaled = about(log_odds, center, np.exp(log_temperature))
         return log_loss(scaled, targets, weights) + 0.5 * (log_temperature / PRIOR_OF_LOG) ** 2
 
-    return float(np.exp(_least(loss)))
+    return float(np.exp(_least(loss, LOG_BOUNDS)))
 
 
 def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
@@ -95,18 +111,27 @@ def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
     return -float(weights @ (targets * log_softmax(log_expit(log_odds), axis=1)).sum(axis=1))
 
 
-def _least(loss: Callable[[float], float]) -> float:
-    return float(minimize_scalar(loss, bounds=LOG_BOUNDS, method="bounded", options={"xatol": 1e-8}).x)
+def _least(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8}).x)
 
 
 def dispersion(counts: Floats, means: Floats, variances: Floats) -> float:
-    """Return the mean of (count - mean)^2 / variance over left-out rows: how many times too small the variances are.
+    """Return the factor on the variances of counts so that the log loss of left-out rows is smallest, with the same weak prior.
 
-    Each row is one count, whatever its exposure, which is part of its mean and variance.
+    It is at least one: no count varies less than a Poisson count. Squared errors divided by variances would not do, because the
+    mean of a count that was not expected at all may be tiny.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_left_out,)
+        Counts of left-out rows. Each row is one count, whatever its exposure, which is part of its mean and variance.
+    means, variances : ndarrays of shape (n_left_out,)
+        Their means and variances by the refits.
     """
-    known = variances > 0.0
-    if not known.any():
-        return 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        factor = float(np.mean((counts[known] - means[known]) ** 2 / variances[known]))
-    return factor if 0.0 < factor < np.inf else 1.0
+    known = (means > 0.0) & (means < np.inf) & (variances < np.inf)
+
+    def loss(log_factor: float) -> float:
+        densities = count_log_density(counts[known], means[known], np.exp(log_factor) * variances[known])
+        return 0.5 * (log_factor / PRIOR_OF_LOG) ** 2 - float(np.maximum(densities, LEAST_LOG_DENSITY).sum())
+
+    return float(np.exp(_least(loss, (0.0, LOG_BOUNDS[1]))))
