@@ -311,6 +311,7 @@ def test_a_model_of_an_older_version_has_no_factor():
     older = deepcopy(model)
     del older.__dict__["std_scale_"], older.__dict__["calibrate_std"]
     np.testing.assert_array_equal(older.predict(X, return_std=True)[1], model.predict(X, return_std=True)[1])
+    assert older.get_params()["calibrate_std"] is False
 
 
 # Intervals -------------------------------------------------------------------------------------------------------------------

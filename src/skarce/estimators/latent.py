@@ -25,7 +25,7 @@ class LatentEstimator(Calibrated):
     """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
 
     calibration_parameter = "calibrate_proba"
-    calibrate_proba: Any
+    calibrate_proba: Any = False  # of a model of an older version, which has neither this nor `temperature_`
     temperature_: float
 
     def _is_advised(self, design: Design) -> bool:

@@ -31,7 +31,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     """Base of the regressors with normal noise."""
 
     calibration_parameter = "calibrate_std"
-    calibrate_std: Any
+    calibrate_std: Any = False  # of a model of an older version, which has neither this nor `std_scale_`
     std_scale_: Any
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:

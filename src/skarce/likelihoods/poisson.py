@@ -103,7 +103,7 @@ def count_log_density(counts: Floats, mean: Floats, variance: Floats) -> Floats:
 
 
 def _negative_binomial(mean: Floats, variance: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    r"""Return which counts are Poisson, and for the others the shape :math:`r = \mu^2/(\sigma^2 - \mu)` and :math:`p = \mu/\sigma^2`."""
+    r"""Tell which counts are Poisson. Others have the shape :math:`\mu^2/(\sigma^2 - \mu)` and success :math:`\mu/\sigma^2`."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shape, success = mean * (mean / (variance - mean)), mean / variance
         is_spread = (variance > mean) & (shape > SMALLEST_SHAPE) & (shape < LARGEST_SHAPE) & (success > 0.0) & (success < 1.0)
