@@ -69,6 +69,7 @@ def _answers() -> dict[str, Call]:
         calls[f"std, {name}"] = Call(f"mean, std = model.predict({query}, return_std=True)", _mean_and_std)
         source = f"mean, std = model.predict({query}, return_std=True, std='augmented')"
         calls[f"augmented, {name}"] = Call(source, _mean_and_std)
+        calls[f"interval, {name}"] = Call(f"lower, upper = model.predict_interval({query}, coverage=0.9)", _interval)
         calls[f"probabilities, {name}"] = Call(
             f"p = model.predict_proba({query})", lambda names: oracles.check_probabilities(names["p"])
         )
@@ -165,6 +166,12 @@ def _mean_and_std(names: Names) -> Iterator[tuple[str, str]]:
     check = _prediction_check(names)
     yield from check(names["mean"], "prediction")
     yield from check(names["std"], "std")
+
+
+def _interval(names: Names) -> Iterator[tuple[str, str]]:
+    lower, upper = np.asarray(names["lower"]), np.asarray(names["upper"])
+    if np.isnan(lower).any() or not (lower <= upper).all():
+        yield "an interval is not in order", f"{lower.ravel()[:3]} to {upper.ravel()[:3]}"
 
 
 def _latent(names: Names) -> Iterator[tuple[str, str]]:

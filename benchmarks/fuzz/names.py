@@ -33,6 +33,7 @@ IMPORTS = {
     "date": "from datetime import date",
     **dict.fromkeys(TABLE_EDITS, "from benchmarks.fuzz.table_edits import {}"),
     **dict.fromkeys(EDITS, "from benchmarks.fuzz.archive import {}"),
+    **dict.fromkeys(("KFold", "GroupKFold"), "from sklearn.model_selection import {}"),
     **dict.fromkeys(("Nystroem", "RBFSampler"), "from sklearn.kernel_approximation import {}"),
     **dict.fromkeys(("rbf_kernel", "laplacian_kernel", "linear_kernel"), "from sklearn.metrics.pairwise import {}"),
     **dict.fromkeys(

@@ -52,6 +52,10 @@ TRANSFORMERS = (
 )
 ODD_BASES = ("'poly'", "None", "3", "KernelBasis", "StandardScaler", "'linear'", "object()")
 
+CALIBRATIONS = Values(
+    ("True", "False", "KFold(3)", "[(np.arange(len(X)), np.arange(1))]"),
+    ("'yes'", "None", "0", "5", "KFold", "GroupKFold(2)", "[]", "[(0, 1, 2)]", "[([0], [10**6])]", "[([0], [])]", "{}"),
+)
 COMMON = {
     "fit_intercept": Values(("False",), ("'yes'", "None")),
     "tol": Values(("0.0", "1e-6", "0.1", "10.0"), ("-1.0", "np.nan", "np.inf", "None", "'small'", "1e300", "1e-300")),
@@ -59,6 +63,8 @@ COMMON = {
     "max_active": Values(("1", "2", "5"), ("0", "-3", "1.5", "10**20")),
     "max_time": Values(("0.0", "0.05", "0.3"), ("-1.0", "np.nan", "np.inf", "'long'", "1e-300")),
     "moments": Values(("'whole'", "'columns'"), ("'some'", "None")),
+    "calibrate_std": CALIBRATIONS,
+    "calibrate_proba": CALIBRATIONS,
     "verbose": Values(("1", "2"), ("'loud'", "-1", "None")),
     "random_state": Values(("0", "np.random.RandomState(1)"), ("'dice'", "-1", "0.5")),
     "n_basis": Values(("1", "3", "10"), ("0", "-1", "2.5", "10**12", "True")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -51,6 +51,26 @@ def check_flag(name: str, value: Any) -> None:
     """Raise a ValueError unless the value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {quoted(value)}.")
+
+
+def check_calibration(name: str, value: Any) -> None:
+    """Raise a ValueError unless the value is "auto", True, False, a splitter, or an iterable of splits."""
+    is_text = isinstance(value, (str, bytes))
+    is_splitter = hasattr(value, "split") and not is_text and not isinstance(value, (type, np.ndarray))
+    is_iterable = isinstance(value, Iterable) and not is_text and not isinstance(value, (Mapping, np.ndarray))
+    is_known = isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value == "auto")
+    if not (is_known or is_splitter or is_iterable):
+        raise ValueError(
+            f'{name} must be "auto", True, False, a splitter such as KFold(), or an iterable of (train, test) indices, got '
+            f"{quoted(value)}."
+        )
+
+
+def check_coverage(coverage: Any) -> float:
+    """Return the share of new targets that an interval is to cover. Raise a ValueError unless it is between 0 and 1."""
+    if not 0.0 < as_number(coverage) < 1.0:
+        raise ValueError(f"coverage must be a number above 0 and below 1, got {quoted(coverage)}.")
+    return float(coverage)
 
 
 def check_dict(name: str, value: Any) -> None:

@@ -94,6 +94,11 @@ def rows(n=40, n_outputs=1):
 
 
 def fitted(model, X, y):
+    return fitted_and_told(model, X, y)[0]
+
+
+def fitted_and_told(model, X, y):
+    """The model, and the text of all warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -101,7 +106,7 @@ def fitted(model, X, y):
     if model.outcome_.is_early:
         assert any(issubclass(w.category, ConvergenceWarning) and str(w.message) == model.outcome_.value for w in caught)
     assert np.isfinite(model.predict(X)).all()
-    return model
+    return model, [str(w.message) for w in caught]
 
 
 def with_limits(name, **limits):
@@ -143,11 +148,27 @@ def test_the_time_is_kept(name, monkeypatch):
     monkeypatch.setattr(time, "monotonic", clock)
     for max_time in (1, 2, 3, 4, 5, 7, 10, 15, 25, 40, 100):
         started = clock.now
-        model = fitted(with_limits(name, max_time=max_time), X, y)
+        model = fitted(with_limits(name, max_time=max_time, calibrate_std=False), X, y)
         late = clock.now - started - max_time - 1
         assert late <= LATE
         if late > 0 and name not in AT_ONCE:
             assert model.outcome_ is Outcome.TIME_LIMIT
+
+
+def test_the_calibration_counts_towards_the_time(name, monkeypatch):
+    """After the limit the fit soon ends: calibrated, or with a factor of one and a warning that says so."""
+    X, y = rows()
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock)
+    for max_time in (1, 3, 10, 25, 40, 100):
+        started = clock.now
+        model, told = fitted_and_told(with_limits(name, max_time=max_time, calibrate_std=True), X, y)
+        late = clock.now - started - max_time - 1
+        assert late <= LATE
+        if late > 0 and name not in AT_ONCE:
+            assert model.std_scale_ == 1.0
+            is_told = any("max_time came before the refits" in message for message in told)
+            assert is_told != (model.outcome_ is Outcome.TIME_LIMIT)  # one of the two says it
 
 
 def test_no_time_at_all_still_gives_a_model_of_every_target(name):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -65,6 +67,8 @@ class Evaluation(Protocol):
 class KernelEvaluation:
     """Kernels between rows and centers, computed on all cores."""
 
+    _dropped: NDArray[np.bool_] | None = None
+
     def __init__(self, kernel: Kernel, X: Floats, centers: Floats, *, symmetric: bool = False) -> None:
         self._kernel = kernel
         self._rows = kernel.prepare_rows(X)
@@ -74,18 +78,35 @@ class KernelEvaluation:
         self.cost = 2.0 * X.shape[1] + 20.0
         self.is_symmetric = symmetric
 
+    def without(self, dropped: Indices) -> KernelEvaluation:
+        """Return the same kernels, but zero at all rows for the candidates `dropped`."""
+        other = copy(self)
+        other._dropped = np.isin(np.arange(self.n_candidates), dropped)
+        other.is_symmetric = False
+        return other
+
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
         if not self._kernel.is_bounded:
             check_block(out)
+        if self._dropped is not None:
+            out[:, self._dropped[columns]] = 0.0
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
         prepared, centers = self._rows[rows], self._centers[indices]
         out = np.empty((len(prepared), len(indices)))
         fill_blocks(lambda some, columns, block: self._fill(prepared[some], centers[columns], block), out)
+        if self._dropped is not None:
+            out[:, self._dropped[indices]] = 0.0
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
+        product, squares = self._project(right, row_weights)
+        if self._dropped is not None:
+            product[self._dropped], squares[self._dropped] = 0.0, 0.0
+        return product, squares
+
+    def _project(self, right: Floats, row_weights: Floats | None) -> tuple[Floats, Floats]:
         if isinstance(self._kernel, Rbf) and fused.suits(self._rows, self._centers) and right.shape[1] <= fused.MAX_COLUMNS:
             return fused.project(self._rows, self._centers, right, row_weights, symmetric=self.is_symmetric)
         if self.is_symmetric and self.n_rows > 2 * TILE:
@@ -112,6 +133,12 @@ class ColumnsEvaluation:
         self._values = values
         self.n_rows, self.n_candidates = values.shape
         self.dtype = values.dtype
+
+    def without(self, dropped: Indices) -> ColumnsEvaluation:
+        """Return the same columns, but zero at all rows for the candidates `dropped`."""
+        values = self._values.copy()
+        values[:, dropped] = 0.0
+        return ColumnsEvaluation(values)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         out[...] = self._values[rows, columns]

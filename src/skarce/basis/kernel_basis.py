@@ -17,7 +17,7 @@ from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import checked_array, quietly_validated, validated_weights
 from skarce.basis import learners
-from skarce.basis.candidates import ColumnsEvaluation, Evaluation, KernelEvaluation
+from skarce.basis.candidates import ColumnsEvaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
 from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
 from skarce.basis.widths import median_gamma, scale_gamma
@@ -307,7 +307,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """The number of centers."""
         return len(self.centers_)
 
-    def on(self, X: Floats) -> Evaluation:
+    def on(self, X: Floats) -> KernelEvaluation | ColumnsEvaluation:
         """Return the candidates at validated rows. The evaluation computes blocks of them on demand."""
         if self.kernel_ == "precomputed":
             columns = self.center_indices_

@@ -174,6 +174,11 @@ def _check_outputs(model: Any, posteriors: list[Any]) -> None:
         raise ValueError("it predicts several targets")
     if hasattr(model, "noise_variance_"):
         _demand(np.ndim(model.noise_variance_) == 0 and model.noise_variance_ >= 0.0, "its noise is negative")
+    for name in ("std_scale_", "temperature_"):
+        value = getattr(model, name, 1.0)
+        _demand(isinstance(value, float) and 0.0 < value < np.inf, "its calibration is not in order")
+    if hasattr(model, "classes_") and hasattr(model, "temperature_"):
+        _check_vector(model._class_log_odds, len(posteriors), "f")
 
 
 def _check_basis(basis: Any, n_active: int, n_inputs: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
@@ -53,6 +54,12 @@ class Rows(NamedTuple):
     def row_weights(self) -> Floats:
         """The sample weights as an array."""
         return np.ones(len(self.targets)) if self.weights is None else self.weights
+
+    def at(self, places: Indices) -> Rows:
+        """Return the rows at these places."""
+        weights = None if self.weights is None else self.weights[places]
+        labels = None if self.labels is None else _safe_indexing(self.labels, places)
+        return Rows(_safe_indexing(self.X, places), self.targets[places], weights, labels, self.is_one_output)
 
 
 class Recipe(NamedTuple):
@@ -126,6 +133,8 @@ class Design(ABC):
         The sum of the sample weights of all rows.
     brings_targets : bool, default=False
         Class attribute: whether X has targets and weights inside. `as_design` then refuses y and sample_weight next to it.
+    keeps_rows : bool, default=False
+        Class attribute: whether `rows` are all rows, and in memory.
     """
 
     candidates: Any
@@ -133,6 +142,7 @@ class Design(ABC):
     fit_intercept: bool
     n_samples: float
     brings_targets: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = False
     _center: Center | None = None
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import blas
@@ -20,8 +20,16 @@ from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.centered import centered, not_centered
 from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind, require_room_for_columns
 from skarce.designs.design import Design, Recipe, Rows
-from skarce.moments import CONSTANT, ColumnGram, Moments
-from skarce.moments.passes import Block, Center, RowsOfBlocks, check_candidates, streamed_moments, whole_moments
+from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
+from skarce.moments.passes import (
+    Block,
+    Center,
+    RowsOfBlocks,
+    check_candidates,
+    moments_from_sums,
+    streamed_moments,
+    whole_moments,
+)
 
 NEARLY_CONSTANT = 1e-4  # if phi'phi about the mean is below this share of phi'phi, products with raw columns lose digits
 WHOLE_ROWS = 1024  # rows that a transformer computes at a time
@@ -40,6 +48,8 @@ class InMemoryDesign(Design):
     fit_intercept : bool, default=True
         Whether to integrate out a constant under a flat prior. If so, moments are about the mean, and N becomes N - 1.
     """
+
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(self, candidates: Any, rows: Rows, *, fit_intercept: bool = True) -> None:
         self.candidates, self.rows, self.fit_intercept = candidates, rows, fit_intercept
@@ -69,6 +79,11 @@ class InMemoryDesign(Design):
             if isinstance(evaluation, KernelEvaluation):  # refuse now, and not after a pass over all pairs of rows
                 require_room_for_columns(costs)
             moments, self._center = streamed_moments(self._read, fit_intercept=self.fit_intercept)
+        return moments
+
+    def moments_from(self, sums: Sums) -> list[Moments]:
+        """Return one `Moments` for each output from whole sums over these rows, which were added up elsewhere."""
+        moments, self._center = moments_from_sums(sums, self._read, fit_intercept=self.fit_intercept)
         return moments
 
     def evaluation(self) -> tuple[Evaluation, Floats]:

@@ -59,6 +59,14 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
         return
 
+    def _plan(self, design: Design) -> Any:
+        """Return how rows are left out to calibrate the model. Raise a ValueError if that is impossible. Default: none are."""
+        return None
+
+    def _calibrate(self, plan: Any, prepared: Prepared, method: Method[Any], budget: Budget) -> list[str]:
+        """Set what left-out rows say about this fitted twin, and return warnings for the user. Default: nothing."""
+        return []
+
     def _warnings(self, posteriors: list[Any]) -> list[str]:
         """Return warnings for the user. Default: limits that were reached."""
         return list(dict.fromkeys(p.outcome.value for p in posteriors if p.outcome.deserves_a_warning))
@@ -111,13 +119,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
         Warnings come before the estimator changes, because a user may turn them into errors.
         """
-        fits = method.run_all(prepared.problems, self._budget(started))
+        plan, budget = self._plan(prepared.design), self._budget(started)
+        fits = method.run_all(prepared.problems, budget)
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
         twin = unfitted_twin(self)
         twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
         twin._keep(posteriors, prepared.design)
+        remarks = twin._calibrate(plan, prepared, method, budget)
         twin._remember(prepared)
-        for message in twin._warnings(posteriors):
+        for message in (*twin._warnings(posteriors), *remarks):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return twin
 

@@ -20,8 +20,11 @@ from skarce._typing import Floats, Indices
 from skarce._validation import in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
+from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Bernoulli, moderated_log_odds
+from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
+from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.latent import LatentPosterior
 
 
@@ -49,7 +52,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """Return the probability of each class.
 
         The latent functions are uncertain, and uncertainty draws probabilities towards one half: each is the mean over the
-        posterior, E g(f). With more than two classes, the probabilities of each against the rest are divided by their sum.
+        posterior, E g(f). The distance of its log odds from those of the share of the class is divided by `temperature_`. With more
+        than two classes, the probabilities of each against the rest are divided by their sum.
 
         Parameters
         ----------
@@ -70,6 +74,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
 
+        Their distance from the log odds of the shares of the classes is divided by `temperature_`.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -82,8 +88,11 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         std : ndarray of the same shape
             Only with ``return_std=True``.
         """
-        means, std = self.latent(X)
+        model = snapshot(self)
+        means, std = model.latent(X)
         log_odds = moderated_log_odds(means, std)
+        if getattr(model, "temperature_", 1.0) != 1.0:  # a model of an older version has none
+            log_odds = about(log_odds, model._class_log_odds, model.temperature_)
         return (log_odds, std) if return_std else log_odds
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -126,9 +135,17 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
 
+    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+        self.temperature_ = 1.0
+        if left_out is not None:
+            log_odds = moderated_log_odds(left_out.means, np.sqrt(left_out.variances))
+            self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights, self._class_log_odds)
+            print_calibration("temperature", self.temperature_, self.verbose)
+
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)
         self.classes_ = np.unique(design.rows.labels)
+        self._class_log_odds = log_odds_of_shares(design.rows.targets, design.rows.row_weights)
         if self.verbose:
             _print_ends(self.classes_[-len(posteriors) :], posteriors)
 

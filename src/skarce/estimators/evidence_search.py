@@ -66,6 +66,11 @@ class EvidenceSearchRegressor(NestedRegressor):
         Maximum number of basis functions. With several targets, the limit applies to each target.
     max_time : float or None, default=None
         Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+    calibrate_std : {"auto", True, False} or splitter, default="auto"
+        Whether to scale the predictive std by what left-out rows say. True fits the model again on five parts of the rows, at the
+        same candidates and widths, and scales the std by the root mean square of (target - prediction) / std over left-out rows.
+        ``"auto"`` does so if kernels or widths were learned, or if the data determine more than a tenth as many weights as there
+        are rows. A splitter of scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     moments : {"auto", "whole", "columns"}, default="auto"
         How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
@@ -89,6 +94,9 @@ class EvidenceSearchRegressor(NestedRegressor):
         Prior precision alpha, the same for all weights. It is infinite if a target does not use the function.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise.
+    std_scale_ : float or ndarray of shape (n_outputs,)
+        Factor on the std of `predict`, which left-out rows have asked for. 1.0 if the model is not calibrated. `posterior_` and
+        `noise_variance_` are those of the model, without this factor.
     relevance_ : ndarray of shape (n_candidates,)
         How well the data determine the weight of each candidate, 1 - alpha Sigma_ii, from 0 (left out) to 1. With several targets,
         the largest value over the targets.
@@ -171,6 +179,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        calibrate_std: Any = "auto",
         moments: str = "auto",
         verbose: int = 0,
         random_state: Any = None,
@@ -187,6 +196,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.calibrate_std = calibrate_std
         self.moments = moments
         self.verbose = verbose
         self.random_state = random_state

@@ -38,6 +38,11 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     max_time : float or None, default=None
         Time limit in seconds. The best model so far is returned with a ConvergenceWarning. No step is started that would not end in
         time. The ridge estimate with all candidates and its std are always computed.
+    calibrate_std : {"auto", True, False} or splitter, default="auto"
+        Whether to scale the predictive std by what left-out rows say. True fits the model again on five parts of the rows, at the
+        same candidates and widths, and scales the std by the root mean square of (target - prediction) / std over left-out rows.
+        ``"auto"`` does so if kernels or widths were learned, or if the data determine more than a tenth as many weights as there
+        are rows. A splitter of scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     moments : {"auto", "whole", "columns"}, default="auto"
         How the Gram matrix of the candidates is computed. The method needs all of it in any case. ``"whole"`` sums it over blocks
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
@@ -62,6 +67,9 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise: q / v, the squared error divided by the degrees of freedom left. (The iteration itself uses q / N,
         which is smaller.)
+    std_scale_ : float or ndarray of shape (n_outputs,)
+        Factor on the std of `predict`, which left-out rows have asked for. 1.0 if the model is not calibrated. `posterior_` and
+        `noise_variance_` are those of the model, without this factor.
     relevance_ : ndarray of shape (n_candidates,)
         How well the data determine the weight of each candidate, from 0 (left out) to 1. With several targets, the largest value
         over the targets.
@@ -136,6 +144,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         max_iter: int = 10_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        calibrate_std: Any = "auto",
         moments: str = "auto",
         verbose: int = 0,
         random_state: Any = None,
@@ -147,6 +156,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.calibrate_std = calibrate_std
         self.moments = moments
         self.verbose = verbose
         self.random_state = random_state

@@ -12,14 +12,24 @@ from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
 from skarce._validation import check_dense, checked_table, quietly_validated
+from skarce.basis import learns_widths
 from skarce.designs import Design
-from skarce.estimators.base import SparseEstimator
+from skarce.estimators.calibration import Calibrated
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
+FEW_ROWS = 1000  # a model of fewer rows is likely to be too sure of itself, and five refits take little time
 
-class LatentEstimator(SparseEstimator):
+
+class LatentEstimator(Calibrated):
     """Base of the estimators whose targets arise from latent functions by a likelihood that is not normal."""
+
+    calibration_parameter = "calibrate_proba"
+    calibrate_proba: Any = False  # of a model of an older version, which has neither this nor `temperature_`
+    temperature_: float
+
+    def _is_advised(self, design: Design) -> bool:
+        return len(design.rows.targets) < FEW_ROWS or learns_widths(self._seeded_basis())
 
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.

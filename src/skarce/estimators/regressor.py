@@ -10,21 +10,29 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
+from skarce._parameters import check_coverage
 from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, checked_table, validated
 from skarce.designs import Design, RowBlocks, Rows
-from skarce.estimators.base import SparseEstimator, checked_weights
+from skarce.estimators.base import checked_weights
+from skarce.estimators.calibration import Calibrated, print_calibration
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
+from skarce.model_selection.calibration import std_scale
+from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
 
 
-class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
+class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     """Base of the regressors with normal noise."""
+
+    calibration_parameter = "calibrate_std"
+    calibrate_std: Any = False  # of a model of an older version, which has neither this nor `std_scale_`
+    std_scale_: Any
 
     def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
         """Predict targets, and optionally the standard deviation of new observations.
@@ -35,11 +43,11 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             Inputs.
         return_std : bool, default=False
             Whether to also return the standard deviation of a new observation. It contains the noise and the uncertainty of
-            intercept and weights, but not that of the choice of functions.
+            intercept and weights, times the factor `std_scale_` that left-out rows have asked for.
         std : {"plain", "augmented"}, default="plain"
             Far from the data, the ``"plain"`` std falls to that of the noise, because all functions of a sparse model vanish there.
             ``"augmented"`` adds one more function at each query point, with the prior variance of the signal [1]_. Its std grows to
-            that of the target far from the data. It needs a kernel basis.
+            that of the target far from the data. It needs a kernel basis. `std_scale_` is not a factor on what it adds.
 
         Returns
         -------
@@ -69,6 +77,36 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         mean, deviation = np.concatenate(means), np.concatenate(stds)
         check_finite(mean, deviation)
         return mean, deviation
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
+        """Return intervals that cover new targets.
+
+        They are centered at the predicted targets. Their half width is the std of `predict`, times a quantile of the normal
+        distribution, or of Student's t distribution if the noise is of that kind.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.95
+            Share of new targets that the intervals are to cover, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Lower ends.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Upper ends.
+        """
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
+        share = check_coverage(coverage)
+        quantiles = [posterior.quantile(0.5 + 0.5 * share) for posterior in model._posteriors()]
+        mean, std = model.predict(X, return_std=True)
+        half = std * (np.array(quantiles) if isinstance(model.posterior_, list) else quantiles[0])
+        lower, upper = mean - half, mean + half
+        check_finite(lower, upper)
+        return lower, upper
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,6 +147,17 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
         self.noise_variance_ = noises[0] if rows.is_one_output else np.array(noises)
         self._augmentation_rows = Augmentation.rows_of(design.candidates, rows.X, rows.weights, self.random_state)
 
+    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+        posteriors = self._posteriors()
+        scales = np.ones(len(posteriors))
+        if left_out is not None:
+            errors = left_out.targets - left_out.means
+            for output, posterior in enumerate(posteriors):
+                rows = (errors[:, output], left_out.variances[:, output], left_out.weights)
+                scales[output] = std_scale(*rows, posterior.noise_freedom)
+            print_calibration("std scale", scales, self.verbose)
+        self.std_scale_ = scales if isinstance(self.posterior_, list) else float(scales[0])
+
     # Predicting ---------------------------------------------------------------------------------------------------------
 
     def _mean(self, X: Any) -> Floats:
@@ -116,9 +165,10 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
 
     def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
-        variances = []
-        for posterior, place in zip(self._posteriors(), self._places, strict=True):
-            variance = posterior.variance(phi[:, place])
+        posteriors, variances = self._posteriors(), []
+        scales = np.broadcast_to(getattr(self, "std_scale_", 1.0), len(posteriors))  # a model of an older version has none
+        for posterior, place, scale in zip(posteriors, self._places, scales, strict=True):
+            variance = scale**2 * posterior.variance(phi[:, place])
             if augment is not None:
                 variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
             variances.append(variance)

@@ -40,6 +40,12 @@ class RelevanceVectorClassifier(LatentClassifier):
     max_time : float or None, default=None
         Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
         returned with a ConvergenceWarning.
+    calibrate_proba : {"auto", True, False} or splitter, default="auto"
+        Whether to divide log odds, about those of the shares of the classes, by a temperature that left-out rows ask for. True fits
+        the model again on five parts of the rows, at the same candidates and widths, and takes the temperature with the smallest
+        log loss over left-out rows. ``"auto"`` does
+        so if kernels or widths were learned, or if there are fewer than 1000 rows. A splitter of scikit-learn, or an iterable of
+        (train, test) indices, says which rows to leave out.
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None
@@ -60,6 +66,9 @@ class RelevanceVectorClassifier(LatentClassifier):
         Constant of the log odds. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
         Prior precision alpha of each weight. It is infinite if a class does not use the function.
+    temperature_ : float
+        Number that log odds, about those of the shares of the classes, are divided by, which left-out rows have asked for. 1.0 if
+        the model is not calibrated. `latent` and `posterior_` are those of the model, without it.
     relevance_ : ndarray of shape (n_candidates,)
         How well the data determine the weight of each candidate, 1 - alpha_i Sigma_ii, from 0 (left out) to 1. With more than two
         classes, the largest value over the classes.
@@ -138,6 +147,7 @@ class RelevanceVectorClassifier(LatentClassifier):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -149,6 +159,7 @@ class RelevanceVectorClassifier(LatentClassifier):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
 

@@ -11,14 +11,20 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import column_or_1d
 
+from skarce._atomic import snapshot
+from skarce._parameters import check_coverage
 from skarce._scales import check_targets, checked_counts
+from skarce._typing import Floats
 from skarce._validation import checked_array, numeric_targets, validated_weights
 from skarce.designs import Rows
+from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Poisson
-from skarce.likelihoods.poisson import variance_stabilized
+from skarce.likelihoods.poisson import count_quantiles, variance_stabilized
 from skarce.methods.latent import SparseLatent
 from skarce.methods.latent.landmarks import Landmarks
+from skarce.model_selection.calibration import dispersion
+from skarce.model_selection.cross_fitting import LeftOut
 
 # Counts say more than labels do, so more functions stay, and every step costs more.
 LANDMARKS = Landmarks(most=1500, most_elements=4_500_000)
@@ -54,6 +60,11 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         Maximum number of basis functions.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a ConvergenceWarning. Learned kernel widths are included.
+    calibrate_proba : {"auto", True, False} or splitter, default="auto"
+        Whether to multiply the variance of new counts by a dispersion that left-out rows ask for. True fits the model again on five
+        parts of the rows, at the same candidates and widths, and takes the dispersion, at least 1, with the smallest log loss over
+        left-out rows. ``"auto"`` does so if kernels or widths were learned, or if there are fewer than 1000 rows. A splitter of
+        scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
     random_state : int, RandomState or None, default=None
@@ -71,6 +82,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         Prior precisions alpha of the weights.
     relevance_vectors_ : ndarray of shape (n_active, n_features)
         The centers of the active functions (kernel bases only).
+    temperature_ : float
+        Factor on the variance of new counts, which left-out rows have asked for. 1.0 if the model is not calibrated. `latent` and
+        `posterior_` are those of the model, without it.
     relevance_ : ndarray of shape (n_candidates,)
         1 - alpha_i Sigma_ii: how well the data determine each weight, 0 for functions left out.
     basis_ : transformer
@@ -146,6 +160,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -156,6 +171,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
 
@@ -185,7 +201,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         return_std : bool, default=False
-            Also return the standard deviation of a new count with unit exposure: Poisson noise and uncertainty of the rate.
+            Also return the standard deviation of a new count with unit exposure: Poisson noise and uncertainty of the rate, times
+            the square root of `temperature_`.
 
         Returns
         -------
@@ -193,10 +210,49 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         std : ndarray of shape (n_samples,)
             Only with ``return_std=True``.
         """
-        mean, std = self.latent(X)
-        likelihood = self._likelihood()
-        predicted = likelihood.mean(mean, std**2)
-        return (predicted, np.sqrt(likelihood.variance(mean, std**2))) if return_std else predicted
+        predicted, variance = self._mean_and_variance(X)
+        return (predicted, np.sqrt(variance)) if return_std else predicted
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
+        """Return intervals that cover new counts with unit exposure.
+
+        A new count is negative binomial, with the mean and the std of `predict`. If this std is below that of a Poisson
+        distribution, the count is Poisson. The ends are the quantiles at (1 - coverage) / 2 and (1 + coverage) / 2, so they are
+        whole numbers, and the intervals cover at least the share that is asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, default=0.95
+            Share of new counts that the intervals are to cover, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,)
+        upper : ndarray of shape (n_samples,)
+        """
+        share = check_coverage(coverage)
+        mean, variance = self._mean_and_variance(X)
+        tails = 0.5 * np.array([[1.0 - share], [1.0 + share]])
+        lower, upper = count_quantiles(tails, mean, variance)
+        return lower, upper
+
+    def _mean_and_variance(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and variance of new counts with unit exposure."""
+        model = snapshot(self)
+        mean, std = model.latent(X)
+        likelihood, factor = model._likelihood(), getattr(model, "temperature_", 1.0)  # a model of an older version has none
+        return likelihood.mean(mean, std**2), factor * likelihood.variance(mean, std**2)
+
+    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+        self.temperature_ = 1.0
+        if left_out is not None:
+            exposures, mean, variance = left_out.weights, left_out.means[:, 0], left_out.variances[:, 0]
+            # k events in an exposure c have the latent function f + log c.
+            latent, likelihood = mean + np.log(exposures), self._likelihood()
+            counts = exposures * left_out.targets[:, 0]
+            self.temperature_ = dispersion(counts, likelihood.mean(latent, variance), likelihood.variance(latent, variance))
+            print_calibration("temperature", self.temperature_, self.verbose)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.

@@ -59,6 +59,11 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
         returned with a ConvergenceWarning. One model of every class is always computed. It has at most as many functions as there
         are rows (but 1000 if rows are fewer).
+    calibrate_proba : {"auto", True, False} or splitter, default="auto"
+        Whether to divide log odds, about those of the shares of the classes, by a temperature that left-out rows ask for. True fits
+        the model again on five parts of the rows, at the same candidates and widths, and takes the temperature with the smallest
+        log loss over left-out rows. ``"auto"`` does so if kernels or widths were learned, or if there are fewer than 1000 rows. A
+        splitter of scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
     random_state : int, RandomState instance or None, default=None
@@ -79,6 +84,9 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         Constant of the log odds. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
         Prior precision of each weight. It is infinite if a class does not use the function.
+    temperature_ : float
+        Number that log odds, about those of the shares of the classes, are divided by, which left-out rows have asked for. 1.0 if
+        the model is not calibrated. `latent` and `posterior_` are those of the model, without it.
     relevance_ : ndarray of shape (n_candidates,)
         How well the data determine the weight of each candidate, from 0 (left out) to 1. With more than two classes, the largest
         value over the classes.
@@ -156,6 +164,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         max_iter: int = 10_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -170,6 +179,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
 

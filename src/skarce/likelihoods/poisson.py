@@ -14,12 +14,19 @@ normal distribution would give the mean :math:`e^{m + v/2}`, which is off by ord
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import gammaincinv, gammaln, xlog1py, xlogy
 
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
+
+NEARLY_POISSON = 1.0 - 1e-9  # a count whose mean is a larger share of its variance is Poisson, to nine digits of the variance
+SMALLEST_SHAPE = 1e-9  # a negative binomial count of a smaller shape is zero nearly always
+LARGE_COUNT = 1e6  # above it, the quantiles of counts are those of a gamma distribution
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,36 @@ class Poisson(Likelihood):
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
                 "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
             )
+
+
+def count_quantiles(probability: Any, mean: Floats, variance: Floats) -> Floats:
+    """Return quantiles of counts with this mean and variance: negative binomial, or Poisson if the variance is at most the mean.
+
+    Large counts have those of a gamma distribution with the same mean and variance, or the mean itself if these overflow.
+    """
+    is_large = ~(mean <= LARGE_COUNT)
+    small = np.where(is_large, 1.0, mean)
+    is_poisson, shape, success = _negative_binomial(small, np.where(is_large, 1.0, variance))
+    exact = np.where(is_poisson, stats.poisson.ppf(probability, small), stats.nbinom.ppf(probability, shape, success))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        ratio = np.maximum(variance, mean) / mean
+        smooth = np.round(ratio * gammaincinv(np.where(is_large, mean / ratio, 1.0), probability))
+    return np.where(is_large, np.where(np.isfinite(smooth), smooth, mean), exact)
+
+
+def count_log_density(counts: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Return the log densities of the same distributions. Counts need not be whole: they may be rates times exposures."""
+    is_poisson, shape, success = _negative_binomial(mean, variance)
+    spread = gammaln(counts + shape) - gammaln(shape) + shape * np.log(success) + xlog1py(counts, -success)
+    return np.where(is_poisson, xlogy(counts, mean) - mean, spread) - gammaln(counts + 1.0)
+
+
+def _negative_binomial(mean: Floats, variance: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    r"""Tell which counts are Poisson. Others have the shape :math:`\mu^2/(\sigma^2 - \mu)` and success :math:`\mu/\sigma^2`."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shape, success = mean * (mean / (variance - mean)), mean / variance
+        is_spread = (shape > SMALLEST_SHAPE) & (shape < np.inf) & (success > 0.0) & (success < NEARLY_POISSON)
+    return ~is_spread, np.where(is_spread, shape, 1.0), np.where(is_spread, success, 0.5)
 
 
 def variance_stabilized(rates: Floats, exposures: Floats | None) -> tuple[Floats, Floats | None]:

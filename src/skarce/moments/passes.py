@@ -64,6 +64,13 @@ class Center(NamedTuple):
 
 
 def whole_sums(read: ReadBlocks) -> Sums:
+    """Return whole moments from one pass over the blocks, after a check of the range of the candidates."""
+    sums = sums_over(read)
+    check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in read()))
+    return sums
+
+
+def sums_over(read: ReadBlocks) -> Sums:
     """Return whole moments from one pass over the blocks."""
     sums: Sums | None = None
     for block in read():
@@ -75,7 +82,6 @@ def whole_sums(read: ReadBlocks) -> Sums:
             sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
-    check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in read()))
     return sums
 
 
@@ -95,7 +101,11 @@ def check_candidates(squares: Floats, total: float, evaluations: Callable[[], It
 
 def whole_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
     """Return moments with all of Phi'Phi, and the center, from one pass."""
-    sums = whole_sums(read)
+    return moments_from_sums(whole_sums(read), read, fit_intercept=fit_intercept)
+
+
+def moments_from_sums(sums: Sums, read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
+    """Return the moments in these sums over all blocks, and the center. Residuals come from the rows themselves."""
     center = Center(sums.candidate_means * fit_intercept, sums.target_means * fit_intercept)
     moments = [
         replace(m, rows=RowsOfBlocks(read, center, output)) for output, m in enumerate(sums.moments(about_mean=fit_intercept))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.linalg import blas
 
 from skarce._parallel import add_squares
 from skarce._scales import negligible
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
 
@@ -90,6 +91,11 @@ class Sums:
             factor * self.target_energies,
         )
 
+    def drop(self, candidates: Indices) -> None:
+        """Set these candidates to zero at all rows, in place."""
+        self.candidate_means[candidates], self.projections[candidates] = 0.0, 0.0
+        self.gram[candidates], self.gram[:, candidates] = 0.0, 0.0
+
     def are_finite(self) -> bool:
         """Tell whether no sum has overflowed. If the squares are finite, so are the products, by the inequality of Cauchy."""
         return bool(np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.target_energies).all())
@@ -100,12 +106,18 @@ class Sums:
                 "only sums over the same candidates and outputs add up, got shapes "
                 f"{self.projections.shape} and {other.projections.shape}."
             )
-        total = self.faded(1.0)
-        if other.n_samples > 0.0:
-            total._shift_for(other.n_samples, other.candidate_means, other.target_means)
-            total.gram += other.gram
-            total.projections += other.projections
-            total.target_energies += other.target_energies
+        return Sums.total([self, other])
+
+    @classmethod
+    def total(cls, parts: Sequence[Sums]) -> Sums:
+        """Return the sums over all rows of some parts, at least one. The parts stay as they are."""
+        total = parts[0].faded(1.0)
+        for part in parts[1:]:
+            if part.n_samples > 0.0:
+                total._shift_for(part.n_samples, part.candidate_means, part.target_means)
+                total.gram += part.gram
+                total.projections += part.projections
+                total.target_energies += part.target_energies
         return total
 
     def __radd__(self, other: object) -> Sums:

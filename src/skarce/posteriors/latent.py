@@ -161,6 +161,10 @@ class LatentPosterior:
         """Return the mean of the latent function at rows whose active candidates are `phi`."""
         return phi @ self.mean + self.intercept
 
+    def at_noise_of(self, other: LatentPosterior) -> LatentPosterior:
+        """Return this posterior: a latent function has no noise."""
+        return self
+
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of the latent function at those rows."""
         phi = phi - self.center

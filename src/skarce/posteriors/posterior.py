@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from skarce._linalg import inverse_of_lower, solve_lower, symmetric_inverse
 from skarce._typing import Floats, Indices
@@ -99,6 +100,7 @@ class Posterior:
     n_iter: int
     mixing: Floats | None = None
     path: NestedPath | None = None
+    noise_freedom: ClassVar[float] = np.inf
 
     def __repr__(self) -> str:
         """Return one line, without the arrays."""
@@ -126,6 +128,20 @@ class Posterior:
     def predict(self, phi: Floats) -> Floats:
         """Return the predicted mean at rows with active candidates `phi`, shape (n_rows, n_active)."""
         return phi @ self.mean + self.intercept
+
+    def at_noise_of(self, other: Self) -> Self:
+        """Return this posterior as if its noise had been found to be that of another fit to the same target."""
+        return replace(self, noise_variance=other.noise_variance)
+
+    def quantile(self, probability: float) -> float:
+        """Return the quantile of a new target, in standard deviations from its mean.
+
+        It is that of the noise: normal, or Student's t of unit variance if `noise_freedom` is finite.
+        """
+        freedom = self.noise_freedom
+        if np.isinf(freedom):
+            return float(stats.norm.ppf(probability))
+        return float(stats.t.ppf(probability, freedom) * np.sqrt((freedom - 2.0) / freedom))
 
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of a new target at these rows: noise, and the uncertainty of the intercept and the weights."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import stats
@@ -38,7 +38,7 @@ class VariationalPosterior(Posterior):
     squared_norms: Floats | None = None
     group_sizes: Floats | None = None
     is_factorized: bool = True
-    noise_freedom: float = np.inf
+    noise_freedom: float = np.inf  # type: ignore[misc]
 
     @classmethod
     def of(cls, posterior: Posterior, **more: Any) -> VariationalPosterior:
@@ -89,6 +89,9 @@ class VariationalPosterior(Posterior):
         assert self.group_sizes is not None
         n = self.n_samples - 1.0 if self.fit_intercept else self.n_samples
         return stats.t(n * self.group_sizes, self.mean, scale)
+
+    def at_noise_of(self, other: Self) -> Self:
+        return replace(self, noise_variance=other.noise_variance, noise_freedom=other.noise_freedom)
 
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of a new target: noise (normal or Student's t), and the uncertainty of intercept and weights."""

@@ -1,0 +1,186 @@
+"""Rows that are left out in turn: which they are, and the design of the other rows.
+
+The fold of a row is a hash of its inputs. So equal rows are in one fold, a row of weight 2 is like the row twice, and neither the
+order of the rows nor their division into blocks matters. No generator of random numbers is involved: the folds are the same in
+every run and on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skarce._memory import fits
+from skarce._typing import Floats, Indices
+from skarce.basis import Evaluation, KernelBasis
+from skarce.designs.choice import Access
+from skarce.designs.design import Design, Rows
+from skarce.designs.in_memory import InMemoryDesign
+from skarce.designs.problem import Problem
+from skarce.likelihoods import Likelihood
+from skarce.moments import Sums
+from skarce.moments.passes import Block, sums_over
+
+N_FOLDS = 5
+HASH_BYTES = 8
+BETWEEN = "\x1f"  # the separator of units in ASCII, between the columns of a row of text
+
+Split = tuple[Indices, Indices]  # places of the rows to fit, and of the rows to leave out
+
+
+class Part(NamedTuple):
+    """Some rows to fit, and the rows that are left out.
+
+    Attributes
+    ----------
+    design : InMemoryDesign
+        The rows to fit, with the candidates of all rows. Kernels at left-out rows are zero.
+    sums : Sums or None
+        The whole moments of these rows, if they were added up without another pass.
+    left_out : Rows
+        The other rows.
+    """
+
+    design: InMemoryDesign
+    sums: Sums | None
+    left_out: Rows
+
+    def problems(self, likelihood: Likelihood, kind: str, access: Access) -> list[Problem]:
+        """Return one problem for each output of the rows to fit."""
+        if self.sums is None or not likelihood.has_moments:
+            return self.design.problems(likelihood, kind, access)
+        moments = self.design.moments_from(self.sums)
+        return [Problem.of_moments(self.design, output, likelihood, one) for output, one in enumerate(moments)]
+
+
+def fold_numbers(X: Any, candidates: Any = None) -> Indices:
+    """Return the fold of each row of X, from 0 to 4.
+
+    A row of a precomputed kernel has one value for each training row, in their order. It is sorted first.
+    """
+    is_precomputed = isinstance(candidates, KernelBasis) and candidates.kernel == "precomputed"
+    rows = _bytes_of(np.sort(X, axis=1) if is_precomputed else X)
+    digests = (blake2b(row, digest_size=HASH_BYTES).digest() for row in rows)
+    return np.array([int.from_bytes(digest, "little") % N_FOLDS for digest in digests], dtype=np.intp)
+
+
+def hashed_splits(design: Design) -> list[Split]:
+    """Return the five splits of the rows by their hashes. Rows of weight zero are in none, and empty splits are left out."""
+    counts = design.rows.row_weights > 0.0
+    numbers = fold_numbers(design.rows.X, design.candidates)
+    splits = [(np.flatnonzero(counts & (numbers != fold)), np.flatnonzero(counts & (numbers == fold))) for fold in range(N_FOLDS)]
+    return [(fitted, left_out) for fitted, left_out in splits if len(fitted) and len(left_out)]
+
+
+def parts(design: Design, splits: Iterable[Split]) -> Iterator[Part]:
+    """Yield the rows of each split."""
+    centers = _Centers(design)
+    for fitted, left_out in splits:
+        yield _part(design, (fitted, left_out), centers.at(left_out), None)
+
+
+def parts_of_whole_moments(design: Design, splits: Sequence[Split]) -> Iterator[Part]:
+    """Yield the same for splits whose left-out rows are disjoint and together all rows of positive weight.
+
+    The rows of each split are evaluated once. The moments of the others are the sum over the other splits: this costs as much as
+    the moments of all rows, and no digits are lost, as they could be in a difference.
+    """
+    centers, of_folds = _Centers(design), [_sums(design, left_out) for _, left_out in splits]
+    for number, split in enumerate(splits):
+        dropped, sums = centers.at(split[1]), Sums.total(of_folds[:number] + of_folds[number + 1 :])
+        sums.drop(dropped)
+        yield _part(design, split, dropped, sums)
+
+
+def have_room(n_candidates: int, n_splits: int) -> bool:
+    """Tell whether the whole moments of all splits, and a sum of them, fit into the memory budget."""
+    return fits(n_candidates, n_candidates * (n_splits + 1))
+
+
+def _part(design: Design, split: Split, dropped: Indices, sums: Sums | None) -> Part:
+    fitted, left_out = split
+    candidates = _Without(design.candidates, dropped) if len(dropped) else design.candidates
+    rest = InMemoryDesign(candidates, design.rows.at(fitted), fit_intercept=design.fit_intercept)
+    return Part(rest, sums, design.rows.at(left_out))
+
+
+@dataclass(frozen=True)
+class _Without:
+    """Kernels, of which some are zero everywhere. Their places among the candidates stay."""
+
+    kernels: KernelBasis
+    dropped: Indices
+
+    @property
+    def n_candidates(self) -> int:
+        return self.kernels.n_candidates
+
+    def on(self, X: Any) -> Evaluation:
+        return self.kernels.on(X).without(self.dropped)
+
+
+class _Centers:
+    """Which kernels are centered at which rows.
+
+    New rows have no kernel of their own, and so left-out rows must have none: all that is known about its weight is the prior, and
+    the std of the refit would be large at the left-out rows, but not at new ones.
+    """
+
+    def __init__(self, design: Design) -> None:
+        kernels = design.candidates
+        self._rows: list[Any] = []
+        self._centers: list[Any] = []
+        if isinstance(kernels, KernelBasis):
+            is_precomputed = kernels.kernel == "precomputed"
+            n_rows, indices = len(design.rows.targets), kernels.center_indices_
+            self._rows = list(range(n_rows)) if is_precomputed else list(_bytes_of(design.rows.X))
+            places = range(n_rows) if indices is None else indices
+            self._centers = list(places) if is_precomputed else list(_bytes_of(kernels.centers_))
+
+    def at(self, places: Indices) -> Indices:
+        """Return the candidates at these rows."""
+        if not self._centers:
+            return np.empty(0, dtype=np.intp)
+        rows = {self._rows[place] for place in places}
+        return np.array([number for number, center in enumerate(self._centers) if center in rows], dtype=np.intp)
+
+
+def _sums(design: Design, places: Indices) -> Sums:
+    rows = design.rows.at(places)
+    return sums_over(lambda: (Block(design.candidates.on(rows.X), rows.targets, rows.weights),))
+
+
+def _bytes_of(X: Any) -> Iterator[bytes]:
+    """Yield each row as bytes, which are equal exactly if the rows are: 0 equals -0, and a number equals its float."""
+    if sparse.issparse(X):
+        return _bytes_of_sparse(X)
+    values = np.asarray(X)
+    values = values.reshape(len(values), -1)
+    if values.dtype.kind in "fiub":
+        return (row.tobytes() for row in _canonical(values))
+    return (BETWEEN.join(map(_text_of, row)).encode(errors="surrogatepass") for row in values)
+
+
+def _canonical(values: Any) -> Floats:
+    numbers = np.ascontiguousarray(values, dtype="<f8") + 0.0  # -0.0 becomes 0.0
+    return np.where(np.isnan(numbers), np.nan, numbers).astype("<f8", copy=False)
+
+
+def _bytes_of_sparse(X: Any) -> Iterator[bytes]:
+    rows = sparse.csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    places, values = rows.indices.astype("<i8"), _canonical(rows.data)
+    return (places[a:b].tobytes() + values[a:b].tobytes() for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
+
+
+def _text_of(value: Any) -> str:
+    try:
+        return repr(float(value) + 0.0)
+    except (TypeError, ValueError):
+        return str(value)

@@ -1,0 +1,137 @@
+r"""What left-out rows say about the uncertainty of a model: one factor on the std, one temperature, one dispersion.
+
+A fit chooses functions and estimates the noise on the same rows. If it chooses among many functions, the noise that it finds is too
+small, and no formula of the posterior knows of it. Rows that took no part in a fit do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_expit, log_softmax
+
+from skarce._typing import Floats
+from skarce.likelihoods.poisson import count_log_density
+
+MOST_ROUNDS = 200  # of the scale of Student's t, which converges in some tens
+SETTLED = 1e-10
+PRIOR_OF_LOG = float(np.log(2.0))  # a temperature is believed to be within a factor of about two of one
+LOG_BOUNDS = (-5.0, 5.0)  # of the logarithm of a temperature
+LEAST_LOG_DENSITY = -1e6  # of a count; below it, all are equally impossible
+
+
+def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf) -> float:
+    r"""Return the factor on the std: the root mean square of error / std over left-out rows.
+
+    For Student's t noise, whose squares may vary without bound, it is the scale of most likelihood. With z = error / std, and
+    :math:`u = \nu/(\nu - 2)` the variance of Student's t, it solves
+
+    .. math:: c^2 = u\,\langle\tau z^2\rangle, \qquad \tau = \frac{\nu + 1}{\nu + uz^2/c^2}.
+
+    Rows whose std is zero are not counted: no factor changes it. The factor is 1 if no row is left, or if all errors are zero.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_left_out,)
+        Targets minus predictions.
+    variances : ndarray of shape (n_left_out,)
+        Variances of new targets.
+    weights : ndarray of shape (n_left_out,)
+        Sample weights.
+    freedom : float, default=inf
+        Degrees of freedom of the noise.
+    """
+    counts = (variances > 0.0) & (weights > 0.0)
+    if not counts.any():
+        return 1.0
+    shares = weights[counts] / weights[counts].sum()
+    with np.errstate(over="ignore"):
+        squares = errors[counts] ** 2 / variances[counts]
+        factor = float(np.sqrt(_mean_square(squares, shares, freedom)))
+    return factor if 0.0 < factor < np.inf else 1.0
+
+
+def _mean_square(squares: Floats, shares: Floats, freedom: float) -> float:
+    scale = float(shares @ squares)
+    if np.isinf(freedom) or not 0.0 < scale < np.inf:
+        return scale
+    unit = freedom / (freedom - 2.0)  # the variance of Student's t
+    for _ in range(MOST_ROUNDS):
+        before, weights = scale, (freedom + 1.0) / (freedom + unit * squares / scale)
+        scale = unit * float(shares @ (weights * squares))
+        if abs(scale - before) <= SETTLED * scale:
+            break
+    return scale
+
+
+def about(log_odds: Floats, center: Floats, divisor: float) -> Floats:
+    """Return log odds with their distance from the center divided."""
+    return center + (log_odds - center) / divisor
+
+
+def log_odds_of_shares(targets: Floats, weights: Floats) -> Floats:
+    """Return the log odds of the share of each class, which are finite because half a row is added on both sides."""
+    inside = weights @ targets
+    return np.log(inside + 0.5) - np.log(weights.sum() - inside + 0.5)
+
+
+def temperature(log_odds: Floats, targets: Floats, weights: Floats, center: Floats) -> float:
+    """Return the temperature T that makes the log loss of left-out rows smallest, with a weak prior around one.
+
+    The distance of log odds from their center, the shares of the classes, is divided by T: a model that knows nothing has T = inf
+    and predicts these shares. The prior, normal in log T with a standard deviation of log 2, decides if there are no left-out rows,
+    and keeps T positive if these are separated without an error.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n_left_out, n_functions)
+        Log odds of the second class, or of each class against the rest.
+    targets : ndarray of shape (n_left_out, n_functions)
+        Ones and zeros: whether the row is of this class.
+    weights : ndarray of shape (n_left_out,)
+        Sample weights.
+    center : ndarray of shape (n_functions,)
+        Log odds of the shares of the classes.
+    """
+
+    def loss(log_temperature: float) -> float:
+        scaled = about(log_odds, center, np.exp(log_temperature))
+        return log_loss(scaled, targets, weights) + 0.5 * (log_temperature / PRIOR_OF_LOG) ** 2
+
+    return float(np.exp(_least(loss, LOG_BOUNDS)))
+
+
+def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
+    """Return the sum of -log p of the classes of all rows."""
+    if log_odds.shape[1] == 1:
+        sides = np.where(targets[:, 0] > 0.5, log_odds[:, 0], -log_odds[:, 0])
+        return -float(weights @ log_expit(sides))
+    return -float(weights @ (targets * log_softmax(log_expit(log_odds), axis=1)).sum(axis=1))
+
+
+def _least(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8}).x)
+
+
+def dispersion(counts: Floats, means: Floats, variances: Floats) -> float:
+    """Return the factor on the variances of counts so that the log loss of left-out rows is smallest, with the same weak prior.
+
+    It is at least one: no count varies less than a Poisson count. Squared errors divided by variances would not do, because the
+    mean of a count that was not expected at all may be tiny.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_left_out,)
+        Counts of left-out rows. Each row is one count, whatever its exposure, which is part of its mean and variance.
+    means, variances : ndarrays of shape (n_left_out,)
+        Their means and variances by the refits.
+    """
+    known = (means > 0.0) & (means < np.inf) & (variances < np.inf)
+
+    def loss(log_factor: float) -> float:
+        densities = count_log_density(counts[known], means[known], np.exp(log_factor) * variances[known])
+        return 0.5 * (log_factor / PRIOR_OF_LOG) ** 2 - float(np.maximum(densities, LEAST_LOG_DENSITY).sum())
+
+    return float(np.exp(_least(loss, (0.0, LOG_BOUNDS[1]))))

@@ -1,0 +1,129 @@
+"""Cross-fitting: what a method says about rows that it has not seen, at candidates that stay as they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skarce._parallel import slices
+from skarce._typing import Floats, Indices
+from skarce.designs import Design, Problem
+from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
+from skarce.likelihoods import Likelihood
+from skarce.methods.method import Method
+from skarce.states.budget import Budget
+from skarce.states.outcome import Outcome
+
+ROWS_AT_A_TIME = 16_384  # of left-out rows, whose active functions are evaluated together
+
+
+class TimeIsUpError(Exception):
+    """The time limit of the fit came before the last refit."""
+
+
+class LeftOut(NamedTuple):
+    """Rows that were left out, and what the refits without them say, all of shape (n_left_out, n_outputs) but the weights.
+
+    Attributes
+    ----------
+    targets : the targets of these rows
+    weights : their sample weights, shape (n_left_out,)
+    means : what the refits predict; for a latent function, its mean
+    variances : the variances of new targets by the refits, at the noise of the fit to all rows; for a latent function, its variance
+    """
+
+    targets: Floats
+    weights: Floats
+    means: Floats
+    variances: Floats
+
+
+def cross_fit(
+    method: Method[Any],
+    design: Design,
+    problems: Sequence[Problem],
+    posteriors: Sequence[Any],
+    splits: Sequence[Split],
+    budget: Budget,
+    *,
+    kind: str = "auto",
+    are_folds: bool = True,
+) -> LeftOut:
+    """Fit all rows but those that a split leaves out, for each split, and return what the fits say about the left-out rows.
+
+    Parameters
+    ----------
+    method : Method
+        The method, which starts anew for each split: to start from the functions of the fit to all rows would tell the refits what
+        the left-out rows have chosen.
+    design : Design
+        The rows, which must be in memory.
+    problems : sequence of Problem
+        The problems of all rows. If they have the whole Gram matrix and the splits are folds, so have the refits.
+    posteriors : sequence of Posterior or LatentPosterior
+        The models of all rows. Variances are those of the refits at the noise of these models, which are the models that will
+        predict. A refit without some of the rows may interpolate the others, and then its own noise says nothing.
+    splits : sequence of (fitted, left out)
+        Places of rows.
+    budget : Budget
+        The limits of each refit. `TimeIsUpError` is raised if a refit reaches the time limit.
+    kind : {"auto", "whole", "columns"}, default="auto"
+        How much of the Gram matrix a refit from rows computes.
+    are_folds : bool, default=True
+        Whether each row of positive weight is left out exactly once.
+    """
+    seen = []
+    for part in _parts(design, problems, _usable(splits, problems), are_folds):
+        refits = _refits(part, method, problems[0].likelihood, budget, kind)
+        means, variances = _predictions(part, [refit.at_noise_of(whole) for refit, whole in zip(refits, posteriors, strict=True)])
+        seen.append(LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances))
+    if not seen:
+        raise ValueError("no split leaves targets to fit.")
+    return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))
+
+
+def _usable(splits: Sequence[Split], problems: Sequence[Problem]) -> list[Split]:
+    """Return the splits whose other rows can be fitted. Counts cannot if all of them are zero."""
+    return [split for split in splits if all(_can_be_fitted(problem, split[0]) for problem in problems)]
+
+
+def _can_be_fitted(problem: Problem, rows: Indices) -> bool:
+    try:
+        problem.likelihood.check_targets(problem.design.rows.targets[rows, problem.output])
+    except ValueError:
+        return False
+    return True
+
+
+def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split], are_folds: bool) -> Iterator[Part]:
+    first = problems[0].scaled_moments
+    is_whole = first is not None and first.gram.is_whole and have_room(first.n_candidates, len(splits))
+    return parts_of_whole_moments(design, splits) if is_whole and are_folds else parts(design, splits)
+
+
+def _refits(part: Part, method: Method[Any], likelihood: Likelihood, budget: Budget, kind: str) -> list[Any]:
+    """Return the posteriors of a part. Raise TimeIsUpError if the time limit ended its fits."""
+    problems = part.problems(likelihood, kind, method.access)
+    fits = method.run_all(problems, replace(budget, verbose=0))
+    if any(fit.outcome is Outcome.TIME_LIMIT for fit in fits):
+        raise TimeIsUpError
+    posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, problems, strict=True)]
+    if budget.verbose:
+        n_active = max(len(posterior.active) for posterior in posteriors)
+        print(f"calibration: {len(part.left_out.targets)} rows left out, active {n_active}", file=sys.stderr)
+    return posteriors
+
+
+def _predictions(part: Part, posteriors: Sequence[Any]) -> tuple[Floats, Floats]:
+    """Return means and variances at the left-out rows, shapes (n_left_out, n_outputs)."""
+    evaluation, shape = part.design.candidates.on(part.left_out.X), (len(part.left_out.targets), len(posteriors))
+    means, variances = np.empty(shape), np.empty(shape)
+    for rows in slices(shape[0], ROWS_AT_A_TIME):
+        for output, posterior in enumerate(posteriors):
+            phi = evaluation.columns(posterior.active, rows)
+            means[rows, output], variances[rows, output] = posterior.predict(phi), posterior.variance(phi)
+    return means, variances
