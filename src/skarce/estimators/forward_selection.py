@@ -17,13 +17,16 @@ class ForwardRegressor(NestedRegressor):
 
     patience: int
     n_basis: int | None
+    size_prior: str | None
 
     @abstractmethod
     def _criterion(self) -> Criterion:
         """Return the criterion that judges sets of functions."""
 
     def _method(self) -> Selection:
-        return Selection(self._criterion(), Forward(self.patience, self.tol, self.n_basis), keep_path=self.keep_path)
+        crowded = self._crowded(applies=self.n_basis is None)
+        search = Forward(self.patience, self.tol, self.n_basis)
+        return Selection(self._criterion(), search, keep_path=self.keep_path, crowded=crowded)
 
     def _check_limits(self) -> None:
         super()._check_limits()

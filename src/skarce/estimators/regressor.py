@@ -22,6 +22,8 @@ from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
 
+CROWDED_KERNELS, CROWDED_INPUTS = 0.5, 0.1  # functions per row; for inputs this is the old rule of ten rows per weight
+
 
 class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
     """Base of the regressors with normal noise."""
@@ -97,6 +99,18 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             X = checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first)
         check_targets(targets, is_first=is_first)
         return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+
+    def _crowded(self, *, applies: bool = True) -> float | None:
+        """Return the share of rows above which a few functions may take the place of the model, for methods with `size_prior`.
+
+        Kernels resemble each other, so a good model may need many of them. None if the prior is off or does not apply.
+        """
+        size_prior = self.size_prior  # type: ignore[attr-defined]
+        if size_prior is not None and not (isinstance(size_prior, str) and size_prior == "auto"):
+            raise ValueError(f'size_prior must be "auto" or None, got {quoted(size_prior)}.')
+        if size_prior is None or not applies:
+            return None
+        return CROWDED_KERNELS if self._is_on_kernels() else CROWDED_INPUTS
 
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""

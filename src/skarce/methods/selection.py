@@ -28,15 +28,22 @@ class Selection(MomentMethod):
         Where the search begins. None begins where the search does by default.
     keep_path : bool
         Whether models above the chosen one are kept, if the search has nested models.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     criterion: Criterion
     search: Search
     start: SpanningStart | None = None
     keep_path: bool = False
+    crowded: float | None = None
 
     def __post_init__(self) -> None:
         self.search.check(self.criterion)
+
+    @property
+    def warns_if_half(self) -> bool:
+        return self.search.n_basis is None
 
     @property
     def access(self) -> Access:

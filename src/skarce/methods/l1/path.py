@@ -103,14 +103,21 @@ class L1Path(MomentMethod):
         Whether minimizers are exact. If False, reweighted least squares stops as published.
     criterion : LaplaceGCV
         The criterion without a target; `judge` adds the parameters.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     penalties: tuple[float, ...] | None = None
     counts_active: bool = False
     finish: bool = True
     criterion: LaplaceGCV = field(default_factory=LaplaceGCV)
+    crowded: float | None = None
 
     trace_fields: ClassVar[tuple[str, ...]] = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
+
+    @property
+    def warns_if_half(self) -> bool:
+        return self.penalties is None
 
     @property
     def access(self) -> Access:
