@@ -1,0 +1,113 @@
+"""A few functions instead of nearly as many as rows: what a method falls back to if it heads for interpolation.
+
+With more candidates than rows, evidence and generalized cross validation cannot tell a model that uses nearly every row from one
+that explains the target: both charge for weights, but not for the search among candidates. So a set is also judged with a prior on
+its size (see `criteria.size_prior`). If a few functions that a search with this prior finds are worth more than the set that the
+method chose, the method runs again with these few as its only candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._typing import Floats, Indices
+from skarce.criteria import IndividualEvidence
+from skarce.criteria.size_prior import charge_for, charge_for_next
+from skarce.moments import Moments
+from skarce.searches.greedy_batches import GreedyBatches
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.state import State
+
+EVIDENCE = IndividualEvidence()
+CLOSE = 1e-3  # gains in log evidence below this do not matter for a choice of sets
+
+
+class _Set(NamedTuple):
+    """Functions with their best ridges, and the log evidence minus the charge for a set of this size."""
+
+    active: Indices
+    ridges: Floats
+    worth: float
+
+
+class FewFunctions:
+    """Sets of functions judged by the evidence with a prior on their size.
+
+    Parameters
+    ----------
+    moments : Moments
+        What the data say about the candidates.
+    budget : Budget
+        The limits of the fit.
+    """
+
+    def __init__(self, moments: Moments, budget: Budget) -> None:
+        self._moments, self._budget = moments, replace(budget, tol=CLOSE, verbose=0)
+        self._n_offered = int(np.count_nonzero(moments.gram.diagonal > 0.0))
+
+    def found(self) -> _Set:
+        """Grow a set from nothing: functions enter if they raise the evidence by more than the charge for them."""
+        best = self._settled(np.empty(0, dtype=np.intp), np.empty(0))
+        while Journal(self._budget).exhausted() is None:
+            larger = self._thinned(self._grown(best))
+            if not larger.worth > best.worth + CLOSE:
+                break
+            best = larger
+        return best
+
+    def worth_of(self, active: Indices) -> float:
+        """Return the worth of the best model on these functions. Those that the evidence leaves out do not count."""
+        start = EVIDENCE.starting(self._moments, active)
+        return self._settled(*start).worth
+
+    def _grown(self, here: _Set) -> _Set:
+        """Return the set with all functions that enter at the present charge."""
+        charge = max(charge_for_next(self._n_offered, len(here.active)), CLOSE)
+        journal = Journal(replace(self._budget, tol=min(charge, np.finfo(float).max)))
+        fit = GreedyBatches().run(EVIDENCE, self._moments, journal, (here.active, here.ridges))
+        return self._settled(fit.active, fit.ridges)
+
+    def _thinned(self, here: _Set) -> _Set:
+        """Remove functions, the one that is missed least first, as long as the worth grows."""
+        while len(here.active):
+            members, everyone = self._alone(here.active, here.ridges), np.arange(len(here.active))
+            cheapest = int(EVIDENCE.removal_gains(members, everyone, self._moments.n_samples).argmax())
+            smaller = self._settled(np.delete(here.active, cheapest), np.delete(here.ridges, cheapest))
+            if not smaller.worth > here.worth:
+                break
+            here = smaller
+        return here
+
+    def _settled(self, active: Indices, ridges: Floats) -> _Set:
+        """Return the best model with only these functions as candidates."""
+        if len(active):
+            local = self._moments.restricted_to(active)
+            fit = GreedyBatches().run(EVIDENCE, local, Journal(self._budget), (np.arange(len(active)), ridges))
+            active, ridges = active[fit.active], fit.ridges
+        score = EVIDENCE.score(self._alone(active, ridges), self._moments.n_samples)
+        return _Set(active, ridges, score - charge_for(self._n_offered, len(active)))
+
+    def _alone(self, active: Indices, ridges: Floats) -> State:
+        """Return these functions as a state without other candidates."""
+        return EVIDENCE.new_state(self._moments.restricted_to(active), np.arange(len(active)), ridges)
+
+
+def few_instead_of(active: Indices, moments: Moments, budget: Budget) -> Indices | None:
+    """Return the few functions that are worth more than this set, in ascending order. None if the set itself is worth more."""
+    sets = FewFunctions(moments, budget)
+    few = sets.found()
+    return np.sort(few.active) if few.worth >= sets.worth_of(active) else None
+
+
+def of_few(fit: Fit, trace: NDArray[np.void], few: Indices) -> tuple[Fit, NDArray[np.void]]:
+    """Return a fit on the few candidates, and its trace, in terms of all candidates."""
+    is_candidate = (trace["index"] >= 0) & (trace["action"] != "undo")
+    trace["index"][is_candidate] = few[trace["index"][is_candidate]]
+    nested = None if fit.nested is None else fit.nested._replace(order=few[fit.nested.order])
+    return replace(fit, active=few[fit.active], nested=nested), trace
