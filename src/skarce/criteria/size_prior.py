@@ -1,7 +1,7 @@
 r"""A prior on the size of a set, and what noise alone would gain.
 
-A search that picks k of d candidates has :math:`\binom dk` sets to pick from, and the best of them stands out by chance. With a prior
-under which every size is equally likely, and so is every set of that size, the log evidence L of a set becomes
+A search that picks k of d candidates has :math:`\binom dk` sets to pick from, and the best of them stands out by chance. With a
+prior under which every size is equally likely, and so is every set of that size, the log evidence L of a set becomes
 
 .. math:: L - \log\binom dk.
 

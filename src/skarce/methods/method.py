@@ -139,11 +139,13 @@ class MomentMethod(Method[Fit]):
 
     def _not_crowded(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> tuple[Fit, Any]:
         """Return the fit and its trace, or those on a few functions only if a crowded model is worth less than they are."""
-        moments, size = problem.moments, len(fit.active)
-        is_crowded = self.crowded is not None and size > self.crowded * n_distinct(problem)
-        if self.crowded is None or fit.outcome.is_early or not (is_crowded or fit.outcome is Outcome.HALF_USED):
+        if self.crowded is None or fit.outcome.is_early:
             return fit, journal.trace()
-        few = few_instead_of(fit.active, moments, journal.budget)
+        moments, used = problem.moments, len(fit.active) / n_distinct(problem)
+        is_half_used = used > HALF or fit.outcome is Outcome.HALF_USED
+        if not (is_half_used or used > self.crowded):
+            return fit, journal.trace()
+        few = few_instead_of(fit, moments, journal.budget, is_interpolating=is_half_used)
         if few is None:
             return fit, journal.trace()
         journal.rewind(0)

@@ -75,8 +75,8 @@ class Outcome(Enum):
         "always mean better predictions."
     )
     HALF_USED = (
-        "The model has more than half as many functions as there are observations, or the criterion was still improving when a path "
-        "of penalties reached that size. The criterion cannot be trusted for such models: the noise is too small, and so are the "
+        "The model has more than half as many functions as there are observations, or the criterion was still improving when a "
+        "path of penalties reached that size. The criterion cannot be trusted for such models: the noise is too small, and so are the "
         "intervals. Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or "
         "size_prior='auto', and check the model on held-out rows."
     )
