@@ -13,6 +13,7 @@ from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
 from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway, Search
+from skarce.searches.spanning_start import SpanningStart
 
 SEARCHES: dict[str, Callable[[], Any]] = {
     "forward": lambda: Forward(16, 0.0, share=0.3),  # the stopping rule of the paper, as in the other searches
@@ -197,7 +198,14 @@ class EvidenceSearchRegressor(NestedRegressor):
         check_budget(search.n_basis, self.max_active)
 
     def _method(self) -> Selection:
-        return Selection(SharedEvidence(self.reestimate), self._strategy(), keep_path=self.keep_path)
+        criterion, search = SharedEvidence(self.reestimate), self._strategy()
+        return Selection(criterion, search, second_start=self._second_start(search), keep_path=self.keep_path)
+
+    def _second_start(self, search: Search) -> SpanningStart | None:
+        """Return where the search begins again if it stopped too early. None if the start or the size is given, or the paper's."""
+        is_given = search.n_basis is not None or any(getattr(search, name, None) is not None for name in TO_THE_SEARCH)
+        goes_down = isinstance(search, Backward)
+        return None if is_given or goes_down or self.reestimate == "paper" else SpanningStart(self._seed())
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._strategy().replay(path.worths, path.least, path.n_samples, tol)

@@ -23,8 +23,12 @@ class ForwardRegressor(NestedRegressor):
     def _criterion(self) -> Criterion:
         """Return the criterion that judges sets of functions."""
 
+    def _judges_size(self) -> bool:
+        """Whether the criterion decides how many functions there are. Default: it does unless `n_basis` is given."""
+        return self.n_basis is None
+
     def _method(self) -> Selection:
-        crowded = self._crowded(applies=self.n_basis is None)
+        crowded = self._crowded(applies=self._judges_size())
         search = Forward(self.patience, self.tol, self.n_basis)
         return Selection(self._criterion(), search, keep_path=self.keep_path, crowded=crowded)
 

@@ -43,9 +43,10 @@ class LaplacePriorRegressor(SparseRegressorBase):
         True gives exact minimizers. False gives the result of the paper's iteration (reweighted least squares): nearly the same
         predictions with more functions, whose number depends on `tol`.
     size_prior : "auto" or None, default="auto"
-        What happens if the model has many functions for its rows: more than half as many if candidates are kernels, or a tenth if
-        they are inputs. ``"auto"`` then compares it with a few functions, which a search finds with a prior on the size of the set,
-        and if those are worth more, they are the only candidates. None keeps the model, as in the paper. So does a given `penalty`.
+        What happens if candidates are more than half as many as rows, and the model has many functions: more than half as many as
+        rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few functions,
+        which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates. None keeps
+        the model, as in the paper. So does a given `penalty`.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-6

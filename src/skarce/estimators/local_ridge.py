@@ -28,10 +28,6 @@ class LocalRidgeRegressor(SparseRegressorBase):
     readmit : bool, default=True
         Whether a candidate whose ridge went to infinity is tried again in later cycles. If True, no single change of the result
         lowers GCV. If False, only changes of the active functions are ruled out.
-    size_prior : "auto" or None, default="auto"
-        What happens if the model has many functions for its rows: more than half as many if candidates are kernels, or a tenth if
-        they are inputs. ``"auto"`` then compares it with a few functions, which a search finds with a prior on the size of the set,
-        and if those are worth more, they are the only candidates. None keeps the model, as in the paper.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
@@ -131,7 +127,6 @@ class LocalRidgeRegressor(SparseRegressorBase):
         *,
         initial_ridge: float | None = None,
         readmit: bool = True,
-        size_prior: str | None = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -144,7 +139,6 @@ class LocalRidgeRegressor(SparseRegressorBase):
         self.basis = basis
         self.initial_ridge = initial_ridge
         self.readmit = readmit
-        self.size_prior = size_prior
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -160,4 +154,4 @@ class LocalRidgeRegressor(SparseRegressorBase):
             raise ValueError(f"initial_ridge must be positive and finite, or None; got {quoted(self.initial_ridge)}.")
         ridge = None if given is None else check_parameter("initial_ridge", given, float(given))
         check_flag("readmit", self.readmit)
-        return LocalRidge(ridge, bool(self.readmit), crowded=self._crowded())
+        return LocalRidge(ridge, bool(self.readmit))

@@ -18,9 +18,11 @@ from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import SparseEstimator, checked_weights
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
+from skarce.methods.method import HALF
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
+from skarce.states.outcome import Outcome
 
 CROWDED_KERNELS, CROWDED_INPUTS = 0.5, 0.1  # functions per row; for inputs this is the old rule of ten rows per weight
 
@@ -99,6 +101,11 @@ class SparseRegressorBase(RegressorMixin, Streaming, SparseEstimator):
             X = checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first)
         check_targets(targets, is_first=is_first)
         return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+
+    def _is_doubtful(self, posterior: Any) -> bool:
+        """Whether the outcome of a model deserves a warning. A target without noise does not, unless the model interpolates it."""
+        interpolates = posterior.outcome is Outcome.NO_NOISE and len(posterior.active) > HALF * posterior.n_samples
+        return interpolates or super()._is_doubtful(posterior)
 
     def _crowded(self, *, applies: bool = True) -> float | None:
         """Return the share of rows above which a few functions may take the place of the model, for methods with `size_prior`.

@@ -117,9 +117,9 @@ class FewFunctions:
 
 
 def worth_of_all(moments: Moments) -> float:
-    """Return the log evidence of all candidates with one precision for all standardized weights. -inf if this takes too much memory.
+    """Return the log evidence of all candidates with one precision for all standardized weights. No set was chosen: no charge.
 
-    No set was chosen, so there is no charge.
+    Return -inf if the Gram matrix does not fit into memory.
     """
     usable = np.flatnonzero(moments.gram.diagonal > 0.0)
     if not fits(len(usable), len(usable)):

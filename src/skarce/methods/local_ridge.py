@@ -43,14 +43,11 @@ class LocalRidge(MomentMethod):
         Whether pruned candidates may come back.
     criterion : GCV
         The criterion that the posterior reports.
-    crowded : float or None
-        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     initial_ridge: float | None = None
     readmit: bool = True
     criterion: GCV = field(default_factory=GCV)
-    crowded: float | None = None
 
     @property
     def warns_if_half(self) -> bool:

@@ -141,9 +141,10 @@ class MomentMethod(Method[Fit]):
         """Return the fit and its trace, or those on a few functions only if a crowded model is worth less than they are."""
         if self.crowded is None or fit.outcome.is_early:
             return fit, journal.trace()
-        moments, used = problem.moments, len(fit.active) / n_distinct(problem)
-        is_half_used = used > HALF or fit.outcome is Outcome.HALF_USED
-        if not (is_half_used or used > self.crowded):
+        moments, n_rows = problem.moments, n_distinct(problem)
+        is_half_used = len(fit.active) > HALF * n_rows or fit.outcome is Outcome.HALF_USED
+        is_crowded = moments.n_candidates > HALF * n_rows and len(fit.active) > self.crowded * n_rows
+        if not (is_half_used or is_crowded):  # fewer candidates cannot interpolate
             return fit, journal.trace()
         few = few_instead_of(fit, moments, journal.budget, is_interpolating=is_half_used)
         if few is None:

@@ -67,7 +67,8 @@ class Outcome(Enum):
     )
     NO_NOISE = (
         "The candidates explain the target up to rounding errors. The noise cannot be told from zero, and the noise variance of "
-        "the model is only a bound of the method."
+        "the model is only a bound of the method. If the model has nearly as many functions as there are observations, it "
+        "interpolates: use a wider kernel, fewer candidates, or max_active."
     )
     END_OF_PATH = (
         "The criterion is smallest at one end of the penalties that were tried, so a penalty beyond that end may give a smaller "
@@ -76,9 +77,9 @@ class Outcome(Enum):
     )
     HALF_USED = (
         "The model has more than half as many functions as there are observations, or the criterion was still improving when a "
-        "path of penalties reached that size. The criterion cannot be trusted for such models: the noise is too small, and so are the "
-        "intervals. Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or "
-        "size_prior='auto', and check the model on held-out rows."
+        "path of penalties reached that size. The criterion cannot be trusted for such models: noise and intervals are too small. "
+        "Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or size_prior='auto', and "
+        "check the model on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
