@@ -63,7 +63,7 @@ def test_names_are_the_objects_of_the_paper(sinc):
     X, y = sinc
     objects = {"forward": Forward(16, 0.0, share=0.3), "plus-take-away": PlusTakeAway(2, 1), "floating": Floating()}
     for name, search in objects.items():
-        named, given = (EvidenceSearchRegressor(search=s).fit(X, y) for s in (name, search))
+        named, given = (EvidenceSearchRegressor(search=s, start="empty").fit(X, y) for s in (name, search))
         np.testing.assert_array_equal(named.trace_, given.trace_)
     generic = SparseRegressor("rbf", SharedEvidence(), Floating()).fit(X, y)
     np.testing.assert_array_equal(generic.active_, named.active_)

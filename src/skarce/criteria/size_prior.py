@@ -30,7 +30,5 @@ def charge_for(n_candidates: int, size: int) -> float:
 
 
 def charge_for_next(n_candidates: int, size: int) -> float:
-    """Return what a model of this size pays for one more function. It is never negative, or large sets would be cheap."""
-    if size >= n_candidates:
-        return np.inf
+    """Return what a model of this size pays for one more candidate. It is never negative, or large sets would be cheap."""
     return max(charge_for(n_candidates, size + 1) - charge_for(n_candidates, size), 0.0)

@@ -26,10 +26,10 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
         an intercept. A larger value keeps fewer functions.
     size_prior : "auto" or None, default="auto"
-        What happens if candidates are more than half as many as rows, and the model has many functions: more than half as many as
-        rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few functions,
-        which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates. None keeps
-        the model, as in the paper.
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-4

@@ -43,10 +43,10 @@ class LaplacePriorRegressor(SparseRegressorBase):
         True gives exact minimizers. False gives the result of the paper's iteration (reweighted least squares): nearly the same
         predictions with more functions, whose number depends on `tol`.
     size_prior : "auto" or None, default="auto"
-        What happens if candidates are more than half as many as rows, and the model has many functions: more than half as many as
-        rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few functions,
-        which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates. None keeps
-        the model, as in the paper. So does a given `penalty`.
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper. So does a given `penalty`.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-6
@@ -74,7 +74,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
     Attributes
     ----------
     penalty_ : float or ndarray of shape (n_outputs,)
-        Chosen weight mu of the penalty. NaN if the target does not vary.
+        Chosen weight mu of the penalty. NaN if the target does not vary, or if no few functions explain it (`size_prior`).
     active_ : ndarray of shape (n_active,)
         Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
         target uses.

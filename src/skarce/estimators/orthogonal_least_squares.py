@@ -31,10 +31,10 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         Exact number of functions, whatever `stop` says. With several targets, it applies to each target. The model has fewer
         functions only if the remaining candidates depend on those in the model. None lets `stop` decide.
     size_prior : "auto" or None, default="auto"
-        What happens if candidates are more than half as many as rows, and the model has many functions: more than half as many as
-        rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few functions,
-        which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates. None keeps
-        the model, as in the paper. So do `n_basis` and ``stop="variance"``.
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper. So do `n_basis` and ``stop="variance"``.
     keep_path : bool, default=False
         Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True

@@ -33,10 +33,10 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     noise_variance : float or None, default=None
         Variance of the noise, if it is known. None learns it.
     size_prior : "auto" or None, default="auto"
-        What happens if candidates are more than half as many as rows, and the model has many functions: more than half as many as
-        rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few functions,
-        which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates. None keeps
-        the model, as in the papers. So does a known `noise_variance`.
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the papers. So does a known `noise_variance`.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3

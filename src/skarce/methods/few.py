@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skarce._memory import fits
 from skarce._typing import Floats, Indices
@@ -86,8 +85,10 @@ class FewFunctions:
 
     def _grown(self, here: Set) -> Set:
         """Return the set with all functions that enter at the present charge."""
+        if len(here.active) == self._n_offered:
+            return here
         charge = max(charge_for_next(self._n_offered, len(here.active)), CLOSE)
-        journal = Journal(replace(self._budget, tol=min(charge, np.finfo(float).max)))
+        journal = Journal(replace(self._budget, tol=charge))
         fit = GreedyBatches().run(EVIDENCE, self._moments, journal, (here.active, here.ridges))
         return self._settled(fit.active, fit.ridges)
 
@@ -145,9 +146,10 @@ def few_instead_of(fit: Fit, moments: Moments, budget: Budget, *, is_interpolati
     return np.sort(few.active) if is_worth_more else None
 
 
-def of_few(fit: Fit, trace: NDArray[np.void], few: Indices) -> tuple[Fit, NDArray[np.void]]:
-    """Return a fit on the few candidates, and its trace, in terms of all candidates."""
+def of_few(fit: Fit, few: Indices) -> Fit:
+    """Return a fit on the few candidates in terms of all candidates."""
+    trace = fit.trace.copy()
     is_candidate = (trace["index"] >= 0) & (trace["action"] != "undo")
     trace["index"][is_candidate] = few[trace["index"][is_candidate]]
     nested = None if fit.nested is None else fit.nested._replace(order=few[fit.nested.order])
-    return replace(fit, active=few[fit.active], nested=nested), trace
+    return replace(fit, active=few[fit.active], nested=nested, trace=trace)

@@ -131,26 +131,31 @@ class MomentMethod(Method[Fit]):
         judge = judge.scaled(scale)
         value = lambda score: float(judge.value(score, moments.n_samples, total, scale))  # noqa: E731
         journal = Journal(budget, self.trace_fields, value)
-        fit, trace = self._not_crowded(self.solve(judge, moments, journal), judge, problem, journal)
+        fit = replace(self.solve(judge, moments, journal), judge=judge, trace=journal.trace())
+        if self.crowded is not None and self._is_crowded(fit, self.crowded, problem):
+            fit = self._on_few(fit, judge, problem, journal)
         outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
-        if self.warns_if_half and outcome in SETTLED and len(fit.active) > HALF * n_distinct(problem):
+        if self.warns_if_half and outcome in SETTLED and uses_more_than(HALF, fit, problem):
             outcome = Outcome.HALF_USED
-        return replace(fit, outcome=outcome, judge=judge, trace=trace)
+        return replace(fit, outcome=outcome)
 
-    def _not_crowded(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> tuple[Fit, Any]:
-        """Return the fit and its trace, or those on a few functions only if a crowded model is worth less than they are."""
-        if self.crowded is None or fit.outcome.is_early:
-            return fit, journal.trace()
-        moments, n_rows = problem.moments, n_distinct(problem)
-        is_half_used = len(fit.active) > HALF * n_rows or fit.outcome is Outcome.HALF_USED
-        is_crowded = moments.n_candidates > HALF * n_rows and len(fit.active) > self.crowded * n_rows
-        if not (is_half_used or is_crowded):  # fewer candidates cannot interpolate
-            return fit, journal.trace()
+    @staticmethod
+    def _is_crowded(fit: Fit, share: float, problem: Problem) -> bool:
+        """Tell whether a fit heads for interpolation. Candidates that are fewer than half of the rows cannot."""
+        if fit.outcome.is_early or problem.moments.n_candidates <= HALF * n_distinct(problem):
+            return False
+        return fit.outcome is Outcome.HALF_USED or uses_more_than(share, fit, problem)
+
+    def _on_few(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> Fit:
+        """Return the fit on a few functions only if they are worth more than this one."""
+        moments, is_half_used = problem.moments, fit.outcome is Outcome.HALF_USED or uses_more_than(HALF, fit, problem)
         few = few_instead_of(fit, moments, journal.budget, is_interpolating=is_half_used)
         if few is None:
-            return fit, journal.trace()
+            return fit
         journal.rewind(0)
-        return of_few(self.solve(judge, moments.restricted_to(few), journal), journal.trace(), few)
+        nothing = Fit.empty(Outcome.CONVERGED)
+        small = self.solve(judge, moments.restricted_to(few), journal) if len(few) else nothing
+        return of_few(replace(small, judge=judge, trace=journal.trace()), few)
 
     def posterior(self, fit: Fit, problem: Problem) -> Posterior:
         """Solve for the weights again, with the residual from the rows. Keep nested models if the search has any."""
@@ -164,3 +169,9 @@ class MomentMethod(Method[Fit]):
 def n_distinct(problem: Problem) -> float:
     """Return how many observations there are if weights and repeated rows do not count."""
     return problem.moments.n_samples / times_counted(problem.design.rows)
+
+
+def uses_more_than(share: float, fit: Fit, problem: Problem) -> bool:
+    """Tell whether a fit uses more degrees of freedom than this share of the rows. Functions that look alike use few together."""
+    most = share * n_distinct(problem)
+    return len(fit.active) > most and float(posterior_of(fit, problem).well_determined.sum()) > most

@@ -76,10 +76,10 @@ class Outcome(Enum):
         "always mean better predictions."
     )
     HALF_USED = (
-        "The model has more than half as many functions as there are observations, or the criterion was still improving when a "
-        "path of penalties reached that size. The criterion cannot be trusted for such models: noise and intervals are too small. "
-        "Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or size_prior='auto', and "
-        "check the model on held-out rows."
+        "The model uses up more than half of the observations (its degrees of freedom), or the criterion was still improving when "
+        "a path of penalties reached models of that size. The criterion cannot be trusted for such models: noise and intervals are "
+        "too small. Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or "
+        "size_prior='auto', and check the model on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
