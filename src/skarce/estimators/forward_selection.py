@@ -28,9 +28,8 @@ class ForwardRegressor(NestedRegressor):
         return self.n_basis is None
 
     def _method(self) -> Selection:
-        crowded = self._crowded(applies=self._judges_size())
-        search = Forward(self.patience, self.tol, self.n_basis)
-        return Selection(self._criterion(), search, keep_path=self.keep_path, crowded=crowded)
+        criterion, search = self._criterion(), Forward(self.patience, self.tol, self.n_basis)
+        return Selection(criterion, search, keep_path=self.keep_path, crowded=self._crowded(applies=self._judges_size()))
 
     def _check_limits(self) -> None:
         super()._check_limits()
