@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
 from skarce import EvidenceSearchRegressor, KernelBasis
-from skarce.datasets import friedman1, friedman2, friedman3, load
+from skarce.datasets import load
 
-GENERATED = {"friedman1": friedman1, "friedman2": friedman2, "friedman3": friedman3}
+GENERATED = {"friedman1": make_friedman1, "friedman2": make_friedman2, "friedman3": make_friedman3}
 TUNED = ("boston", "cpu_act", "puma8fh", "puma8fm", "puma8nh", "puma8nm", "friedman1", "friedman2")
 REPORTED = ("abalone", "kin8fh", "kin8fm", "kin8nh", "kin8nm", "friedman3")
 WIDTHS = (1 / 256, 1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)

@@ -149,7 +149,9 @@ class MomentMethod(Method[Fit]):
     def _on_few(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> Fit:
         """Return the fit on a few functions only if they are worth more than this one."""
         moments, is_half_used = problem.moments, fit.outcome is Outcome.HALF_USED or uses_more_than(HALF, fit, problem)
-        few = few_instead_of(fit, moments, journal.budget, is_interpolating=is_half_used)
+        # Noise that is counted twice would look like signal.
+        once = moments.counted_once(times_counted(problem.design.rows))
+        few = few_instead_of(fit, once, journal.budget, is_interpolating=is_half_used)
         if few is None:
             return fit
         journal.rewind(0)
