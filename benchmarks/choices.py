@@ -76,7 +76,7 @@ def path_ends(problem: str, seed: int) -> dict[str, float]:
         with mock.patch.multiple(laplace_path, LEAST_SHARE=share, N_PENALTIES=length):
             for kind in ("hat", "active"):
                 found[f"{share:.0e}, {kind}"] = (
-                    LaplacePriorRegressor(basis, degrees_of_freedom=kind).fit(X, y).score(X_test, y_test)
+                    LaplacePriorRegressor(basis, degrees_of_freedom=kind, size_prior=None).fit(X, y).score(X_test, y_test)
                 )
     return found
 
@@ -96,8 +96,8 @@ def wide(n_rows: int, n_relevant: int, correlation: float, seed: int) -> dict[st
     y = signal + 0.5 * signal.std() * rng.normal(size=len(X))
     found = {}
     for name, model in (
-        ("hat", LaplacePriorRegressor("passthrough")),
-        ("active", LaplacePriorRegressor("passthrough", degrees_of_freedom="active")),
+        ("hat", LaplacePriorRegressor("passthrough", size_prior=None)),
+        ("active", LaplacePriorRegressor("passthrough", degrees_of_freedom="active", size_prior=None)),
         ("LassoCV", LassoCV()),
     ):
         model.fit(X[:n_rows], y[:n_rows])

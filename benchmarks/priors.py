@@ -118,7 +118,7 @@ def compare_paths(shape: tuple[int, int, int], repeats: int) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for kind in ("hat", "active"):
         for name, path in (("whole path", penalties), ("own path", "gcv")):
-            ours = LaplacePriorRegressor("passthrough", penalty=path, degrees_of_freedom=kind)
+            ours = LaplacePriorRegressor("passthrough", penalty=path, degrees_of_freedom=kind, size_prior=None)
             times, model = best(partial(ours.fit, X, y))
             row = times | _judged(model, X_test, signal, len(model.active_))
             rows[f"skarce skr, {kind}, {name}"] = row | ({"excess": ours_excess} if path is penalties else {})

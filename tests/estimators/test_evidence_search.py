@@ -63,7 +63,7 @@ def test_names_are_the_objects_of_the_paper(sinc):
     X, y = sinc
     objects = {"forward": Forward(16, 0.0, share=0.3), "plus-take-away": PlusTakeAway(2, 1), "floating": Floating()}
     for name, search in objects.items():
-        named, given = (EvidenceSearchRegressor(search=s).fit(X, y) for s in (name, search))
+        named, given = (EvidenceSearchRegressor(search=s, start="empty").fit(X, y) for s in (name, search))
         np.testing.assert_array_equal(named.trace_, given.trace_)
     generic = SparseRegressor("rbf", SharedEvidence(), Floating()).fit(X, y)
     np.testing.assert_array_equal(generic.active_, named.active_)
@@ -155,3 +155,37 @@ def test_the_criterion_is_the_log_density_and_two_terms_more(sinc):
     gamma = searched.relevance_.sum()
     more = -0.5 * np.log(gamma / 2) - 0.5 * np.log((79 - gamma) / 2)
     np.testing.assert_allclose(searched.criterion_ - dense.criterion_, more, rtol=1e-6)
+
+
+@pytest.fixture
+def smooth():
+    """A smooth function with little noise, on kernels so wide that no single one helps a linear model."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.7, 1.7, (300, 4))
+    y = np.sin(1.8 * X[:, 0]) + 0.35 * X[:, 1] ** 2 + np.cos(0.7 * X[:, 2] * X[:, 3]) + 0.02 * rng.normal(size=300)
+    return X[:200], y[:200], X[200:], y[200:]
+
+
+@pytest.mark.parametrize("search", ["forward", "floating", "best-action"])
+def test_a_search_that_stopped_too_early_starts_again(smooth, search):
+    X, y, X_new, y_new = smooth
+    early, again = (EvidenceSearchRegressor(KernelBasis(gamma=0.03), search=search, start=s).fit(X, y) for s in ("empty", "auto"))
+    assert again.criterion_ >= early.criterion_
+    assert again.score(X_new, y_new) > 0.97
+    if search == "best-action":
+        assert again.criterion_ > early.criterion_ + 50.0
+        assert early.score(X_new, y_new) < 0.8
+
+
+def test_a_second_start_is_not_taken_if_the_start_or_the_paper_is_asked_for(smooth):
+    X, y, *_ = smooth
+    for given in ({"reestimate": "paper"}, {"n_basis": 5}, {"initial": [3]}, {"always_in": [3]}):
+        auto, empty = (
+            EvidenceSearchRegressor(KernelBasis(gamma=0.03), start=start, **given).fit(X, y) for start in ("auto", "empty")
+        )
+        np.testing.assert_array_equal(auto.trace_, empty.trace_)
+
+
+def test_an_unknown_start_is_refused(sinc):
+    with pytest.raises(ValueError, match="start must be one of"):
+        EvidenceSearchRegressor(start="full").fit(*sinc)

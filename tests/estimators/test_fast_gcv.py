@@ -43,6 +43,8 @@ def test_fitted_attributes_are_what_they_say(sinc, model, fit_intercept):
     assert model.outcome_ is Outcome.CONVERGED
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 def test_an_integer_ridge_is_the_same_as_a_float(sinc):
     X, y = sinc
     models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (2, 2.0)]
@@ -69,6 +71,8 @@ def test_units_of_the_target_do_not_matter(sinc, model, factor):
     np.testing.assert_allclose(scaled.coef_ / factor, coef, rtol=1e-4, atol=1e-9 * np.abs(coef).max())
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("moments", ["whole", "columns"])
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, model, moments):
     X = rng.uniform(-4, 4, (70, 2))

@@ -39,7 +39,8 @@ def test_the_start_decides_how_many_functions_stay(sinc):
 
 def test_the_noise_is_bounded_below(rng):
     X = rng.normal(size=(40, 120))
-    model = JeffreysPriorRegressor("passthrough").fit(X, rng.normal(size=40))
+    with pytest.warns(ConvergenceWarning, match="interpolates"):
+        model = JeffreysPriorRegressor("passthrough", size_prior=None).fit(X, rng.normal(size=40))
     assert model.outcome_ is Outcome.NO_NOISE
     assert 30 < len(model.active_) < 45
     assert np.isfinite(model.predict(X, return_std=True)).all()
@@ -60,11 +61,12 @@ def test_units_of_the_target_do_not_matter(sinc):
     np.testing.assert_allclose(scaled.coef_ / 1e9, model.coef_, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:The candidates explain the target:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("noisy", [True, False])
 def test_the_last_entry_of_the_trace_is_the_criterion_even_if_nothing_is_left(rng, noisy):
     X = rng.normal(size=(40, 120))
     y = rng.normal(size=40) if noisy else X[:, 3] - X[:, 5]
-    model = JeffreysPriorRegressor("passthrough").fit(X, y)
+    model = JeffreysPriorRegressor("passthrough", size_prior=None).fit(X, y)
     assert model.outcome_ is Outcome.NO_NOISE
     assert model.trace_["criterion"][-1] == pytest.approx(model.criterion_, rel=0.01)
     ridges = model.weight_precision_ * model.noise_variance_

@@ -184,6 +184,7 @@ def test_exact_fits_end(rng):
     assert np.isfinite(model.weight_precision_).all()
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("factor", [1e9, 1e-9, 1e150, 1e-150])
 @pytest.mark.parametrize("stop", ["gcv", "bic", "variance"])
 def test_units_of_the_target_do_not_matter(factor, stop):

@@ -163,6 +163,7 @@ def test_units_of_the_target_do_not_matter(factor, penalize):
     assert scaled.criterion_ == pytest.approx(base.criterion_ * factor**2, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @PENALTIES
 @pytest.mark.parametrize("gamma", [1e-8, 1e-4, 1e-2, 1.0, 1e6])
 @pytest.mark.parametrize("moments", ["whole", "columns"])

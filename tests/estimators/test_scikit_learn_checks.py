@@ -92,6 +92,7 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
 def test_scikit_learn_checks_with_learned_widths(estimator, check):
     if "sample_weight_equivalence" in str(check):

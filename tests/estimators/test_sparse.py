@@ -1,6 +1,7 @@
 """The regressor that takes any criterion and any search."""
 
 import numpy as np
+import pytest
 
 from skarce import (
     RelevanceVectorRegressor,
@@ -19,6 +20,7 @@ def test_generic_regressor_composes(sinc):
     SparseRegressor("rbf", IndividualEvidence(noise_variance=0.01)).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_a_model_of_the_default_search_has_the_size_it_is_asked_for():
     X = np.random.default_rng(0).normal(size=(3, 1))
     model = SparseRegressor(criterion=SharedGCV()).fit(X, np.sin(X[:, 0]) + X[:, 0])

@@ -49,6 +49,8 @@ def test_a_cycle_of_local_ridges_is_what_dense_one_dimensional_searches_give():
     np.testing.assert_allclose(found.ridges[order][inner], ridges[kept][inner], rtol=0.03)
 
 
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_initial_ridge_and_readmission_change_the_path(sinc):
     X, y = sinc
     models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (None, 1e-3, 1e3)]
@@ -67,6 +69,8 @@ def test_local_ridges_never_end_above_a_value_they_had(gamma):
     assert model.criterion_ < 1.01 * model.trace_["criterion"].min()
 
 
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_a_cycle_of_local_ridges_that_raised_v_is_taken_back(rng):
     """Here rounding does raise V; without taking back, the trace would rise, or the result be far from it."""
     X = rng.uniform(-10, 10, (150, 1))

@@ -12,6 +12,8 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_dependent_columns_do_not_keep_the_iteration_going(seed):
     """With every column twice, rounding moves the score up and down by more than the tolerance, without end."""

@@ -68,8 +68,12 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return []
 
     def _warnings(self, posteriors: list[Any]) -> list[str]:
-        """Return warnings for the user. Default: limits that were reached."""
-        return list(dict.fromkeys(p.outcome.value for p in posteriors if p.outcome.deserves_a_warning))
+        """Return warnings for the user. Default: limits that were reached, and models that cannot be trusted."""
+        return list(dict.fromkeys(p.outcome.value for p in posteriors if self._is_doubtful(p)))
+
+    def _is_doubtful(self, posterior: Any) -> bool:
+        """Whether the outcome of a model deserves a warning. Default: it always or never does."""
+        return bool(posterior.outcome.deserves_a_warning)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the model.

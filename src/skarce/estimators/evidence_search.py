@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
-from skarce._parameters import check_budget
+from skarce._parameters import check_budget, check_choice
 from skarce._text import quoted
 from skarce.criteria import SharedEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
 from skarce.searches import Backward, BestAction, Floating, Forward, Oscillating, PlusTakeAway, Search
+from skarce.searches.spanning_start import SpanningStart
 
 SEARCHES: dict[str, Callable[[], Any]] = {
     "forward": lambda: Forward(16, 0.0, share=0.3),  # the stopping rule of the paper, as in the other searches
@@ -22,6 +23,7 @@ SEARCHES: dict[str, Callable[[], Any]] = {
     "backward": Backward,
     "best-action": BestAction,
 }
+STARTS = ("auto", "empty")
 TO_THE_SEARCH = ("n_basis", "initial", "always_in")
 
 
@@ -45,6 +47,11 @@ class EvidenceSearchRegressor(NestedRegressor):
     reestimate : {"tight", "paper"}, default="tight"
         How the two precisions follow the set. ``"tight"`` puts them at the maximum of the evidence. ``"paper"`` iterates from the
         values of the previous set until they change by less than a tenth of their widths.
+    start : {"auto", "empty"}, default="auto"
+        Where the search starts. ``"empty"`` starts from the empty model, as in the paper. If kernels are wide, no single one may
+        help a small model, although many together would, and the search stops too early. ``"auto"`` then starts again from
+        functions that span the others, and takes the model with more evidence. It is ``"empty"`` for ``reestimate="paper"``, for
+        ``"backward"``, and if `n_basis`, `initial` or `always_in` is given.
     n_basis : int or None, default=None
         Exact number of functions, whatever the evidence says. With several targets, it applies to each target. Not available for
         ``"best-action"``. None lets the evidence decide.
@@ -170,6 +177,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         *,
         search: Any = "forward",
         reestimate: str = "tight",
+        start: str = "auto",
         n_basis: int | None = None,
         initial: Any = None,
         always_in: Any = None,
@@ -187,6 +195,7 @@ class EvidenceSearchRegressor(NestedRegressor):
         self.basis = basis
         self.search = search
         self.reestimate = reestimate
+        self.start = start
         self.n_basis = n_basis
         self.initial = initial
         self.always_in = always_in
@@ -207,7 +216,15 @@ class EvidenceSearchRegressor(NestedRegressor):
         check_budget(search.n_basis, self.max_active)
 
     def _method(self) -> Selection:
-        return Selection(SharedEvidence(self.reestimate), self._strategy(), keep_path=self.keep_path)
+        check_choice("start", self.start, STARTS)
+        criterion, search = SharedEvidence(self.reestimate), self._strategy()
+        return Selection(criterion, search, second_start=self._second_start(search), keep_path=self.keep_path)
+
+    def _second_start(self, search: Search) -> SpanningStart | None:
+        """Return where the search begins again if it may have stopped too early. None if the start or the size is given."""
+        is_given = any(getattr(search, name, None) is not None for name in TO_THE_SEARCH)
+        is_alone = self.start == "empty" or self.reestimate == "paper" or isinstance(search, Backward)
+        return None if is_given or is_alone else SpanningStart(self._seed())
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._strategy().replay(path.worths, path.least, path.n_samples, tol)

@@ -36,6 +36,11 @@ class FastGCVRegressor(SparseRegressorBase):
         the precisions (ridge / noise variance) as the printed algorithm does, with its lower bound of 1/N on them (for targets of
         unit variance). V may then rise between steps, and the model depends on the bound. ``"paper"`` is meant for comparison and
         is always sequential.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
@@ -149,6 +154,7 @@ class FastGCVRegressor(SparseRegressorBase):
         *,
         solver: str = "fast",
         noise_update: str = "held",
+        size_prior: str | None = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100_000,
@@ -162,6 +168,7 @@ class FastGCVRegressor(SparseRegressorBase):
         self.basis = basis
         self.solver = solver
         self.noise_update = noise_update
+        self.size_prior = size_prior
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -176,6 +183,6 @@ class FastGCVRegressor(SparseRegressorBase):
         for name, known in (("solver", SOLVERS), ("noise_update", NOISE_UPDATES)):
             check_choice(name, getattr(self, name), known)
         if self.noise_update == "paper":
-            return HeldPrecision()
+            return HeldPrecision(crowded=self._crowded())
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return Selection(GCV(), search, self._spanning_start())
+        return Selection(GCV(), search, self._spanning_start(), crowded=self._crowded())

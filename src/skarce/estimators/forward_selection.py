@@ -17,13 +17,19 @@ class ForwardRegressor(NestedRegressor):
 
     patience: int
     n_basis: int | None
+    size_prior: str | None
 
     @abstractmethod
     def _criterion(self) -> Criterion:
         """Return the criterion that judges sets of functions."""
 
+    def _judges_size(self) -> bool:
+        """Whether the criterion decides how many functions there are. Default: it does unless `n_basis` is given."""
+        return self.n_basis is None
+
     def _method(self) -> Selection:
-        return Selection(self._criterion(), Forward(self.patience, self.tol, self.n_basis), keep_path=self.keep_path)
+        criterion, search = self._criterion(), Forward(self.patience, self.tol, self.n_basis)
+        return Selection(criterion, search, keep_path=self.keep_path, crowded=self._crowded(applies=self._judges_size()))
 
     def _check_limits(self) -> None:
         super()._check_limits()

@@ -25,6 +25,11 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     initial_ridge : float, default=0.01
         Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
         an intercept. A larger value keeps fewer functions.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-4
@@ -139,6 +144,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         basis: Any = "rbf",
         *,
         initial_ridge: float = 0.01,
+        size_prior: str | None = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 10_000,
@@ -151,6 +157,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     ) -> None:
         self.basis = basis
         self.initial_ridge = initial_ridge
+        self.size_prior = size_prior
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -165,4 +172,4 @@ class JeffreysPriorRegressor(SparseRegressorBase):
         given = self.initial_ridge
         if not 0.0 < as_number(given) < float("inf"):
             raise ValueError(f"initial_ridge must be positive and finite, got {quoted(given)}.")
-        return Jeffreys(check_parameter("initial_ridge", given, float(given)))
+        return Jeffreys(check_parameter("initial_ridge", given, float(given)), crowded=self._crowded())

@@ -42,6 +42,11 @@ class LaplacePriorRegressor(SparseRegressorBase):
     finish : bool, default=True
         True gives exact minimizers. False gives the result of the paper's iteration (reweighted least squares): nearly the same
         predictions with more functions, whose number depends on `tol`.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper. So does a given `penalty`.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-6
@@ -74,7 +79,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
     Attributes
     ----------
     penalty_ : float or ndarray of shape (n_outputs,)
-        Chosen weight mu of the penalty. NaN if the target does not vary.
+        Chosen weight mu of the penalty. NaN if the target does not vary, or if no few functions explain it (`size_prior`).
     active_ : ndarray of shape (n_active,)
         Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
         target uses.
@@ -162,6 +167,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
         penalty: Any = "gcv",
         degrees_of_freedom: str = "hat",
         finish: bool = True,
+        size_prior: str | None = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 10_000,
@@ -176,6 +182,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
         self.penalty = penalty
         self.degrees_of_freedom = degrees_of_freedom
         self.finish = finish
+        self.size_prior = size_prior
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -189,7 +196,9 @@ class LaplacePriorRegressor(SparseRegressorBase):
     def _method(self) -> L1Path:
         check_choice("degrees_of_freedom", self.degrees_of_freedom, DEGREES_OF_FREEDOM)
         check_flag("finish", self.finish)
-        return L1Path(_checked(self.penalty), self.degrees_of_freedom == "active", bool(self.finish))
+        penalties = _checked(self.penalty)
+        crowded = self._crowded(applies=penalties is None)
+        return L1Path(penalties, self.degrees_of_freedom == "active", bool(self.finish), crowded=crowded)
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
         super()._keep(posteriors, design)

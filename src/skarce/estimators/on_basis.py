@@ -14,7 +14,7 @@ from skarce._parameters import check_count, check_flag, check_not_negative, chec
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
-from skarce.basis import KernelBasis, SelectedColumns, check_basis, is_on_landmarks
+from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
 from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
@@ -111,6 +111,11 @@ class OnBasis:
         """Whether kernels may be so wide that they look alike: widths are learned, or there is one for each input."""
         basis = self.basis
         return isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
+
+    def _is_on_kernels(self) -> bool:
+        """Whether candidates are kernels, and not inputs or the columns of another transformer."""
+        is_named = isinstance(self.basis, str) and self.basis != "passthrough"
+        return is_named or isinstance(self.basis, (KernelBasis, ProcessBasis))
 
     def _seed(self) -> int:
         """Return a fixed seed if random_state is None, so that the same data give the same model."""

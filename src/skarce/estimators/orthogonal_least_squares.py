@@ -30,6 +30,11 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
     n_basis : int or None, default=None
         Exact number of functions, whatever `stop` says. With several targets, it applies to each target. The model has fewer
         functions only if the remaining candidates depend on those in the model. None lets `stop` decide.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper. So do `n_basis` and ``stop="variance"``.
     keep_path : bool, default=False
         Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
@@ -146,6 +151,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         patience: int = 2,
         unexplained: float = 0.01,
         n_basis: int | None = None,
+        size_prior: str | None = "auto",
         keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-4,
@@ -162,6 +168,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         self.patience = patience
         self.unexplained = unexplained
         self.n_basis = n_basis
+        self.size_prior = size_prior
         self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -175,3 +182,6 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
 
     def _criterion(self) -> Criterion:
         return ExplainedVariance(self.stop, self.unexplained)
+
+    def _judges_size(self) -> bool:
+        return super()._judges_size() and self.stop != "variance"

@@ -20,11 +20,15 @@ from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import Calibrated, print_calibration
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
+from skarce.methods.method import HALF
 from skarce.model_selection.calibration import std_scale
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
+from skarce.states.outcome import Outcome
+
+CROWDED_KERNELS, CROWDED_INPUTS = 0.5, 0.1  # functions per row; for inputs this is the old rule of ten rows per weight
 
 
 class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
@@ -135,6 +139,23 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             X = checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first)
         check_targets(targets, is_first=is_first)
         return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+
+    def _is_doubtful(self, posterior: Any) -> bool:
+        """Whether the outcome of a model deserves a warning. A target without noise does not, unless the model interpolates it."""
+        interpolates = posterior.outcome is Outcome.NO_NOISE and len(posterior.active) > HALF * posterior.n_samples
+        return interpolates or super()._is_doubtful(posterior)
+
+    def _crowded(self, *, applies: bool = True) -> float | None:
+        """Return the share of rows above which a few functions may take the place of the model, for methods with `size_prior`.
+
+        Kernels resemble each other, so a good model may need many of them. None if the prior is off or does not apply.
+        """
+        size_prior = self.size_prior  # type: ignore[attr-defined]
+        if size_prior is not None and not (isinstance(size_prior, str) and size_prior == "auto"):
+            raise ValueError(f'size_prior must be "auto" or None, got {quoted(size_prior)}.')
+        if size_prior is None or not applies:
+            return None
+        return CROWDED_KERNELS if self._is_on_kernels() else CROWDED_INPUTS
 
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""

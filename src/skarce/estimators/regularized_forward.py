@@ -34,6 +34,11 @@ class RegularizedForwardRegressor(ForwardRegressor):
     n_basis : int or None, default=None
         Exact number of functions, whatever GCV says. With several targets, it applies to each target. The model has fewer functions
         only if the remaining candidates depend on those in the model. None lets GCV decide.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the paper. So does `n_basis`.
     keep_path : bool, default=False
         Whether `with_n_basis` and `with_tol` can also return models larger than the final one, as far as the search went.
     fit_intercept : bool, default=True
@@ -150,6 +155,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         penalize: str = "weights",
         patience: int = 2,
         n_basis: int | None = None,
+        size_prior: str | None = "auto",
         keep_path: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-4,
@@ -166,6 +172,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
         self.penalize = penalize
         self.patience = patience
         self.n_basis = n_basis
+        self.size_prior = size_prior
         self.keep_path = keep_path
         self.fit_intercept = fit_intercept
         self.tol = tol

@@ -32,6 +32,11 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         a model that no single change improves by more than `tol`, but not always in the same model.
     noise_variance : float or None, default=None
         Variance of the noise, if it is known. None learns it.
+    size_prior : "auto" or None, default="auto"
+        What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
+        many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
+        functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
+        None keeps the model, as in the papers. So does a known `noise_variance`.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
@@ -148,6 +153,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         *,
         solver: str = "fast",
         noise_variance: float | None = None,
+        size_prior: str | None = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100_000,
@@ -161,6 +167,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         self.basis = basis
         self.solver = solver
         self.noise_variance = noise_variance
+        self.size_prior = size_prior
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -174,7 +181,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     def _method(self) -> MomentMethod:
         check_choice("solver", self.solver, SOLVERS)
         criterion = IndividualEvidence(self.noise_variance)
+        crowded = self._crowded(applies=self.noise_variance is None)
         if self.solver == "em":
-            return RelevanceEM(criterion)
+            return RelevanceEM(criterion, crowded)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        return Selection(criterion, search, self._spanning_start())
+        return Selection(criterion, search, self._spanning_start(), crowded=crowded)

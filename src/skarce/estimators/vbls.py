@@ -8,7 +8,6 @@ import numpy as np
 
 from skarce._parameters import as_number, check_choice, check_flag, check_forgetting, check_significance
 from skarce._text import quoted
-from skarce.basis import KernelBasis
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.method import VariationalLeastSquares
@@ -306,6 +305,3 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         if self.noise == "student-t" and self.solver != "direct":
             raise ValueError(f'noise="student-t" needs solver="direct", got solver={quoted(self.solver)}.')
         check_significance(self.significance, self.solver, self.prior)
-
-    def _is_on_kernels(self) -> bool:
-        return isinstance(self.basis, KernelBasis) or (isinstance(self.basis, str) and self.basis == "rbf")

@@ -26,9 +26,22 @@ FIRST_NOISE = 0.1  # of the variance of the target (step 1)
 
 @dataclass(frozen=True)
 class HeldPrecision(MomentMethod):
-    """Best actions by generalized cross validation with the printed noise update."""
+    """Best actions by generalized cross validation with the printed noise update.
+
+    Parameters
+    ----------
+    criterion : GCV
+        The criterion that the posterior reports.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
+    """
 
     criterion: GCV = field(default_factory=GCV)
+    crowded: float | None = None
+
+    @property
+    def warns_if_half(self) -> bool:
+        return True
 
     def solve(self, judge: GCV, moments: Moments, journal: Journal) -> Fit:
         return run_held_precision(judge, moments, journal)

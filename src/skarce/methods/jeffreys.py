@@ -137,10 +137,17 @@ class Jeffreys(MomentMethod):
         The ridge of every candidate at the start.
     criterion : GCV
         The criterion that the posterior reports.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     initial_ridge: float = 0.01
     criterion: GCV = field(default_factory=GCV)
+    crowded: float | None = None
+
+    @property
+    def warns_if_half(self) -> bool:
+        return True
 
     @property
     def access(self) -> Access:

@@ -50,6 +50,10 @@ class LocalRidge(MomentMethod):
     criterion: GCV = field(default_factory=GCV)
 
     @property
+    def warns_if_half(self) -> bool:
+        return True
+
+    @property
     def access(self) -> Access:
         return ALL_AT_ONCE
 

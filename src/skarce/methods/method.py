@@ -11,6 +11,8 @@ from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.design import Rows
 from skarce.designs.problem import Problem
+from skarce.designs.repeats import times_counted
+from skarce.methods.few import few_instead_of, of_few
 from skarce.moments import Moments
 from skarce.posteriors.nested import NestedPath
 from skarce.posteriors.of_fit import posterior_of
@@ -22,6 +24,7 @@ from skarce.states.judge import Judge
 from skarce.states.outcome import Outcome
 
 AnyFit = TypeVar("AnyFit", bound=Fit)
+HALF = 0.5  # of the rows: no criterion can be trusted for models with more functions
 SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
 
 
@@ -84,11 +87,15 @@ class MomentMethod(Method[Fit]):
         Fields of the trace that only this method has.
     keep_path : bool
         Whether nested models above the chosen one are kept.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place; see `methods.few`. None
+        keeps the model.
     """
 
     criterion: Judge
     trace_fields: ClassVar[tuple[str, ...]] = ()
     keep_path: bool = False
+    crowded: float | None = None
 
     @property
     def sense(self) -> int:
@@ -101,6 +108,11 @@ class MomentMethod(Method[Fit]):
     @property
     def remark(self) -> str:
         return self.criterion.remark
+
+    @property
+    def warns_if_half(self) -> bool:
+        """Whether more functions than half of the rows are worth a warning. Default: no, the method is not meant to be sparse."""
+        return False
 
     def judge(self, problem: Problem) -> Judge:
         """Return the criterion for a target in user units. Default: the same criterion for every target."""
@@ -119,9 +131,33 @@ class MomentMethod(Method[Fit]):
         judge = judge.scaled(scale)
         value = lambda score: float(judge.value(score, moments.n_samples, total, scale))  # noqa: E731
         journal = Journal(budget, self.trace_fields, value)
-        fit = self.solve(judge, moments, journal)
+        fit = replace(self.solve(judge, moments, journal), judge=judge, trace=journal.trace())
+        if self.crowded is not None and self._is_crowded(fit, self.crowded, problem):
+            fit = self._on_few(fit, judge, problem, journal)
         outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
-        return replace(fit, outcome=outcome, judge=judge, trace=journal.trace())
+        if self.warns_if_half and outcome in SETTLED and uses_more_than(HALF, fit, problem):
+            outcome = Outcome.HALF_USED
+        return replace(fit, outcome=outcome)
+
+    @staticmethod
+    def _is_crowded(fit: Fit, share: float, problem: Problem) -> bool:
+        """Tell whether a fit heads for interpolation. Candidates that are fewer than half of the rows cannot."""
+        if fit.outcome.is_early or problem.moments.n_candidates <= HALF * n_distinct(problem):
+            return False
+        return fit.outcome is Outcome.HALF_USED or uses_more_than(share, fit, problem)
+
+    def _on_few(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> Fit:
+        """Return the fit on a few functions only if they are worth more than this one."""
+        moments, is_half_used = problem.moments, fit.outcome is Outcome.HALF_USED or uses_more_than(HALF, fit, problem)
+        # Noise that is counted twice would look like signal.
+        once = moments.counted_once(times_counted(problem.design.rows))
+        few = few_instead_of(fit, once, journal.budget, is_interpolating=is_half_used)
+        if few is None:
+            return fit
+        journal.rewind(0)
+        nothing = Fit.empty(Outcome.CONVERGED)
+        small = self.solve(judge, moments.restricted_to(few), journal) if len(few) else nothing
+        return of_few(replace(small, judge=judge, trace=journal.trace()), few)
 
     def posterior(self, fit: Fit, problem: Problem) -> Posterior:
         """Solve for the weights again, with the residual from the rows. Keep nested models if the search has any."""
@@ -130,3 +166,14 @@ class MomentMethod(Method[Fit]):
             return posterior
         most = len(fit.nested.order) if self.keep_path else len(fit.active)
         return replace(posterior, path=NestedPath.of(fit, problem, most))
+
+
+def n_distinct(problem: Problem) -> float:
+    """Return how many observations there are if weights and repeated rows do not count."""
+    return problem.moments.n_samples / times_counted(problem.design.rows)
+
+
+def uses_more_than(share: float, fit: Fit, problem: Problem) -> bool:
+    """Tell whether a fit uses more degrees of freedom than this share of the rows. Functions that look alike use few together."""
+    most = share * n_distinct(problem)
+    return len(fit.active) > most and float(posterior_of(fit, problem).well_determined.sum()) > most

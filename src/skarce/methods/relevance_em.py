@@ -42,9 +42,16 @@ class RelevanceEM(MomentMethod):
     ----------
     criterion : IndividualEvidence
         The evidence, with a given or a learned noise variance.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     criterion: IndividualEvidence = field(default_factory=IndividualEvidence)
+    crowded: float | None = None
+
+    @property
+    def warns_if_half(self) -> bool:
+        return True
 
     @property
     def access(self) -> Access:

@@ -9,9 +9,13 @@ from skarce.designs.choice import Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches import Search
+from skarce.searches.search import Start
 from skarce.searches.spanning_start import SpanningStart
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+FRUITLESS = 20.0  # a search from a start that is worth less than the model by this much, in log evidence, does not catch up
 
 
 @dataclass(frozen=True)
@@ -26,17 +30,28 @@ class Selection(MomentMethod):
         In which order sets are tried.
     start : SpanningStart or None
         Where the search begins. None begins where the search does by default.
+    second_start : SpanningStart or None
+        Where the search begins again if it may have stopped too early: if the second start alone is worth nearly as much as the
+        model that was found. The better model is the result. None never begins again.
     keep_path : bool
         Whether models above the chosen one are kept, if the search has nested models.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     criterion: Criterion
     search: Search
     start: SpanningStart | None = None
+    second_start: SpanningStart | None = None
     keep_path: bool = False
+    crowded: float | None = None
 
     def __post_init__(self) -> None:
         self.search.check(self.criterion)
+
+    @property
+    def warns_if_half(self) -> bool:
+        return self.search.n_basis is None
 
     @property
     def access(self) -> Access:
@@ -47,4 +62,32 @@ class Selection(MomentMethod):
 
     def solve(self, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
         start = None if self.start is None else self.start.of(moments, journal.budget.max_active)
-        return self.search.run(judge, moments, journal, start)
+        fit = self.search.run(judge, moments, journal, start)
+        second = None if self.second_start is None else self.second_start.of(moments, journal.budget.max_active)
+        return fit if second is None or fit.outcome.is_early else self._again(fit, second, judge, moments, journal)
+
+    def _again(self, fit: Fit, start: Start, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
+        """Search again from a second start if that start is nearly as good as the model that was found. Return the better model.
+
+        If candidates look alike, no single one helps a small model, although many together would: the search stopped too early.
+        """
+        found, seconds = _worth(fit, judge, moments), _worth(Fit(*start, Outcome.FOLLOWING), judge, moments, settle=True)
+        if seconds < found - FRUITLESS:
+            return fit
+        branch = journal.branch()
+        other = self.search.run(judge, moments, branch, start)
+        if not _worth(other, judge, moments) > found:
+            journal.count(branch)
+            return fit
+        journal.rewind(0)
+        journal.take(branch)
+        return other
+
+
+def _worth(fit: Fit, judge: Criterion, moments: Moments, *, settle: bool = False) -> float:
+    """Return the worth of a fit, at its own ridges or at those that the criterion settles on."""
+    state = judge.new_state(moments, fit.active, fit.ridges)
+    state.noise = fit.noise
+    if settle:
+        judge.settle(state)
+    return judge.worth(state)

@@ -116,6 +116,14 @@ class Moments:
         rows = None if self.rows is None else _SomeRows(self.rows, candidates)
         return Moments(WholeGram(block), self.projections[candidates], self.target_energy, self.n_samples, rows)
 
+    def counted_once(self, times: float) -> Moments:
+        """Return the moments if every observation counted once, and not `times`. They are unchanged if the Gram is not whole."""
+        if times <= 1.0 or not self.gram.is_whole:
+            return self
+        every = np.arange(self.n_candidates)
+        gram = WholeGram(self.gram.block(every, every) / times)
+        return Moments(gram, self.projections / times, self.target_energy / times, self.n_samples / times)
+
     def scaled(self, factor: float) -> Moments:
         """Return the moments of `factor` times the target."""
         rows = None if self.rows is None else _ScaledRows(self.rows, factor)

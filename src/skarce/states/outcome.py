@@ -20,8 +20,9 @@ class Outcome(Enum):
     Two members say that the fit has converged, and `is_converged` is true for both: ``CONVERGED``, and ``ON_LANDMARKS`` if
     ``KernelBasis(centers="auto")`` found too many rows and chose landmarks.
 
-    Three members end a fit early or with less than you asked for: ``STEP_LIMIT``, ``TIME_LIMIT`` and ``TOO_FEW_CANDIDATES``. An
-    estimator that ends with one of them also warns.
+    Three members end a fit early or with less than you asked for: ``STEP_LIMIT``, ``TIME_LIMIT`` and ``TOO_FEW_CANDIDATES``. Two
+    say that the model cannot be trusted as it is: ``HALF_USED`` and ``ILL_CONDITIONED``. An estimator that ends with one of these
+    five also warns. ``NO_NOISE`` warns only if the model has more than half as many functions as there are observations.
 
     Examples
     --------
@@ -66,7 +67,8 @@ class Outcome(Enum):
     )
     NO_NOISE = (
         "The candidates explain the target up to rounding errors. The noise cannot be told from zero, and the noise variance of "
-        "the model is only a bound of the method."
+        "the model is only a bound of the method. If the model has nearly as many functions as there are observations, it "
+        "interpolates: use a wider kernel, fewer candidates, or max_active."
     )
     END_OF_PATH = (
         "The criterion is smallest at one end of the penalties that were tried, so a penalty beyond that end may give a smaller "
@@ -74,9 +76,10 @@ class Outcome(Enum):
         "always mean better predictions."
     )
     HALF_USED = (
-        "The criterion was still falling when the search over penalties stopped, because the models began to use more than half of "
-        "the observations. The criterion cannot be trusted for such models. Use a wider kernel, set degrees_of_freedom='active', "
-        "or choose the penalty on held-out rows."
+        "The model uses up more than half of the observations (its degrees of freedom), or the criterion was still improving when "
+        "a path of penalties reached models of that size. The criterion cannot be trusted for such models: noise and intervals are "
+        "too small. Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or "
+        "size_prior='auto', and check the model on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."
@@ -91,8 +94,8 @@ class Outcome(Enum):
 
     @property
     def deserves_a_warning(self) -> bool:
-        """Whether the model is less than what was asked for."""
-        return self.is_early or self is Outcome.TOO_FEW_CANDIDATES
+        """Whether the model is less than what was asked for, or cannot be trusted."""
+        return self.is_early or self in (Outcome.TOO_FEW_CANDIDATES, Outcome.HALF_USED, Outcome.ILL_CONDITIONED)
 
     @property
     def is_early(self) -> bool:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skarce import KernelBasis, LaplacePriorRegressor, Outcome
 from skarce.designs import RowBlocks
@@ -84,7 +86,8 @@ def test_it_says_if_the_criterion_is_least_at_an_end_of_the_path(sinc):
 def test_it_says_if_half_of_the_rows_ended_the_path(rng, finish):
     X = rng.uniform(size=(100, 3))
     y = np.sin(12 * X[:, 0]) * np.cos(9 * X[:, 1]) + 0.01 * rng.normal(size=100)
-    model = LaplacePriorRegressor(KernelBasis(gamma=20.0), finish=finish).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="more than half"):
+        model = LaplacePriorRegressor(KernelBasis(gamma=20.0), finish=finish, size_prior=None).fit(X, y)
     path = model.trace_[model.trace_["action"] == "penalty"]
     assert len(path) < 100
     assert model.penalty_ == pytest.approx(path["penalty"].min())
@@ -98,14 +101,16 @@ def test_the_path_ends_at_the_same_penalty_for_the_iteration(rng):
     assert stopped.trace_["penalty"].min() == pytest.approx(exact.trace_["penalty"].min())
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("finish", [True, False])
 def test_rows_that_are_counted_often_do_not_let_more_functions_in(rng, finish):
     X = rng.normal(size=(50, 200))
     y = X[:, 0] + 0.5 * rng.normal(size=50)
-    once = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y)
-    repeated = LaplacePriorRegressor("passthrough", finish=finish).fit(np.tile(X, (5, 1)), np.tile(y, 5))
-    weighted = LaplacePriorRegressor("passthrough", finish=finish).fit(X, y, sample_weight=np.full(50, 5.0))
-    streamed = LaplacePriorRegressor("passthrough", finish=finish).fit(RowBlocks.from_arrays(np.tile(X, (5, 1)), np.tile(y, 5)))
+    X5, y5 = np.tile(X, (5, 1)), np.tile(y, 5)
+    unfitted = LaplacePriorRegressor("passthrough", finish=finish, size_prior=None)
+    once, repeated = clone(unfitted).fit(X, y), clone(unfitted).fit(X5, y5)
+    weighted = clone(unfitted).fit(X, y, sample_weight=np.full(50, 5.0))
+    streamed = clone(unfitted).fit(RowBlocks.from_arrays(X5, y5))
     for model in (repeated, weighted, streamed):
         assert model.trace_["penalty"].min() == pytest.approx(5 * once.trace_["penalty"].min())
         np.testing.assert_array_equal(model.active_, repeated.active_)

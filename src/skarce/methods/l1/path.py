@@ -23,7 +23,7 @@ from skarce.designs.repeats import times_counted
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.l1.active_set import L1ActiveSet
 from skarce.methods.l1.irls import LaplaceIRLS, hat_trace, reweighted
-from skarce.methods.method import MomentMethod
+from skarce.methods.method import HALF, MomentMethod
 from skarce.moments import Moments
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
@@ -36,8 +36,6 @@ NEXT, NEXT_UNDER_A_CAP = 0.5, 0.95  # on the way to a distant penalty, each is t
 NEXT_TO_NONE = 1e-10  # of the largest penalty: too small to matter, but it still picks one of many solutions
 FINAL_SHARE = 2.0  # the degrees of freedom and the posterior of the model that is returned take about as long as this many steps
 LEAST_FREEDOM = 1.0  # degrees of freedom that a model must leave; with none it interpolates, and V = 0/0
-# GCV cannot tell a fit from an interpolation, so the path ends before models with more functions than this share of the rows.
-MOST_USED = 0.5
 
 
 def score_of(residual: float, freedom: float, n_samples: float) -> float:
@@ -103,14 +101,21 @@ class L1Path(MomentMethod):
         Whether minimizers are exact. If False, reweighted least squares stops as published.
     criterion : LaplaceGCV
         The criterion without a target; `judge` adds the parameters.
+    crowded : float or None
+        If the model has more functions than this share of the rows, a few functions may take its place. None keeps the model.
     """
 
     penalties: tuple[float, ...] | None = None
     counts_active: bool = False
     finish: bool = True
     criterion: LaplaceGCV = field(default_factory=LaplaceGCV)
+    crowded: float | None = None
 
     trace_fields: ClassVar[tuple[str, ...]] = ("penalty", "degrees_of_freedom", "steps")  # penalties in user units
+
+    @property
+    def warns_if_half(self) -> bool:
+        return self.penalties is None
 
     @property
     def access(self) -> Access:
@@ -253,8 +258,9 @@ class _Follow:
         return model._replace(members=members, weights=weights, magnitudes=magnitudes), Outcome.SIZE_LIMIT
 
     def _uses_too_much(self, minimizer: PathPoint) -> bool:
+        """GCV cannot tell a fit from an interpolation, so the path ends before models with more functions than half of the rows."""
         n_rows = self._moments.n_samples / self._criterion.times_counted
-        return self._criterion.penalties is None and len(minimizer.members) > MOST_USED * n_rows
+        return self._criterion.penalties is None and len(minimizer.members) > HALF * n_rows
 
     def _marks(self, before: float, goal: float) -> list[float]:
         """Return the goal, preceded by penalties on the way if it is far."""

@@ -12,11 +12,11 @@ set of that size:
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
 
 from skarce._linalg import cholesky_of_nearly_singular, solve_lower
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Indices
+from skarce.criteria.size_prior import log_number_of_sets
 from skarce.methods.variational.direct import VariationalModel, iterate, resume, run_direct
 from skarce.moments import Moments
 from skarce.states.budget import Budget
@@ -60,8 +60,7 @@ def grow(moments: Moments, journal: Journal, labels: Indices) -> VariationalMode
 
 def worth(model: VariationalModel) -> float:
     """Return the bound plus the log prior of the set of candidates. Each candidate must have its own precision."""
-    d, k = model.moments.n_candidates, len(model)
-    return model.bound - float(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
+    return model.bound - log_number_of_sets(model.moments.n_candidates, len(model))
 
 
 def with_best_outside(model: VariationalModel, labels: Indices, limits: Budget) -> tuple[VariationalModel, int] | None:

@@ -49,7 +49,7 @@ def _searching(name: str, printed_as: str, search: str) -> Contender:
     extras: dict[str, Callable[[Any], float]] = {OPERATIONS: n_operations, EVIDENCE: lambda model: model.criterion_}
     if search == "floating":
         extras |= {OPERATIONS: lambda model: n_operations(model) - n_taken_back(model), REJECTED: n_taken_back}
-    make = on_learned_widths(EvidenceSearchRegressor, fit_intercept=False, search=search)
+    make = on_learned_widths(EvidenceSearchRegressor, fit_intercept=False, search=search, start="empty")
     return Contender(name, f"evidence search, {search}", make, follows="abf", extras=extras, printed_as=printed_as)
 
 
