@@ -14,10 +14,14 @@ from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
+from skarce.states.shared_set import SharedSet
 from skarce.states.state import DEPENDENT, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
+FEW, SCAN_EVERY = 64, 16  # all ridges are compared for models of at most this many functions, and for one size in so many
+FARTHEST = 1.5  # the nearest minimum of V is within this distance in the logarithm of the ridge, or all ridges are compared
+DIFFERENCE, NEARBY, MOST_STEPS = 1e-2, 1e-3, 8  # step of the differences, and the end of Newton's method, in the same logarithm
 NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less
 
 
@@ -111,6 +115,12 @@ class SharedGCV(PublishedGCV):
     def __post_init__(self) -> None:
         check_ridge(self.ridge)
 
+    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
+        """Return a state that makes changes of the ridge cheap if the ridge moves and the rows are available."""
+        if self.ridge == "gcv" and SharedSet.is_possible(moments):
+            return SharedSet(moments, active, ridges)
+        return super().new_state(moments, active, ridges)
+
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Return all of these functions, at the ridge of smallest V."""
         ridge = self.ridge
@@ -133,12 +143,19 @@ class SharedGCV(PublishedGCV):
         ridge = self._ridge_of(state, candidate)
         return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
 
+    def state_score(self, state: State) -> float:
+        """Return -n/2 log(q / v^2) of the state."""
+        n = state.moments.n_samples
+        return n * float(np.log(max(state.freedom, NO_FREEDOM * n)) - 0.5 * np.log(max(state.residual, NONE_LEFT * state.energy)))
+
     def settle(self, state: State) -> None:
         """Move the ridge of the state to the smallest V of the set. With few functions, do so after every step."""
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
-        ridge = _best_ridge(state, size)
+        ridge = _ridge_nearby(state) if size > FEW and size % SCAN_EVERY else None
+        if ridge is None:
+            ridge = _global_ridge(state)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
             state.keep(np.arange(size), np.full(size, ridge))
 
@@ -152,6 +169,29 @@ class SharedGCV(PublishedGCV):
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         return float(state.ridges[0]) if len(state) else first_ridge(state, candidate)
+
+
+def _global_ridge(state: State) -> float:
+    """Return the ridge of smallest V among all ridges."""
+    squared_norms, projections, unexplained = state.directions()
+    return OrthogonalFit(squared_norms, projections, unexplained, state.moments.n_samples).best_ridge()
+
+
+def _ridge_nearby(state: State) -> float | None:
+    """Return the ridge of the nearest minimum of V by Newton's method in its logarithm, or None if there is none nearby."""
+    start = at = float(np.log(state.ridges[0]))
+    for _ in range(MOST_STEPS):
+        residuals, freedoms = state.at_ridges(np.exp(at + DIFFERENCE * np.array([-1.0, 0.0, 1.0])))
+        below, here, above = np.log(residuals) - 2.0 * np.log(np.maximum(freedoms, NO_FREEDOM * state.moments.n_samples))
+        slope, curvature = (above - below) / (2.0 * DIFFERENCE), (above - 2.0 * here + below) / DIFFERENCE**2
+        if not curvature > 0.0:
+            return None
+        at -= slope / curvature
+        if abs(at - start) > FARTHEST:
+            return None
+        if abs(slope / curvature) < NEARBY:
+            return float(np.exp(at))
+    return None
 
 
 def _best_ridge(state: State, size: int) -> float:

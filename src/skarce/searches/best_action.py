@@ -157,7 +157,7 @@ class BestAction(Search):
         Return `TAKEN_BACK` if the refresh shows that the actions gained nothing: the gain was only rounding.
         """
         before = Checkpoint(criterion, state, journal)
-        n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else at_most)
+        n_steps = self._steps(criterion, state, journal, tol, 64 if state.is_ill_conditioned else at_most)
         if n_steps and before.take_back_what_failed():
             n_steps = self._steps(criterion, state, journal, tol, 1) if n_steps > 1 and not journal.exhausted() else TAKEN_BACK
             if n_steps == 1 and before.take_back_what_failed():

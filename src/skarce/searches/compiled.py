@@ -11,10 +11,12 @@ from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import CompiledRule
 from skarce.moments import whole_matrix
 from skarce.searches import _climb
-from skarce.states.state import EXACT_FIT, RIDGE_RANGE, State
+from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, State
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
 NEW_FUNCTIONS = 128  # at most this many functions enter in one call of the compiled loop
+LEAST_REMAINDER = 1e-11
+MAX_DRIFT_ILL = 1e-6
 MAX_DRIFT = 1e-8  # largest error of the updated alignments, relative to their size, before they are computed again
 
 
@@ -53,7 +55,7 @@ def take_steps(
     gains more than `tol`, after `max_changes` changes in a row, or if rank-one updates have lost digits, so that a refresh is due.
     Return the actions. `BestAction(compiled=False)` takes the same steps; the tests compare the two.
     """
-    gram = state.moments.gram
+    gram, is_ill = state.moments.gram, state.is_ill_conditioned
     size, n_candidates = len(state), state.moments.n_candidates
     capacity = min(size + min(room, max_steps, NEW_FUNCTIONS), n_candidates)
     inverse = np.zeros((capacity, capacity))
@@ -66,9 +68,9 @@ def take_steps(
     sums = (state.residual, state.freedom) if state.has_squares else (0.0, 0.0)
     steps, size, _, _ = _climb.climb(
         *(whole_matrix(gram), gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
-        *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes),
+        *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes, int(is_ill)),
         *(state.energy, state.moments.n_samples, rule.noise_variance or -1.0, tol),
-        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),
+        *(max(state.dependent, LEAST_REMAINDER) if is_ill else state.dependent, *RIDGE_RANGE, MAX_DRIFT_ILL if is_ill else MAX_DRIFT, DEPENDENT, *sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),
     )
     if steps:
         state.restart(active[:size], ridges[:size])

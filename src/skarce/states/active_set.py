@@ -36,6 +36,8 @@ import numpy as np
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments, RowsAnswer
+from skarce.states.coordinates import RowCoordinates
+from skarce.states.ridge_fit import RidgeFit, covered
 from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, RESOLUTION, State, left_of, resolved_energy
 
 
@@ -65,6 +67,8 @@ class ActiveSet(State):
     ) -> None:
         self.moments = moments
         self.has_squares = squares
+        self._coordinates: RowCoordinates | None = None
+        self._known_weights: Floats | None = None
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -100,6 +104,8 @@ class ActiveSet(State):
     @property
     def weights(self) -> Floats:
         """w = H^-1 Phi_A't."""
+        if self._known_weights is not None:
+            return self._known_weights
         return self.factor.solve(self.moments.projections[self.active])
 
     @property
@@ -131,6 +137,7 @@ class ActiveSet(State):
         self.energy = resolved_energy(moments)
         self._cover_is_fresh = True
         self.is_ill_conditioned, self.dependent = False, DEPENDENT
+        self._known_weights = None
         if not self._n:
             if self.has_squares:
                 self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
@@ -156,7 +163,10 @@ class ActiveSet(State):
         diagonal = self.factor.lower.diagonal()
         self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
         if self.is_ill_conditioned and moments.rows is not None:
-            self._take_from_rows(moments.rows)
+            if RowCoordinates.are_possible(moments):
+                self._take_from_coordinates()
+            else:
+                self._take_from_rows(moments.rows)
             return
         inward = root.T @ cover
         self.overlap = self.alignment - (ridges * weights) @ inward
@@ -164,6 +174,24 @@ class ActiveSet(State):
         self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
         self.residual = max(self.energy - float(ridges @ weights**2), RESOLUTION * moments.target_energy)
         self.freedom = moments.n_samples - self._n + float(ridges @ np.einsum("ij,ij->j", root, root))
+
+    def _take_from_coordinates(self) -> None:
+        if self._coordinates is None:
+            self._coordinates = RowCoordinates.of(self.moments)
+        frame = self._coordinates.spanning(self.active)
+        fit = RidgeFit.of(frame, self.active, self.ridges)
+        left = covered(fit, frame)
+        self.leftover, self.alignment, self.remainder, self.overlap = left[:4]
+        self._cover[: self._n] = left.cover
+        self._take_fit(fit)
+
+    def _take_fit(self, fit: RidgeFit) -> None:
+        self.residual = fit.residual + RESOLUTION * self.moments.target_energy
+        self.energy = self.residual + fit.penalty
+        self.dependent = DEPENDENT_BY_ROWS
+        self.factor = GrowingCholesky(fit.lower)
+        self._known_weights = fit.weights
+        self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
 
     def _take_from_rows(self, rows: RowsAnswer) -> None:
         seen, usable = rows.remainders(self.active, self.ridges), self.moments.gram.diagonal > 0.0
@@ -180,7 +208,7 @@ class ActiveSet(State):
         """Add a candidate (FGCV, appendix VI)."""
         if not self._cover_is_fresh:
             self.refresh()
-        n = self._n
+        n, self._known_weights = self._n, None
         self._reserve(n + 1)
         row, cover = self._rows[n], self._cover[:n]
         row[:] = self.moments.gram.column(candidate)
@@ -304,7 +332,7 @@ class ActiveSet(State):
         self.alignment += step * weight * moved
         self.leftover += step * moved**2
         self.energy += step * weight**2
-        self._cover_is_fresh = False
+        self._cover_is_fresh, self._known_weights = False, None
 
     def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
         """Update the squares by FGCV, eqs 38 to 41, with the weights and ridges before the change."""

@@ -159,6 +159,13 @@ class State(Members):
         resolved = resolved_energy(self.moments)
         return squared_norms, projections, max(resolved - float((projections**2 / squared_norms).sum()), RESOLUTION * resolved)
 
+    def at_ridges(self, ridges: Floats) -> tuple[Floats, Floats]:
+        """Return q = t'P^2 t and v = tr P if all functions had one ridge, for several ridges at once."""
+        squared_norms, projections, unexplained = self.directions()
+        shares = ridges[:, None] / (squared_norms + ridges[:, None])
+        residuals = unexplained + shares**2 @ (projections**2 / squared_norms)
+        return residuals, self.moments.n_samples - (1.0 - shares).sum(axis=1)
+
     def is_exact(self) -> bool:
         """Tell whether the residual energy is so small that nothing is left to explain."""
         return self.has_squares and self.residual <= EXACT_FIT * self.moments.target_energy
