@@ -19,10 +19,16 @@ from skarce.states.state import DEPENDENT, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
-FEW, SCAN_EVERY = 64, 16  # all ridges are compared for models of at most this many functions, and for one size in so many
+FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most this many functions, and for one size in so many
 FARTHEST = 1.5  # the nearest minimum of V is within this distance in the logarithm of the ridge, or all ridges are compared
-DIFFERENCE, NEARBY, MOST_STEPS = 1e-2, 1e-3, 8  # step of the differences, and the end of Newton's method, in the same logarithm
+FIRST_STEP, NEARBY, MOST_STEPS = 0.05, 1e-3, 8  # the first and the last step of the secant method, in the same logarithm
 NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less
+
+
+class FineFit(OrthogonalFit):
+    """A fit to quantities without rounding errors, for which smaller ridges make a difference."""
+
+    searched: ClassVar[tuple[float, float]] = (0.1 * SEARCHED[0], SEARCHED[1])
 
 
 def check_ridge(ridge: Any) -> None:
@@ -161,9 +167,10 @@ class SharedGCV(PublishedGCV):
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """Return the best ridge for the first `size` functions alone. It penalizes the weights themselves."""
-        if isinstance(self.ridge, str):
-            return np.full(size, _best_ridge(state, size) if size else 0.0), None
-        return np.full(size, float(self.ridge)), None
+        if not isinstance(self.ridge, str):
+            return np.full(size, float(self.ridge)), None
+        first = state if size == len(state) else self.new_state(state.moments, state.active[:size], state.ridges[:size])
+        return np.full(size, _global_ridge(first) if size else 0.0), None
 
     def _ridge_of(self, state: State, candidate: int) -> float:
         if not isinstance(self.ridge, str):
@@ -173,32 +180,34 @@ class SharedGCV(PublishedGCV):
 
 def _global_ridge(state: State) -> float:
     """Return the ridge of smallest V among all ridges."""
-    squared_norms, projections, unexplained = state.directions()
-    return OrthogonalFit(squared_norms, projections, unexplained, state.moments.n_samples).best_ridge()
+    kind = FineFit if state.is_fine else OrthogonalFit
+    fit = kind(*state.directions(), state.moments.n_samples)
+    ridge = fit.best_ridge()
+    # The lower bound rises with the set. A ridge that has been at the bound before stays.
+    return min(ridge, float(state.ridges[0])) if ridge <= fit.bounds[0] else ridge
 
 
 def _ridge_nearby(state: State) -> float | None:
-    """Return the ridge of the nearest minimum of V by Newton's method in its logarithm, or None if there is none nearby."""
-    start = at = float(np.log(state.ridges[0]))
+    """Return the ridge at which V is stationary, by the secant method in its logarithm, or None if there is none nearby."""
+    ridge = float(state.ridges[0])
+    here, slope = float(np.log(ridge)), state.slope_at(ridge)
+    if slope is None:
+        return None
+    if slope > 0.0 and ridge <= FineFit.searched[0] * float(state.squared_norms.sum()):
+        return ridge  # it is at the lower end already
+    start = here
+    onward = here - float(np.copysign(FIRST_STEP, slope))
     for _ in range(MOST_STEPS):
-        residuals, freedoms = state.at_ridges(np.exp(at + DIFFERENCE * np.array([-1.0, 0.0, 1.0])))
-        below, here, above = np.log(residuals) - 2.0 * np.log(np.maximum(freedoms, NO_FREEDOM * state.moments.n_samples))
-        slope, curvature = (above - below) / (2.0 * DIFFERENCE), (above - 2.0 * here + below) / DIFFERENCE**2
-        if not curvature > 0.0:
+        before, slope_before, here = here, slope, onward
+        slope = state.slope_at(float(np.exp(here)))
+        if slope is None or not (slope - slope_before) * (here - before) > 0.0:  # V must be convex here
             return None
-        at -= slope / curvature
-        if abs(at - start) > FARTHEST:
+        onward = here - slope * (here - before) / (slope - slope_before)
+        if abs(onward - start) > FARTHEST:
             return None
-        if abs(slope / curvature) < NEARBY:
-            return float(np.exp(at))
+        if abs(onward - here) < NEARBY:
+            return float(np.exp(onward))
     return None
-
-
-def _best_ridge(state: State, size: int) -> float:
-    """Return the ridge of smallest V for the first `size` functions."""
-    moments, active = state.moments, state.active[:size]
-    gram = state.gram_rows[:size, active]
-    return OrthogonalFit.of_block(gram, moments.projections[active], resolved_energy(moments), moments.n_samples).best_ridge()
 
 
 def _improvement(state: State, where: Any, ridge: float) -> Any:

@@ -324,19 +324,19 @@ static void solve(const State *s, const double *right, double *restrict result) 
 /* row = G_A'column. With squares also column2 = H^-1 Z column and row2 = G_A'column2.
  *
  * column solves H column = right, so row + Z column = right for active functions, and row2 + Z column2 = Z column. What is missing
- * is the error of the inverse; solving for it once more removes most of this error. */
-static void spread_out(const State *s, const double *right) {
-    double *off = s->off, *off2 = s->off2;
+ * is the error of the inverse; solving for it once more removes most of this error. Returns column'Z column. */
+static double spread_out(const State *s, const double *right) {
+    double *off = s->off, *off2 = s->off2, penalty;
     Py_ssize_t i, n = s->size;
     memset(s->row, 0, sizeof(double) * s->m);
     if (!s->squares) {
         combine(s, s->column);
-        return;
+        return 0.0;
     }
-    shrink(s, s->column);
+    penalty = shrink(s, s->column);
     memset(s->row2, 0, sizeof(double) * s->m);
     combine_both(s, s->column, s->column2);
-    if (!s->refine) return;
+    if (!s->refine) return penalty;
     for (i = 0; i < n; i++) off2[i] = right[i] - s->ridges[i] * s->column[i] - s->row[s->active[i]];
     solve(s, off2, off);
     for (i = 0; i < n; i++) {
@@ -345,6 +345,8 @@ static void spread_out(const State *s, const double *right) {
     }
     solve(s, s->column2, off2);
     combine_both(s, off, off2);
+    for (penalty = 0.0, i = 0; i < n; i++) penalty += s->ridges[i] * s->column[i] * s->column[i];
+    return penalty;
 }
 
 static void add(State *s, Py_ssize_t candidate, double ridge) {
@@ -382,21 +384,17 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
 
 /* Adds `difference` to a ridge. An infinite difference takes the function out. */
 static void shift(State *s, Py_ssize_t position, double difference) {
-    double weight = s->weights[position], spread, step;
+    double weight = s->weights[position], spread, step, penalty;
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
     memset(s->right, 0, sizeof(double) * s->size);
     s->right[position] = 1.0;
-    spread_out(s, s->right);
+    penalty = spread_out(s, s->right);
     spread = s->column[position];
     step = isinf(difference) ? 1.0 / spread : difference / (1.0 + difference * spread);
     if (s->squares) { /* row = rho and row2 = chi of FGCV, eqs 38 to 41 */
-        double kappa = 0.0, length = spread;
-        for (i = 0; i < s->size; i++) {
-            double shrunk = s->ridges[i] * s->column[i];
-            kappa += s->weights[i] * shrunk;
-            length -= shrunk * s->column[i];
-        }
+        double kappa = 0.0, length = spread - penalty;
+        for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
         spread_squares(s, step * (kappa + step * length * weight), step * weight, 2.0 * step, step * step * length);
         s->freedom += step * length;
         s->residual += step * weight * (2.0 * kappa + step * length * weight);

@@ -162,6 +162,7 @@ class ActiveSet(State):
         moments, ridges = self.moments, self.ridges
         diagonal = self.factor.lower.diagonal()
         self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
+        self.was_ill_conditioned |= self.is_ill_conditioned
         if self.is_ill_conditioned and moments.rows is not None:
             if RowCoordinates.are_possible(moments):
                 self._take_from_coordinates()

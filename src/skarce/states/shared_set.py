@@ -26,7 +26,6 @@ from skarce.states.ridge_fit import RidgeFit
 from skarce.states.state import DEPENDENT, ROUNDING, State
 
 MOST_RECENT = 16  # functions that may enter before the eigenvectors are computed again
-SMALL = 64  # models of at most this many functions compute their eigenvectors after every step, which is quick
 
 
 class Turned:
@@ -43,8 +42,6 @@ class Turned:
     ----------
     eigenvalues : array of shape (n_directions,)
         p, the eigenvalues of RR'.
-    candidates : array of shape (n_directions, n_candidates)
-        F, the turned coordinates of all candidates.
     target : array of shape (n_directions,)
         The turned coordinates of the target.
     """
@@ -52,11 +49,16 @@ class Turned:
     def __init__(self, frame: Frame, active: Indices) -> None:
         self.active, self.n_directions, self.origin = active, len(frame), frame.origin
         own = frame.candidates[:, active]
-        eigenvalues, vectors = np.linalg.eigh(own @ own.T)
-        least = ROUNDING * len(eigenvalues) * (eigenvalues[-1] if len(eigenvalues) else 0.0)
-        self.eigenvalues = np.where(eigenvalues > least, eigenvalues, 0.0)
-        self.candidates = vectors.T @ frame.candidates
-        self.target = vectors.T @ frame.target
+        # Singular values have twice as many digits as the eigenvalues of RR'.
+        self._vectors, values, _ = np.linalg.svd(own)
+        self.eigenvalues = np.append(values**2, np.zeros(len(frame) - len(values)))
+        self.target = self._vectors.T @ frame.target
+        self._not_turned = frame.candidates
+
+    @cached_property
+    def candidates(self) -> Floats:
+        """F, the turned coordinates of all candidates, of shape (n_directions, n_candidates)."""
+        return self._vectors.T @ self._not_turned
 
     @cached_property
     def squares(self) -> Floats:
@@ -114,11 +116,6 @@ class Grown:
         """Return lambda / (p + lambda)."""
         return ridge / (self.eigenvalues + ridge)
 
-    def at(self, ridges: Floats) -> tuple[Floats, Floats]:
-        """Return the residual energies q and the degrees of freedom v at several ridges."""
-        both = [self.small(float(ridge)) for ridge in ridges]
-        return np.array([one.residual for one in both]), np.array([one.freedom for one in both])
-
     def small(self, ridge: float) -> Small:
         """Return the target at one ridge."""
         return Small(self, ridge)
@@ -135,24 +132,31 @@ class Small:
 
     def __init__(self, grown: Grown, ridge: float) -> None:
         self.shares = once = grown.shares(ridge)
-        entered, target = grown.entered, grown.target
-        shrunk = once * target
-        self.energy = grown.frame.rest + float(shrunk @ target)
-        self.residual = grown.frame.rest + float(shrunk @ shrunk)
-        self.freedom = grown.n_samples - len(once) + float(once.sum())
-        self.weights, self.twice, self.solver = np.empty(0), np.empty((0, 0)), np.empty((0, 0))
-        if not entered.shape[1]:
-            return
-        small = once[:, None] * entered
-        self.twice = small.T @ small  # X'P0^2 X
+        rest, entered, target = grown.frame.rest, grown.entered, grown.target
+        self._small = small = once[:, None] * entered  # P0 X
         matrix = entered.T @ small
         matrix.flat[:: len(matrix) + 1] += ridge
         self.solver = np.linalg.inv(matrix)  # J^-1
+        self.twice = small.T @ small  # X'P0^2 X
         self.weights = self.solver @ (small.T @ target)
-        left = shrunk - small @ self.weights  # P t in coordinates
-        self.residual = grown.frame.rest + float(left @ left)
-        self.energy -= float(self.weights @ matrix @ self.weights)
-        self.freedom -= float((self.solver * self.twice).sum())
+        self._left = self._projected(target, self.weights)
+        self.energy = rest + float(self._left @ target)
+        self.residual = rest + float(self._left @ self._left)
+        self.freedom = grown.n_samples - len(once) + float(once.sum() - (self.solver * self.twice).sum())
+        self._rest, self._others = rest, grown.n_samples - len(once)
+
+    def slope(self) -> float:
+        """Return the derivative of log(q / v^2) in the logarithm of the ridge: 2 (q - t'P^3 t) / q - 2 (v - tr P^2) / v."""
+        again = self._projected(self._left, self.solver @ (self._small.T @ self._left))
+        cubed = self._rest + float(again @ self._left)
+        both = self.solver @ self.twice
+        thrice = (self._small * self.shares[:, None]).T @ self._small  # X'P0^3 X
+        squared = self._others + float((self.shares**2).sum() - 2.0 * (self.solver * thrice).sum() + (both * both.T).sum())
+        return 2.0 * (1.0 - cubed / self.residual) - 2.0 * (1.0 - squared / self.freedom)
+
+    def _projected(self, vector: Floats, weights: Floats) -> Floats:
+        """Return P v within the directions, where J weights = X'P0 v."""
+        return self.shares * vector - self._small @ weights
 
 
 @dataclass(frozen=True)
@@ -231,7 +235,7 @@ class SharedSet(State):
     def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
         self.moments = moments
         self.has_squares = True
-        self.is_ill_conditioned, self.dependent = False, DEPENDENT
+        self.is_ill_conditioned, self.is_fine, self.dependent = False, True, DEPENDENT
         self._coordinates: Coordinates = GramCoordinates(moments)
         nothing = np.empty(0, dtype=np.intp)
         self.restart(nothing if active is None else active, np.empty(0) if ridges is None else ridges)
@@ -311,8 +315,8 @@ class SharedSet(State):
     def freedom(self) -> float:  # type: ignore[override]
         return self._at.small.freedom
 
-    def at_ridges(self, ridges: Floats) -> tuple[Floats, Floats]:
-        return self._at.grown.at(ridges)
+    def slope_at(self, ridge: float) -> float | None:
+        return self._at.grown.small(ridge).slope()
 
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate. Its ridge becomes the ridge of all functions."""
@@ -345,7 +349,7 @@ class SharedSet(State):
     def directions(self) -> tuple[Floats, Floats, float]:
         grown = self._at.grown
         turned = grown.turned if not len(grown.recent) else Turned(grown.frame, grown.active)
-        kept = turned.eigenvalues > 0.0
+        kept = turned.eigenvalues > ROUNDING**2 * turned.eigenvalues[:1].sum()
         outside = turned.target[~kept]
         rest = grown.frame.rest + float(outside @ outside)
         return turned.eigenvalues[kept], turned.target[kept] * np.sqrt(turned.eigenvalues[kept]), rest
@@ -353,13 +357,9 @@ class SharedSet(State):
     def _go_to(self, active: Indices, ridge: float, turned: Turned | None = None) -> None:
         """Make these functions active. The first of them may be `turned` already."""
         frame = self._frame_of(active)
-        if turned is None or turned.origin is not frame.origin or self._is_due(active, turned):
+        if turned is None or turned.origin is not frame.origin or len(active) - len(turned.active) > MOST_RECENT:
             turned = Turned(frame, active)
         self._at = AtRidge(Grown(frame, turned, active, self.moments.n_samples), ridge)
-
-    @staticmethod
-    def _is_due(active: Indices, turned: Turned) -> bool:
-        return len(active) <= SMALL or len(active) - len(turned.active) > MOST_RECENT
 
     def _frame_of(self, active: Indices) -> Frame:
         """Return coordinates that span these functions: from the Gram matrix, or from the rows if that would lose digits."""

@@ -63,6 +63,10 @@ class State(Members):
         tr P, the degrees of freedom that are left.
     is_ill_conditioned : bool
         Whether H is so ill-conditioned that quantities with P squared lose their digits.
+    was_ill_conditioned : bool
+        Whether any set on the way was ill-conditioned.
+    is_fine : bool
+        Whether nothing is a difference of moments, so that ridges near rounding can be told apart.
     dependent : float
         If less than this share of a candidate is left, it counts as dependent on the active functions.
     """
@@ -70,6 +74,8 @@ class State(Members):
     moments: Moments
     has_squares: bool
     is_ill_conditioned: bool
+    was_ill_conditioned: bool = False
+    is_fine: bool = False
     dependent: float
     leftover: Floats
     alignment: Floats
@@ -159,12 +165,12 @@ class State(Members):
         resolved = resolved_energy(self.moments)
         return squared_norms, projections, max(resolved - float((projections**2 / squared_norms).sum()), RESOLUTION * resolved)
 
-    def at_ridges(self, ridges: Floats) -> tuple[Floats, Floats]:
-        """Return q = t'P^2 t and v = tr P if all functions had one ridge, for several ridges at once."""
-        squared_norms, projections, unexplained = self.directions()
-        shares = ridges[:, None] / (squared_norms + ridges[:, None])
-        residuals = unexplained + shares**2 @ (projections**2 / squared_norms)
-        return residuals, self.moments.n_samples - (1.0 - shares).sum(axis=1)
+    def slope_at(self, ridge: float) -> float | None:
+        """Return the derivative of log(q / v^2) in the logarithm of a ridge that all functions share.
+
+        Default: None, because it is not much cheaper than `directions`, which say everything about all ridges.
+        """
+        return None
 
     def is_exact(self) -> bool:
         """Tell whether the residual energy is so small that nothing is left to explain."""
