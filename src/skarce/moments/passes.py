@@ -221,7 +221,7 @@ class RowsOfBlocks:
         return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
 
     def compressed(self, among: Indices | None = None) -> Floats:
-        """Return T with T'T = [Phi t]'[Phi t], from one pass. If rows are more than columns, T is the triangle of their QR factors."""
+        """Return T with T'T = [Phi t]'[Phi t], from one pass. With more rows than columns, T is the triangle of a QR factorization."""
         among = np.arange(len(self._center.candidates)) if among is None else among
         width = len(among) + 1
         kept = np.empty((0, width))
@@ -229,7 +229,7 @@ class RowsOfBlocks:
             for rows in slices(block.evaluation.n_rows, max(2 * width, 64)):
                 kept = np.concatenate([kept, self._weighted_rows(block, rows, among)])
                 if len(kept) > width:
-                    kept = np.linalg.qr(kept, mode="r")
+                    kept = np.asarray(np.linalg.qr(kept, mode="r"))
         return np.asfortranarray(kept)
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:

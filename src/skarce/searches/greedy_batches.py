@@ -25,6 +25,7 @@ from skarce.states.outcome import Outcome
 from skarce.states.state import State, resolved_energy
 
 LEAST_COUNTS = {"smallest_batch": 1, "max_joint_steps": 1, "max_tight_steps": 1, "few": -1, "stretch": 1, "max_changes": 1}
+SMALL_MODEL = 48  # at most this many functions; with more, a second search takes too long
 MOST_TRIES = 3  # times that several functions are added at once although none of them helps alone
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
@@ -254,7 +255,7 @@ class _Climb:
         state, room = self._state, self._journal.budget.room(len(self._state))
         if self._before_try is not None and self._before_try.has_broken_its_promise(self._tol):
             return False
-        if not state.was_ill_conditioned or self._n_tries >= MOST_TRIES or not room:
+        if len(state) > SMALL_MODEL or not (state.has_squares and state.loses_digits()) or self._n_tries >= MOST_TRIES or not room:
             return False
         self._n_tries += 1
         self._before_try, diagonal = Checkpoint(self._criterion, state, self._journal), state.moments.gram.diagonal

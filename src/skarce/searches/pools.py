@@ -21,7 +21,6 @@ from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
 
-
 class Climb(Protocol):
     """Raises the criterion of a state until no addition gains more than `tol`, or until `is_enough` says so."""
 

@@ -1,11 +1,11 @@
 r"""Candidates and the target in orthonormal coordinates that span the active functions.
 
-Let the columns of Q be orthonormal and span the active functions, and perhaps more. Every candidate is :math:`\varphi = Qc + e` with
-:math:`Q^Te = 0`, and the target is :math:`t = Qz + s`. So the active functions are :math:`\Phi_A = QR`, where R are columns of the
-coordinates C of all candidates. A function that leaves stays in the span, which costs nothing.
+Let the columns of Q be orthonormal and span the active functions, and perhaps more. Every candidate is :math:`\varphi = Qc + e`
+with :math:`Q^Te = 0`, and the target is :math:`t = Qz + s`. So the active functions are :math:`\Phi_A = QR`, where R are columns of
+the coordinates C of all candidates. A function that leaves stays in the span, which costs nothing.
 
-A new direction comes from a column of the Gram matrix, which loses half of the digits that the function has in common with the others,
-or from the rows, which loses none. With M candidates, k directions and r rows, it costs O(k M) or O(r M).
+A new direction comes from a column of the Gram matrix, which loses digits if the function is much like the others, or from the rows,
+which loses none. With M candidates, k directions and r rows, it costs O(k M) or O(r M).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.state import RESOLUTION, resolved_energy
 
-WASTE, FEW = 2.0, 32  # the directions are made again if there are more than this many times the active functions, and a few
+WASTE, FEW = 1.25, 32  # the directions are made again if there are more than this many times the active functions, and a few
 PANEL = 64  # functions whose directions are made together
 LEAST_PIVOT = 1e-6  # if less than this share of a function is outside the others, its direction comes from the rows
 

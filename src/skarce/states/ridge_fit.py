@@ -38,14 +38,12 @@ class Covered(NamedTuple):
     alignment : phi'P t
     remainder : phi'P^2 phi
     overlap : phi'P^2 t
-    cover : L^-1 Phi_A'Phi, with the Cholesky factor L of H
     """
 
     leftover: Floats
     alignment: Floats
     remainder: Floats
     overlap: Floats
-    cover: Floats
 
 
 class RidgeFit:
@@ -112,14 +110,17 @@ class RidgeFit:
 
 def covered(fit: RidgeFit, frame: Frame) -> Covered:
     """Return what ridge regression leaves of every candidate."""
-    first, last = fit.factor()
-    size, both = first.shape[1], np.concatenate([first, last], axis=1).T @ frame.candidates
-    once, once_target = both[size:], last.T @ frame.target
+    _, last = fit.factor()
+    once, once_target = last.T @ frame.candidates, last.T @ frame.target
     twice, twice_target = last @ once, last @ once_target
     return Covered(
         frame.outside + np.einsum("ij,ij->j", once, once),
         frame.aligned + once_target @ once,
         frame.outside + np.einsum("ij,ij->j", twice, twice),
         frame.aligned + twice_target @ twice,
-        both[:size],
     )
+
+
+def cover_of(fit: RidgeFit, frame: Frame) -> Floats:
+    """Return L^-1 Phi_A'Phi = Q1'C, with the Cholesky factor L of H."""
+    return fit.factor()[0].T @ frame.candidates

@@ -1,13 +1,14 @@
 r"""The state of a search in which all functions share one ridge, for searches that add functions and move the ridge in turn.
 
-In orthonormal coordinates (see `skarce.states.coordinates`), the eigenvectors of :math:`RR^T` make ridge regression diagonal for every
-ridge. With eigenvalues p, turned coordinates F of the candidates and z of the target, and :math:`\sigma_i = \lambda/(p_i+\lambda)`,
+In orthonormal coordinates (see `skarce.states.coordinates`), the eigenvectors of :math:`RR^T` make ridge regression diagonal for
+every ridge. With eigenvalues p, turned coordinates F of the candidates and z of the target, and
+:math:`\sigma_i = \lambda/(p_i+\lambda)`,
 
 .. math:: \varphi^TP_0\varphi = |e|^2 + \sum_i \sigma_iF_i^2, \quad \varphi^TP_0^2\varphi = |e|^2 + \sum_i \sigma_i^2F_i^2, \quad \dots
 
-Eigenvectors cost O(L^3 + L^2 M), so they are computed again only after some additions. In between, the j functions X that entered since
-then act through a small matrix: :math:`P = P_0 - P_0XJ^{-1}X^TP_0` with :math:`J = \lambda I + X^TP_0X`. So an addition and any change
-of the ridge cost O(j L M), and no digits are lost, because every difference is one of quantities that are small already.
+Eigenvectors cost O(L^3 + L^2 M), so they are computed again only after some additions. In between, the j functions X that entered
+since then act through a small matrix: :math:`P = P_0 - P_0XJ^{-1}X^TP_0` with :math:`J = \lambda I + X^TP_0X`. So an addition and
+any change of the ridge cost O(j L M). No digits are lost, because every difference is one of quantities that are small already.
 """
 
 from __future__ import annotations
@@ -198,7 +199,9 @@ class AtRidge:
         twice = once * once
         lengths = np.stack([once, twice]) @ turned.squares
         x_old, x_new = grown.entered[:n], grown.entered[n:]
-        left = np.concatenate([(once[:, None] * x_old).T, (twice[:, None] * x_old).T, [once * turned.target, twice * turned.target]])
+        left = np.concatenate(
+            [(once[:, None] * x_old).T, (twice[:, None] * x_old).T, [once * turned.target, twice * turned.target]]
+        )
         products = left @ turned.candidates
         if len(others):
             lengths += np.einsum("ij,ij->j", others, others)
@@ -237,6 +240,7 @@ class SharedSet(State):
         self.has_squares = True
         self.is_ill_conditioned, self.is_fine, self.dependent = False, True, DEPENDENT
         self._coordinates: Coordinates = GramCoordinates(moments)
+        self._at: AtRidge
         nothing = np.empty(0, dtype=np.intp)
         self.restart(nothing if active is None else active, np.empty(0) if ridges is None else ridges)
 

@@ -28,6 +28,8 @@ RIDGE_RANGE = (1e-12, 1e14)
 ROUNDING = 1e-15
 # Above this condition number of H, quantities with P squared are computed from the rows if those are available.
 ILL_CONDITIONED = 1e7
+# Above this condition number of H, a solution with its inverse has too few digits for updates of quantities with P squared.
+DIGITS_LOST = 1e5
 
 
 def resolved_energy(moments: Moments) -> float:
@@ -63,8 +65,6 @@ class State(Members):
         tr P, the degrees of freedom that are left.
     is_ill_conditioned : bool
         Whether H is so ill-conditioned that quantities with P squared lose their digits.
-    was_ill_conditioned : bool
-        Whether any set on the way was ill-conditioned.
     is_fine : bool
         Whether nothing is a difference of moments, so that ridges near rounding can be told apart.
     dependent : float
@@ -74,7 +74,6 @@ class State(Members):
     moments: Moments
     has_squares: bool
     is_ill_conditioned: bool
-    was_ill_conditioned: bool = False
     is_fine: bool = False
     dependent: float
     leftover: Floats
@@ -133,6 +132,11 @@ class State(Members):
     def refresh(self) -> None:
         """Compute everything again. Default: do nothing, because the state does not drift."""
         return
+
+    def loses_digits(self) -> bool:
+        """Tell whether H is so ill-conditioned that a product with its inverse has too few digits for P squared."""
+        diagonal = self.cholesky.diagonal()
+        return bool(len(diagonal) and diagonal.max() ** 2 > DIGITS_LOST * diagonal.min() ** 2)
 
     def drift(self) -> float:
         """Return how far updated quantities are from exact identities. Default: 0, nothing drifts."""
