@@ -23,6 +23,8 @@ from skarce.states.state import RESOLUTION, resolved_energy
 
 WASTE, FEW = 1.25, 32  # the directions are made again if there are more than this many times the active functions, and a few
 PANEL = 64  # functions whose directions are made together
+SHRUNK = 1e-4  # squares that differences have made smaller than this share are summed again over the rows
+NOTHING = 1e-30  # a smaller share of a squared norm is rounding
 LEAST_PIVOT = 1e-6  # if less than this share of a function is outside the others, its direction comes from the rows
 
 
@@ -153,7 +155,8 @@ class RowCoordinates(Coordinates):
 
     def __init__(self, rows: Floats, target: Floats) -> None:
         self._rows, self._target_rows = rows, target
-        super().__init__(np.einsum("ij,ij->j", rows, rows), target @ rows, float(target @ target))
+        self._squared_norms = np.einsum("ij,ij->j", rows, rows)
+        super().__init__(self._squared_norms, target @ rows, float(target @ target))
 
     @staticmethod
     def are_possible(moments: Moments) -> bool:
@@ -173,7 +176,7 @@ class RowCoordinates(Coordinates):
     def _forget(self) -> None:
         super()._forget()
         self._directions = np.empty((len(self._target_rows), FEW), order="F")
-        self._unexplained = self._target_rows
+        self._unexplained, self._summed = self._target_rows, self._squared_norms.copy()
 
     def _extend(self, functions: Indices) -> None:
         n_rows, old = len(self._target_rows), self._directions[:, : len(self)]
@@ -191,3 +194,13 @@ class RowCoordinates(Coordinates):
             larger[:, :before] = old
             self._directions = larger
         self._directions[:, before : len(self)] = fresh
+        self._sum_again()
+
+    def _sum_again(self) -> None:
+        """Compute |e|^2 and s'e from the rows for candidates of which so little is left that the differences have lost digits."""
+        lost = np.flatnonzero((self._outside < SHRUNK * self._summed) & (self._summed > NOTHING * self._squared_norms))
+        for part in range(0, len(lost), PANEL):
+            some = lost[part : part + PANEL]
+            rest = self._rows[:, some] - self._directions[:, : len(self)] @ self._candidates[: len(self), some]
+            self._outside[some] = self._summed[some] = np.einsum("ij,ij->j", rest, rest)
+            self._aligned[some] = self._unexplained @ rest

@@ -13,7 +13,7 @@ any change of the ridge cost O(j L M). No digits are lost, because every differe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from skarce.states.coordinates import Coordinates, Frame, GramCoordinates, RowCo
 from skarce.states.ridge_fit import RidgeFit
 from skarce.states.state import DEPENDENT, ROUNDING, State
 
+FINE = 1e-8  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
 MOST_RECENT = 16  # functions that may enter before the eigenvectors are computed again
 
 
@@ -38,6 +39,8 @@ class Turned:
         Orthonormal coordinates that span the functions.
     active : array of shape (n_active,)
         The functions.
+    ridge : float
+        About which ridge they will have.
 
     Attributes
     ----------
@@ -47,12 +50,15 @@ class Turned:
         The turned coordinates of the target.
     """
 
-    def __init__(self, frame: Frame, active: Indices) -> None:
+    def __init__(self, frame: Frame, active: Indices, ridge: float) -> None:
         self.active, self.n_directions, self.origin = active, len(frame), frame.origin
         own = frame.candidates[:, active]
-        # Singular values have twice as many digits as the eigenvalues of RR'.
-        self._vectors, values, _ = np.linalg.svd(own)
-        self.eigenvalues = np.append(values**2, np.zeros(len(frame) - len(values)))
+        if ridge < FINE * float((own**2).sum()):  # singular values have twice as many digits as eigenvalues, but take longer
+            self._vectors, values, _ = np.linalg.svd(own)
+            self.eigenvalues = np.append(values**2, np.zeros(len(frame) - len(values)))
+        else:
+            eigenvalues, self._vectors = np.linalg.eigh(own @ own.T)
+            self.eigenvalues = np.maximum(eigenvalues, 0.0)
         self.target = self._vectors.T @ frame.target
         self._not_turned = frame.candidates
 
@@ -352,8 +358,11 @@ class SharedSet(State):
 
     def directions(self) -> tuple[Floats, Floats, float]:
         grown = self._at.grown
-        turned = grown.turned if not len(grown.recent) else Turned(grown.frame, grown.active)
-        kept = turned.eigenvalues > ROUNDING**2 * turned.eigenvalues[:1].sum()
+        if len(grown.recent):  # the next steps can use the eigenvectors, too
+            grown = replace(grown, turned=Turned(grown.frame, grown.active, self.ridge))
+            self._at = AtRidge(grown, self.ridge)
+        turned = grown.turned
+        kept = turned.eigenvalues > ROUNDING**2 * turned.eigenvalues.sum()
         outside = turned.target[~kept]
         rest = grown.frame.rest + float(outside @ outside)
         return turned.eigenvalues[kept], turned.target[kept] * np.sqrt(turned.eigenvalues[kept]), rest
@@ -362,7 +371,7 @@ class SharedSet(State):
         """Make these functions active. The first of them may be `turned` already."""
         frame = self._frame_of(active)
         if turned is None or turned.origin is not frame.origin or len(active) - len(turned.active) > MOST_RECENT:
-            turned = Turned(frame, active)
+            turned = Turned(frame, active, ridge)
         self._at = AtRidge(Grown(frame, turned, active, self.moments.n_samples), ridge)
 
     def _frame_of(self, active: Indices) -> Frame:
