@@ -134,6 +134,24 @@ def test_rows_give_phi_and_products_with_its_square(provide, problem, weights, f
         np.testing.assert_allclose(some.target(), t, atol=1e-9 * np.abs(t).max())
 
 
+def test_compressed_rows_have_the_same_products(provide, problem, weights, fit_intercept):
+    basis, X, targets, raw = problem
+    for output, moments in enumerate(provide(basis, X, targets, weights, fit_intercept)):
+        if moments.rows is None:
+            pytest.skip("sums that were added up have no rows left to ask")
+        phi, t = dense(raw, targets[:, output], weights, fit_intercept)
+        some = np.array([2, 5, 17])
+        for rows, columns in ((moments.rows, np.arange(phi.shape[1])), (moments.restricted_to(some).rows, some)):
+            matrix, expected = rows.compressed(), np.column_stack([phi[:, columns], t])
+            assert len(matrix) <= max(expected.shape[1], len(phi))
+            scale = np.linalg.norm(expected, axis=0)
+            np.testing.assert_allclose(
+                matrix.T @ matrix / np.outer(scale, scale), expected.T @ expected / np.outer(scale, scale), atol=1e-11
+            )
+        assert len(matrix) == len(some) + 1
+        np.testing.assert_allclose(moments.scaled(8.0).rows.compressed(some)[:, -1] ** 2 @ np.ones(4), 64.0 * (t @ t), rtol=1e-9)
+
+
 @pytest.fixture(scope="module")
 def annihilated(problem, weights, fit_intercept):
     """Three candidates and their ridges, Phi, P and P Phi, which all kinds of moments are compared with."""

@@ -6,7 +6,7 @@ import pytest
 from skarce.searches import _climb
 
 N_CANDIDATES, CAPACITY, MAX_STEPS = 6, 4, 20
-SIZES = ("n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes")
+SIZES = ("n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine")
 NUMBERS = (
     "energy",
     "n_samples",
@@ -16,6 +16,7 @@ NUMBERS = (
     "lowest",
     "highest",
     "max_drift",
+    "slack",
     "residual",
     "freedom",
     "floor",
@@ -44,9 +45,9 @@ def good(*, squares=False):
         "gains": np.empty(MAX_STEPS),
         "remainder": gram.diagonal().copy() if squares else np.empty(0),
         "overlap": projections.copy() if squares else np.empty(0),
-        **dict(zip(SIZES, (N_CANDIDATES, 0, CAPACITY, CAPACITY, MAX_STEPS, 1000), strict=True)),
-        **dict(zip(NUMBERS[:8], (energy, 30.0, -1.0, 1e-6, 1e-10, 1e-12, 1e12, 1e-6), strict=True)),
-        **dict(zip(NUMBERS[8:], (energy if squares else 0.0, 30.0 if squares else 0.0, 0.0, 1e-20), strict=True)),
+        **dict(zip(SIZES, (N_CANDIDATES, 0, CAPACITY, CAPACITY, MAX_STEPS, 1000, 0), strict=True)),
+        **dict(zip(NUMBERS[:9], (energy, 30.0, -1.0, 1e-6, 1e-10, 1e-12, 1e12, 1e-6, 1e-10), strict=True)),
+        **dict(zip(NUMBERS[9:], (energy if squares else 0.0, 30.0 if squares else 0.0, 0.0, 1e-20), strict=True)),
     }
 
 
@@ -166,9 +167,9 @@ def test_a_step_gains_something(wrong):
 
 
 def test_the_number_of_arguments():
-    with pytest.raises(TypeError, match="31 arguments, got 0"):
+    with pytest.raises(TypeError, match="33 arguments, got 0"):
         _climb.climb()
-    with pytest.raises(TypeError, match="31 arguments, got 32"):
+    with pytest.raises(TypeError, match="33 arguments, got 34"):
         _climb.climb(*good().values(), 1)
 
 

@@ -181,16 +181,22 @@ class GCV(Criterion):
         ridges, weights, inverse = members.ridges, members.weights, members.inverse
         shrunk = inverse @ (ridges * weights)
         explained = inverse - (inverse * ridges) @ inverse
-        both = np.multiply.outer(ridges, ridges)
-        crossed = np.multiply.outer(weights, shrunk)
         fit_first, freedom_first = 2.0 * ridges * weights * shrunk, ridges * explained.diagonal()
-        fit_second = -2.0 * both * (inverse * (crossed + crossed.T) - np.multiply.outer(weights, weights) * explained)
-        freedom_second = -2.0 * both * inverse * explained
+        # Large matrices are changed in place, because memory takes more time than arithmetic.
+        freedom_second = -2.0 * np.multiply.outer(ridges, ridges)
+        fit_second = np.multiply.outer(weights, shrunk)
+        fit_second = fit_second + fit_second.T
+        fit_second *= inverse
+        fit_second -= np.multiply.outer(weights, weights) * explained
+        fit_second *= freedom_second
+        freedom_second *= inverse
+        freedom_second *= explained
         fit_second.flat[:: len(ridges) + 1] += fit_first
         freedom_second.flat[:: len(ridges) + 1] += freedom_first
         fit_first, freedom_first = fit_first / residual, freedom_first / freedom
-        curvature = 0.5 * (fit_second / residual - np.multiply.outer(fit_first, fit_first))
-        curvature -= freedom_second / freedom - np.multiply.outer(freedom_first, freedom_first)
+        curvature = _relative(fit_second, residual, fit_first)
+        curvature *= 0.5
+        curvature -= _relative(freedom_second, freedom, freedom_first)
         gradient = freedom_first - 0.5 * fit_first
         scale = np.maximum(0.5 * np.abs(fit_first) + freedom_first, 1e-300)
         return n_samples * gradient, n_samples * curvature, n_samples * scale
@@ -208,6 +214,13 @@ class GCV(Criterion):
 
     def _lowest(self, scale: Any) -> Any:
         return np.maximum(RIDGE_RANGE[0] * scale, self.lowest_ridge)
+
+
+def _relative(second: Floats, value: float, first: Floats) -> Floats:
+    """Turn second derivatives into those of the logarithm, in place. `first` is divided by the value already."""
+    second /= value
+    second -= np.multiply.outer(first, first)
+    return second
 
 
 def _fit(members: Members, n_samples: float) -> tuple[float, float]:

@@ -14,11 +14,21 @@ from skarce._typing import Floats, Indices
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
+from skarce.states.shared_set import SharedSet
 from skarce.states.state import DEPENDENT, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
+FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most this many functions, and for one size in so many
+FARTHEST = 1.5  # the nearest minimum of V is within this distance in the logarithm of the ridge, or all ridges are compared
+FIRST_STEP, NEARBY, MOST_STEPS = 0.05, 1e-3, 8  # the first and the last step of the secant method, in the same logarithm
 NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less
+
+
+class FineFit(OrthogonalFit):
+    """A fit to quantities without rounding errors, for which smaller ridges make a difference."""
+
+    searched: ClassVar[tuple[float, float]] = (0.1 * SEARCHED[0], SEARCHED[1])
 
 
 def check_ridge(ridge: Any) -> None:
@@ -111,6 +121,12 @@ class SharedGCV(PublishedGCV):
     def __post_init__(self) -> None:
         check_ridge(self.ridge)
 
+    def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
+        """Return a state that makes changes of the ridge cheap if the ridge moves and the rows are available."""
+        if self.ridge == "gcv" and SharedSet.is_possible(moments):
+            return SharedSet(moments, active, ridges)
+        return super().new_state(moments, active, ridges)
+
     def starting(self, moments: Moments, members: Indices) -> tuple[Indices, Floats]:
         """Return all of these functions, at the ridge of smallest V."""
         ridge = self.ridge
@@ -133,20 +149,28 @@ class SharedGCV(PublishedGCV):
         ridge = self._ridge_of(state, candidate)
         return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
 
+    def state_score(self, state: State) -> float:
+        """Return -n/2 log(q / v^2) of the state."""
+        n = state.moments.n_samples
+        return n * float(np.log(max(state.freedom, NO_FREEDOM * n)) - 0.5 * np.log(max(state.residual, NONE_LEFT * state.energy)))
+
     def settle(self, state: State) -> None:
         """Move the ridge of the state to the smallest V of the set. With few functions, do so after every step."""
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
-        ridge = _best_ridge(state, size)
+        ridge = _ridge_nearby(state) if size > FEW and size % SCAN_EVERY else None
+        if ridge is None:
+            ridge = _global_ridge(state)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
             state.keep(np.arange(size), np.full(size, ridge))
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """Return the best ridge for the first `size` functions alone. It penalizes the weights themselves."""
-        if isinstance(self.ridge, str):
-            return np.full(size, _best_ridge(state, size) if size else 0.0), None
-        return np.full(size, float(self.ridge)), None
+        if not isinstance(self.ridge, str):
+            return np.full(size, float(self.ridge)), None
+        first = state if size == len(state) else self.new_state(state.moments, state.active[:size], state.ridges[:size])
+        return np.full(size, _global_ridge(first) if size else 0.0), None
 
     def _ridge_of(self, state: State, candidate: int) -> float:
         if not isinstance(self.ridge, str):
@@ -154,11 +178,36 @@ class SharedGCV(PublishedGCV):
         return float(state.ridges[0]) if len(state) else first_ridge(state, candidate)
 
 
-def _best_ridge(state: State, size: int) -> float:
-    """Return the ridge of smallest V for the first `size` functions."""
-    moments, active = state.moments, state.active[:size]
-    gram = state.gram_rows[:size, active]
-    return OrthogonalFit.of_block(gram, moments.projections[active], resolved_energy(moments), moments.n_samples).best_ridge()
+def _global_ridge(state: State) -> float:
+    """Return the ridge of smallest V among all ridges."""
+    kind = FineFit if state.is_fine else OrthogonalFit
+    fit = kind(*state.directions(), state.moments.n_samples)
+    ridge = fit.best_ridge()
+    # The lower bound rises with the set. A ridge that has been at the bound before stays.
+    return min(ridge, float(state.ridges[0])) if ridge <= fit.bounds[0] else ridge
+
+
+def _ridge_nearby(state: State) -> float | None:
+    """Return the ridge at which V is stationary, by the secant method in its logarithm, or None if there is none nearby."""
+    ridge = float(state.ridges[0])
+    here, slope = float(np.log(ridge)), state.slope_at(ridge)
+    if slope is None:
+        return None
+    if slope > 0.0 and ridge <= FineFit.searched[0] * float(state.squared_norms.sum()):
+        return ridge  # it is at the lower end already
+    start = here
+    onward = here - float(np.copysign(FIRST_STEP, slope))
+    for _ in range(MOST_STEPS):
+        before, slope_before, here = here, slope, onward
+        slope = state.slope_at(float(np.exp(here)))
+        if slope is None or not (slope - slope_before) * (here - before) > 0.0:  # V must be convex here
+            return None
+        onward = here - slope * (here - before) / (slope - slope_before)
+        if abs(onward - start) > FARTHEST:
+            return None
+        if abs(onward - here) < NEARBY:
+            return float(np.exp(onward))
+    return None
 
 
 def _improvement(state: State, where: Any, ridge: float) -> Any:

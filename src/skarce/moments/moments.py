@@ -59,6 +59,10 @@ class RowsAnswer(Protocol):
         """Return t about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         ...
 
+    def compressed(self, among: Indices | None = None) -> Floats:
+        """Return a new matrix T with T'T = [Phi t]'[Phi t] for the candidates `among`, and no more rows than columns."""
+        ...
+
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         """Return Phi_A'Phi_A w, computed in one pass over the rows."""
         ...
@@ -158,6 +162,11 @@ class _ScaledRows:
     def target(self) -> Floats:
         return self.rows.target() * self.factor
 
+    def compressed(self, among: Indices | None = None) -> Floats:
+        matrix = self.rows.compressed(among)
+        matrix[:, -1] *= self.factor
+        return matrix
+
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.gram_product(indices, weights)
 
@@ -184,6 +193,9 @@ class _SomeRows:
 
     def target(self) -> Floats:
         return self.rows.target()
+
+    def compressed(self, among: Indices | None = None) -> Floats:
+        return self.rows.compressed(self.candidates if among is None else self.candidates[among])
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.gram_product(self.candidates[indices], weights)

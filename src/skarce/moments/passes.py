@@ -230,6 +230,18 @@ class RowsOfBlocks:
         """Return t about the center, each row times the square root of its weight. Rows of weight zero are left out."""
         return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
 
+    def compressed(self, among: Indices | None = None) -> Floats:
+        """Return T with T'T = [Phi t]'[Phi t], from one pass. With more rows than columns, T is the triangle of a QR factorization."""
+        among = np.arange(len(self._center.candidates)) if among is None else among
+        width = len(among) + 1
+        kept = np.empty((0, width))
+        for block in self._read():
+            for rows in slices(block.evaluation.n_rows, max(2 * width, 64)):
+                kept = np.concatenate([kept, self._weighted_rows(block, rows, among)])
+                if len(kept) > width:
+                    kept = np.asarray(np.linalg.qr(kept, mode="r"))
+        return np.asfortranarray(kept)
+
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         """Return Phi_A'Phi_A w from one pass over the rows. All cores work on a few rows at a time."""
         means = self._center.candidates[indices]
@@ -241,6 +253,12 @@ class RowsOfBlocks:
             total += sums
             shift += above
         return total[indices] - means * shift
+
+    def _weighted_rows(self, block: Block, rows: slice, among: Indices) -> Floats:
+        """Return some rows of [Phi t] about the center, times the square roots of their weights."""
+        candidates = block.evaluation.columns(among, rows) - self._center.candidates[among]
+        both = np.column_stack([candidates, self._target(block)[rows]])
+        return both if block.weights is None else both * np.sqrt(block.weights[rows])[:, None]
 
     @staticmethod
     def _weighted(block: Block, values: Floats) -> Floats:

@@ -26,7 +26,7 @@ typedef struct {
     double *weights, *ridges;      /* capacity */
     long long *active;             /* capacity */
     double energy, n, noise;       /* a negative noise is profiled */
-    double dependent, lowest, highest, max_drift;
+    double dependent, lowest, highest, max_drift, slack;
     double *row, *column;          /* m, capacity: work space */
     int squares;                   /* 1: generalized cross validation, which needs the fields below; 0: evidence */
     double *remainder, *overlap;   /* m, m */
@@ -34,6 +34,8 @@ typedef struct {
     double floor;                  /* no ridge is smaller than this */
     double exact;                  /* a residual below this counts as zero */
     double *row2, *column2;        /* m, capacity: work space */
+    Py_ssize_t refine;             /* 1: solutions with H are refined once, because the inverse has lost digits */
+    double *right, *off, *off2;    /* capacity: work space */
 } State;
 
 typedef struct {
@@ -232,13 +234,11 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
     return best;
 }
 
-/* row = sum over active a of column[a] * gram[a, :], four rows of the Gram matrix at a time */
+/* row += sum over active a of column[a] * gram[a, :], four rows of the Gram matrix at a time */
 FOR_EACH_CPU
-static void combine(const State *s) {
-    const double *column = s->column;
+static void combine(const State *s, const double *column) {
     double *restrict row = s->row;
     Py_ssize_t a, m, n = s->m;
-    memset(row, 0, sizeof(double) * n);
     for (a = 0; a + 4 <= s->size; a += 4) {
         const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
         const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
@@ -254,12 +254,9 @@ static void combine(const State *s) {
 
 /* The same for row and row2 together, so that each row of the Gram matrix is read once */
 FOR_EACH_CPU
-static void combine_both(const State *s) {
-    const double *column = s->column, *column2 = s->column2;
+static void combine_both(const State *s, const double *column, const double *column2) {
     double *restrict row = s->row, *restrict row2 = s->row2;
     Py_ssize_t a, m, n = s->m;
-    memset(row, 0, sizeof(double) * n);
-    memset(row2, 0, sizeof(double) * n);
     for (a = 0; a + 4 <= s->size; a += 4) {
         const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
         const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
@@ -312,6 +309,46 @@ static void rank_one(const State *s, double factor) {
     }
 }
 
+/* result = H^-1 right */
+FOR_EACH_CPU
+static void solve(const State *s, const double *right, double *restrict result) {
+    Py_ssize_t i, j, n = s->size;
+    memset(result, 0, sizeof(double) * n);
+    for (j = 0; j < n; j++) {
+        const double *restrict row = s->inverse + j * s->capacity;
+        double factor = right[j];
+        for (i = 0; i < n; i++) result[i] += factor * row[i];
+    }
+}
+
+/* row = G_A'column. With squares also column2 = H^-1 Z column and row2 = G_A'column2.
+ *
+ * column solves H column = right, so row + Z column = right for active functions, and row2 + Z column2 = Z column. What is missing
+ * is the error of the inverse; solving for it once more removes most of this error. Returns column'Z column. */
+static double spread_out(const State *s, const double *right) {
+    double *off = s->off, *off2 = s->off2, penalty;
+    Py_ssize_t i, n = s->size;
+    memset(s->row, 0, sizeof(double) * s->m);
+    if (!s->squares) {
+        combine(s, s->column);
+        return 0.0;
+    }
+    penalty = shrink(s, s->column);
+    memset(s->row2, 0, sizeof(double) * s->m);
+    combine_both(s, s->column, s->column2);
+    if (!s->refine) return penalty;
+    for (i = 0; i < n; i++) off2[i] = right[i] - s->ridges[i] * s->column[i] - s->row[s->active[i]];
+    solve(s, off2, off);
+    for (i = 0; i < n; i++) {
+        s->column[i] += off[i];
+        s->column2[i] = s->ridges[i] * (s->column[i] - s->column2[i]) - s->row2[s->active[i]];
+    }
+    solve(s, s->column2, off2);
+    combine_both(s, off, off2);
+    for (penalty = 0.0, i = 0; i < n; i++) penalty += s->ridges[i] * s->column[i] * s->column[i];
+    return penalty;
+}
+
 static void add(State *s, Py_ssize_t candidate, double ridge) {
     const double *gram = s->gram + candidate * s->m;
     double total = s->leftover[candidate] + ridge, weight = s->alignment[candidate] / total;
@@ -320,9 +357,9 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
         double sum = 0.0;
         for (j = 0; j < n; j++) sum += s->inverse[i * s->capacity + j] * gram[s->active[j]];
         s->column[i] = sum;
+        s->right[i] = gram[s->active[i]];
     }
-    if (s->squares) shrink(s, s->column), combine_both(s);
-    else combine(s);
+    spread_out(s, s->right);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
     if (s->squares) { /* row = mu and row2 = nu of FGCV, eqs 44 to 47 */
         double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
@@ -345,18 +382,23 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     s->size = n + 1;
 }
 
-static void shift(State *s, Py_ssize_t position, double step) {
-    double weight = s->weights[position];
+/* Adds `difference` to a ridge. An infinite difference takes the function out. */
+static void shift(State *s, Py_ssize_t position, double difference) {
+    double weight = s->weights[position], spread, step, penalty;
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
+    memset(s->right, 0, sizeof(double) * s->size);
+    s->right[position] = 1.0;
+    penalty = spread_out(s, s->right);
+    spread = s->column[position];
+    step = isinf(difference) ? 1.0 / spread : difference / (1.0 + difference * spread);
     if (s->squares) { /* row = rho and row2 = chi of FGCV, eqs 38 to 41 */
-        double kappa = 0.0, length = s->column[position] - shrink(s, s->column);
+        double kappa = 0.0, length = spread - penalty;
         for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
-        combine_both(s);
         spread_squares(s, step * (kappa + step * length * weight), step * weight, 2.0 * step, step * step * length);
         s->freedom += step * length;
         s->residual += step * weight * (2.0 * kappa + step * length * weight);
-    } else combine(s);
+    }
     spread_change(s, step * weight, step);
     s->energy += step * weight * weight;
     for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * s->column[i];
@@ -364,15 +406,13 @@ static void shift(State *s, Py_ssize_t position, double step) {
 }
 
 static void change(State *s, Py_ssize_t position, double ridge) {
-    double difference = ridge - s->ridges[position];
-    double spread = s->inverse[position * s->capacity + position];
-    shift(s, position, difference / (1.0 + difference * spread));
+    shift(s, position, ridge - s->ridges[position]);
     s->ridges[position] = ridge;
 }
 
 static void drop(State *s, Py_ssize_t position) {
     Py_ssize_t i, last = s->size - 1;
-    shift(s, position, 1.0 / s->inverse[position * s->capacity + position]);
+    shift(s, position, INFINITY);
     for (i = 0; i < s->size; i++) s->inverse[position * s->capacity + i] = s->inverse[last * s->capacity + i];
     for (i = 0; i < s->size; i++) s->inverse[i * s->capacity + position] = s->inverse[i * s->capacity + last];
     s->weights[position] = s->weights[last];
@@ -393,7 +433,7 @@ static int squares_have_lost_digits(const State *s) {
     }
     if (!(fabs(freedom - s->freedom) <= s->max_drift * s->n && fabs(residual - s->residual) <= s->max_drift * s->energy)) return 1;
     for (m = 0; m < s->m; m++) {
-        double slack = s->dependent * s->diagonal[m];
+        double slack = s->slack * s->diagonal[m];
         violated += s->remainder[m] < -slack || s->remainder[m] > s->leftover[m] + slack;
     }
     return violated > 0;
@@ -413,7 +453,7 @@ static int has_lost_digits(const State *s) {
 }
 
 enum { GRAM, DIAGONAL, LEFTOVER, ALIGNMENT, INVERSE, WEIGHTS, RIDGES, ACTIVE, ACTIONS, INDICES, GAINS, REMAINDER, OVERLAP };
-enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 6, N_NUMBERS = 12 };
+enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 7, N_NUMBERS = 13 };
 
 static const Expected expected[N_BUFFERS] = {
     {"gram", DOUBLES, 2, READ_ONLY},  {"diagonal", DOUBLES, 1, READ_ONLY}, {"leftover", DOUBLES, 1, WRITTEN},
@@ -430,11 +470,12 @@ typedef struct {
 
 static int take_numbers(PyObject *const *arguments, State *s, Limits *limits) {
     static const char *const names[N_SIZES + N_NUMBERS] = {
-        "n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "energy", "n_samples", "noise",
-        "tol", "dependent", "lowest", "highest", "max_drift", "residual", "freedom", "floor", "exact"};
-    Py_ssize_t *sizes[N_SIZES] = {&s->m, &s->size, &s->capacity, &limits->max_active, &limits->max_steps, &limits->max_changes};
+        "n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine", "energy", "n_samples", "noise",
+        "tol", "dependent", "lowest", "highest", "max_drift", "slack", "residual", "freedom", "floor", "exact"};
+    Py_ssize_t *sizes[N_SIZES] = {&s->m, &s->size, &s->capacity, &limits->max_active, &limits->max_steps, &limits->max_changes,
+                                  &s->refine};
     double *numbers[N_NUMBERS] = {&s->energy, &s->n, &s->noise, &limits->tol, &s->dependent, &s->lowest,
-                                  &s->highest, &s->max_drift, &s->residual, &s->freedom, &s->floor, &s->exact};
+                                  &s->highest, &s->max_drift, &s->slack, &s->residual, &s->freedom, &s->floor, &s->exact};
     int i;
     for (i = 0; i < N_SIZES; i++)
         if (take_size(arguments[i], names[i], sizes[i]) < 0) return -1;
@@ -525,12 +566,13 @@ static PyObject *climb(PyObject *self, PyObject *const *arguments, Py_ssize_t n_
         return NULL;
     set_arrays(&s, buffers);
     if (check_shapes(buffers, &s, &limits) < 0 || check_apart(expected, buffers, N_BUFFERS) < 0 || check_active(&s) < 0) goto done;
-    s.row = calloc(2 * (s.m + s.capacity + 1), sizeof(double));
+    s.row = calloc(2 * s.m + 5 * s.capacity + 1, sizeof(double));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    s.column = s.row + s.m, s.row2 = s.column + s.capacity, s.column2 = s.row2 + s.m;
+    s.row2 = s.row + s.m, s.column = s.row2 + s.m, s.column2 = s.column + s.capacity;
+    s.right = s.column2 + s.capacity, s.off = s.right + s.capacity, s.off2 = s.off + s.capacity;
     Py_BEGIN_ALLOW_THREADS
     steps = take_steps(&s, &limits, buffers, &status);
     Py_END_ALLOW_THREADS

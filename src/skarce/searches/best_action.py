@@ -11,7 +11,7 @@ from skarce._parameters import check_count, check_flag, check_not_negative
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
-from skarce.searches.compiled import take_steps
+from skarce.searches.compiled import LEAST_REMAINDER, take_steps
 from skarce.searches.pace import Pace
 from skarce.searches.search import Search, Start
 from skarce.searches.walk import LimitReachedError, Walk
@@ -20,6 +20,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
+ILL_CONDITIONED_STRETCH = 64  # most steps between two refreshes if H is ill-conditioned
 TAKEN_BACK = -1  # returned instead of a number of steps if they were taken back
 NOTICED = 1e-6  # smaller gains of the score are of no interest to anyone
 
@@ -157,7 +158,9 @@ class BestAction(Search):
         Return `TAKEN_BACK` if the refresh shows that the actions gained nothing: the gain was only rounding.
         """
         before = Checkpoint(criterion, state, journal)
-        n_steps = self._steps(criterion, state, journal, tol, 1 if state.is_ill_conditioned else at_most)
+        if state.is_ill_conditioned:
+            at_most = min(at_most, ILL_CONDITIONED_STRETCH if self.has_compiled_steps(criterion, state) else 1)
+        n_steps = self._steps(criterion, state, journal, tol, at_most)
         if n_steps and before.take_back_what_failed():
             n_steps = self._steps(criterion, state, journal, tol, 1) if n_steps > 1 and not journal.exhausted() else TAKEN_BACK
             if n_steps == 1 and before.take_back_what_failed():
@@ -173,7 +176,9 @@ class BestAction(Search):
             size = len(state)
             steps = take_steps(rule, state, tol, n_steps, budget.room(size), min(self.max_changes, sys.maxsize))
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
-            return len(steps.actions)
+            if len(steps.actions) or not state.dependent < LEAST_REMAINDER:
+                return len(steps.actions)
+            n_steps = 1  # perhaps a candidate helps of which the compiled steps see nothing left
         for step in range(n_steps):
             action, index, ridge, gain = self.best(criterion, state, budget.room(len(state)))
             if gain <= tol or state.is_exact():

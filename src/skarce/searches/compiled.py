@@ -11,11 +11,14 @@ from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import CompiledRule
 from skarce.moments import whole_matrix
 from skarce.searches import _climb
-from skarce.states.state import EXACT_FIT, RIDGE_RANGE, State
+from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, State
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
 NEW_FUNCTIONS = 128  # at most this many functions enter in one call of the compiled loop
 MAX_DRIFT = 1e-8  # largest error of the updated alignments, relative to their size, before they are computed again
+# The same if solutions with H are refined, which then have as many digits as the steps need. The search checks the gain afterwards.
+MAX_REFINED_DRIFT = 1e-6
+LEAST_REMAINDER = 1e-11  # updates cannot tell a smaller share of a candidate from rounding
 
 
 class Steps(NamedTuple):
@@ -51,9 +54,11 @@ def take_steps(
 
     The steps use generalized cross validation if the state has squares, and the evidence if it does not. They end if no action
     gains more than `tol`, after `max_changes` changes in a row, or if rank-one updates have lost digits, so that a refresh is due.
+    If H would lose digits with P squared, every solution with its inverse is refined once. Candidates of which less than
+    `LEAST_REMAINDER` is left do not enter.
     Return the actions. `BestAction(compiled=False)` takes the same steps; the tests compare the two.
     """
-    gram = state.moments.gram
+    gram, refines = state.moments.gram, state.has_squares and state.loses_digits()
     size, n_candidates = len(state), state.moments.n_candidates
     capacity = min(size + min(room, max_steps, NEW_FUNCTIONS), n_candidates)
     inverse = np.zeros((capacity, capacity))
@@ -66,9 +71,10 @@ def take_steps(
     sums = (state.residual, state.freedom) if state.has_squares else (0.0, 0.0)
     steps, size, _, _ = _climb.climb(
         *(whole_matrix(gram), gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
-        *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes),
+        *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes, int(refines)),
         *(state.energy, state.moments.n_samples, rule.noise_variance or -1.0, tol),
-        *(state.dependent, *RIDGE_RANGE, MAX_DRIFT, *sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),
+        *(max(state.dependent, LEAST_REMAINDER), *RIDGE_RANGE, MAX_REFINED_DRIFT if refines else MAX_DRIFT, DEPENDENT),
+        *(*sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),
     )
     if steps:
         state.restart(active[:size], ridges[:size])

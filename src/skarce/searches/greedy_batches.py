@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._parameters import check_count, check_finite_share
@@ -22,6 +25,8 @@ from skarce.states.outcome import Outcome
 from skarce.states.state import State, resolved_energy
 
 LEAST_COUNTS = {"smallest_batch": 1, "max_joint_steps": 1, "max_tight_steps": 1, "few": -1, "stretch": 1, "max_changes": 1}
+SMALL_MODEL = 48  # at most this many functions; with more, a second search takes too long
+MOST_TRIES = 3  # times that several functions are added at once although none of them helps alone
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
 
@@ -122,15 +127,22 @@ class GreedyBatches(Search):
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 
-    def _raise_criterion(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> Outcome:
-        """Raise the criterion until neither single actions nor joint steps gain more than `tol`.
+    def _raise_criterion(
+        self,
+        criterion: Criterion,
+        state: State,
+        journal: Journal,
+        tol: float,
+        is_enough: Callable[[State], bool] = lambda state: False,
+    ) -> Outcome:
+        """Raise the criterion until neither single actions nor joint steps gain more than `tol`, or until `is_enough`.
 
         A round of actions raises the newly computed score by a share of what it promised, or it is the last. So are a few rounds
         of joint steps that raise nothing. The score has an upper bound, so this ends.
         """
         climb = _Climb(self, criterion, state, journal, tol)
         while True:
-            limit = Outcome.CONVERGED if state.is_exact() else journal.exhausted()
+            limit = Outcome.CONVERGED if state.is_exact() or is_enough(state) else journal.exhausted()
             outcome = climb.round() if limit is None else limit
             if outcome is not None:
                 return outcome
@@ -211,7 +223,8 @@ class _Climb:
         self._single = BestAction(refresh_every=schedule.stretch, max_changes=schedule.max_changes)
         self._pace = Pace(journal)
         self._is_tight = False
-        self._n_idle = 0
+        self._n_idle = self._n_tries = 0
+        self._before_try: Checkpoint | None = None
 
     def round(self) -> Outcome | None:
         """Take actions, then joint steps. Return the outcome if this was the last round."""
@@ -223,6 +236,8 @@ class _Climb:
         if n_actions == TAKEN_BACK:
             return Outcome.ILL_CONDITIONED
         if n_actions == 0 and (self._is_tight or not len(state)):
+            if self._tries_several():
+                return None
             return Outcome.SIZE_LIMIT if self._journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
         if is_settled:
             # Single actions check every change themselves. After batches only tight joint steps do.
@@ -231,6 +246,26 @@ class _Climb:
             tolerance = max(self._schedule.looseness * first_gain, 0.1 * self._tol)
             self._move_ridges(tolerance, self._schedule.max_joint_steps)
         return self._checked(before, n_actions)
+
+    def _tries_several(self) -> bool:
+        """Add several functions at once, and go on from there. Return False, at the best set so far, if that has not helped before.
+
+        If functions are nearly dependent, several of them may help together although none of them helps alone.
+        """
+        state, room = self._state, self._journal.budget.room(len(self._state))
+        if self._before_try is not None and self._before_try.has_broken_its_promise(self._tol):
+            return False
+        if len(state) > SMALL_MODEL or not (state.has_squares and state.loses_digits()) or self._n_tries >= MOST_TRIES or not room:
+            return False
+        self._n_tries += 1
+        self._before_try, diagonal = Checkpoint(self._criterion, state, self._journal), state.moments.gram.diagonal
+        ranking = self._criterion.ranking(state)
+        usable = np.flatnonzero(ranking > 0.0)
+        several = usable[np.argsort(-ranking[usable])[: min(max(self._schedule.smallest_batch, len(state) // 2), room)]]
+        share = float(np.exp(np.log(state.ridges / diagonal[state.active]).mean()))
+        state.restart(np.append(state.active, several), np.append(state.ridges, share * diagonal[several]))
+        self._is_tight = self._move_ridges(10.0 * self._tol, self._schedule.max_tight_steps)
+        return True
 
     def _single_actions(self) -> tuple[int, float, bool]:
         most = self._pace.begin(self._single.refresh_every)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +20,15 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import State
 
-# Raises the criterion of a state until no addition gains more than the tolerance, which is the last argument.
-Climb = Callable[[Criterion, State, Journal, float], Outcome]
+
+class Climb(Protocol):
+    """Raises the criterion of a state until no addition gains more than `tol`, or until `is_enough` says so."""
+
+    def __call__(
+        self, criterion: Criterion, state: State, journal: Journal, tol: float, is_enough: Callable[[State], bool] = ...
+    ) -> Outcome: ...
+
+
 ROUGH = 1.0  # smaller gains wait until it is clear that the pool is not crowded
 
 
@@ -126,12 +134,14 @@ class Pools:
         # First use moments alone: if H is ill-conditioned, every step would read the rows, which is expensive.
         local = criterion.new_state(pooled.without_rows(), np.arange(len(ridges)), ridges)
         for least_gain in (max(ROUGH, tol), tol):
-            outcome = climb(criterion, local, journal, least_gain)
+            outcome = climb(criterion, local, journal, least_gain, lambda state: self._is_crowded(len(state), moments))
             if outcome.is_early:
                 return local, outcome, None
-            whole = moments.gram.whole() if self._is_crowded(len(local), moments) else None
-            if whole is not None:
-                return local, outcome, whole
+            if self._is_crowded(len(local), moments):
+                whole = moments.gram.whole()
+                if whole is not None:
+                    return local, outcome, whole
+                outcome = climb(criterion, local, journal, least_gain)
         if local.is_ill_conditioned and pooled.rows is not None:
             local = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
             outcome = climb(criterion, local, journal, tol)

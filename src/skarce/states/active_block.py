@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from skarce._linalg import cholesky, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.states.members import Members
 from skarce.states.state import left_of
+
+LARGE = 256  # with more functions, the whole inverse is not computed just for its diagonal
 
 
 class ActiveBlock(Members):
@@ -62,9 +66,19 @@ class ActiveBlock(Members):
     @property
     def inverse(self) -> Floats:
         if self._inverse is None:
-            root = inverse_of_lower(self._factor)
+            root = self._root
             self._inverse = root.T @ root
         return self._inverse
+
+    def spread(self) -> Floats:
+        if self._inverse is None and len(self) > LARGE:
+            return np.einsum("ij,ij->j", self._root, self._root)
+        return self.inverse.diagonal()
+
+    @cached_property
+    def _root(self) -> Floats:
+        """The inverse of the Cholesky factor."""
+        return inverse_of_lower(self._factor)
 
     @property
     def weights(self) -> Floats:

@@ -24,19 +24,29 @@ The last four are kept only if a criterion needs P squared.
 The updates are those of Sundararajan, Shevade and Keerthi, appendices V and VI, in terms of moments. With L active functions and
 M candidates, an addition, a change or a removal costs O(L M + L^2). A refresh from a Cholesky factor costs O(L^2 M + L^3). If the
 factor is so ill-conditioned that quantities with P squared would lose their digits, and if the rows are still available, the
-refresh computes these quantities from the rows (FGCV errata 6).
+refresh computes these quantities in orthonormal coordinates made from the rows (see `skarce.states.ridge_fit`), at the same cost.
+If the rows do not fit into memory, it reads them again (FGCV errata 6).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments, RowsAnswer
+from skarce.states.coordinates import Frame, RowCoordinates
+from skarce.states.ridge_fit import RidgeFit, cover_of, covered
 from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, RESOLUTION, State, left_of, resolved_energy
+
+
+class _Solution(NamedTuple):
+    """Ridge regression in orthonormal coordinates, which a refresh found for an ill-conditioned set."""
+
+    fit: RidgeFit
+    frame: Frame
 
 
 class ActiveSet(State):
@@ -65,6 +75,8 @@ class ActiveSet(State):
     ) -> None:
         self.moments = moments
         self.has_squares = squares
+        self._coordinates: RowCoordinates | None = None
+        self._solution: _Solution | None = None
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -100,6 +112,8 @@ class ActiveSet(State):
     @property
     def weights(self) -> Floats:
         """w = H^-1 Phi_A't."""
+        if self._solution is not None:
+            return self._solution.fit.weights
         return self.factor.solve(self.moments.projections[self.active])
 
     @property
@@ -122,15 +136,17 @@ class ActiveSet(State):
         return float(np.log(self.factor.lower.diagonal() ** 2 / self.ridges).sum())
 
     def refresh(self) -> None:
-        """Compute everything again, from a Cholesky factor of H."""
+        """Compute everything again, from a Cholesky factor of H, or from the rows if H is ill-conditioned."""
         moments = self.moments
         lower = self._factor_or_thin_out()
         self.factor = GrowingCholesky(lower)
+        self._solution, self._cover_is_fresh = None, True
+        self.is_ill_conditioned, self.dependent = False, DEPENDENT
+        if self.has_squares and self._n and self._refresh_ill_conditioned():
+            return
         self.leftover = moments.gram.diagonal.copy()
         self.alignment = moments.projections.copy()
         self.energy = resolved_energy(moments)
-        self._cover_is_fresh = True
-        self.is_ill_conditioned, self.dependent = False, DEPENDENT
         if not self._n:
             if self.has_squares:
                 self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
@@ -148,16 +164,8 @@ class ActiveSet(State):
             self._refresh_squares(root, cover, root.T @ explained)
 
     def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
-        """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5).
-
-        If H is ill-conditioned and the rows are available, compute them from the rows.
-        """
+        """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5)."""
         moments, ridges = self.moments, self.ridges
-        diagonal = self.factor.lower.diagonal()
-        self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
-        if self.is_ill_conditioned and moments.rows is not None:
-            self._take_from_rows(moments.rows)
-            return
         inward = root.T @ cover
         self.overlap = self.alignment - (ridges * weights) @ inward
         inward *= np.sqrt(ridges)[:, None]
@@ -165,22 +173,45 @@ class ActiveSet(State):
         self.residual = max(self.energy - float(ridges @ weights**2), RESOLUTION * moments.target_energy)
         self.freedom = moments.n_samples - self._n + float(ridges @ np.einsum("ij,ij->j", root, root))
 
+    def _refresh_ill_conditioned(self) -> bool:
+        """If H is ill-conditioned and the rows are available, compute everything from them. Return whether this was done."""
+        diagonal, rows = self.factor.lower.diagonal(), self.moments.rows
+        self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
+        if not self.is_ill_conditioned or rows is None:
+            return False
+        self.dependent = DEPENDENT_BY_ROWS
+        if RowCoordinates.are_possible(self.moments):
+            self._take_from_coordinates()
+        else:
+            self._take_from_rows(rows)
+        self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
+        return True
+
+    def _take_from_coordinates(self) -> None:
+        if self._coordinates is None:
+            self._coordinates = RowCoordinates.of(self.moments)
+        frame = self._coordinates.spanning(self.active)
+        fit = RidgeFit.of(frame, self.active, self.ridges)
+        self.leftover, self.alignment, self.remainder, self.overlap = covered(fit, frame)
+        self.residual = fit.residual + RESOLUTION * self.moments.target_energy
+        self.energy = self.residual + fit.penalty
+        self.factor = GrowingCholesky(fit.lower)
+        self._solution, self._cover_is_fresh = _Solution(fit, frame), False
+
     def _take_from_rows(self, rows: RowsAnswer) -> None:
         seen, usable = rows.remainders(self.active, self.ridges), self.moments.gram.diagonal > 0.0
         self.alignment, self.leftover = seen.alignment * usable, seen.leftover * usable
         self.overlap, self.remainder = seen.overlap * usable, seen.remainder * usable
         self.residual = seen.residual + RESOLUTION * self.moments.target_energy
         self.energy = self.residual + seen.penalty
-        self.dependent = DEPENDENT_BY_ROWS
         self.factor = GrowingCholesky(seen.lower)
         lower_product(inverse_of_lower(seen.lower), self.gram_rows, out=self._cover[: self._n])
-        self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
 
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate (FGCV, appendix VI)."""
         if not self._cover_is_fresh:
-            self.refresh()
-        n = self._n
+            self._refresh_cover()
+        n, self._solution = self._n, None
         self._reserve(n + 1)
         row, cover = self._rows[n], self._cover[:n]
         row[:] = self.moments.gram.column(candidate)
@@ -199,6 +230,13 @@ class ActiveSet(State):
         self._index[n] = candidate
         self._ridges[n] = ridge
         self._n = n + 1
+
+    def _refresh_cover(self) -> None:
+        if self._solution is None:
+            self.refresh()
+        if self._solution is not None:
+            self._cover[: self._n] = cover_of(*self._solution)
+            self._cover_is_fresh = True
 
     def _add_to_squares(self, candidate: int, mu: Floats, total: float, weight: float) -> None:
         """Update the squares by FGCV, eqs 44 to 47. mu_m = phi_j'P phi_m and nu_m = phi_j'P^2 phi_m belong to the model before."""
@@ -304,7 +342,7 @@ class ActiveSet(State):
         self.alignment += step * weight * moved
         self.leftover += step * moved**2
         self.energy += step * weight**2
-        self._cover_is_fresh = False
+        self._cover_is_fresh, self._solution = False, None
 
     def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
         """Update the squares by FGCV, eqs 38 to 41, with the weights and ridges before the change."""

@@ -28,6 +28,8 @@ RIDGE_RANGE = (1e-12, 1e14)
 ROUNDING = 1e-15
 # Above this condition number of H, quantities with P squared are computed from the rows if those are available.
 ILL_CONDITIONED = 1e7
+# Above this condition number of H, a solution with its inverse has too few digits for updates of quantities with P squared.
+DIGITS_LOST = 1e5
 
 
 def resolved_energy(moments: Moments) -> float:
@@ -63,6 +65,8 @@ class State(Members):
         tr P, the degrees of freedom that are left.
     is_ill_conditioned : bool
         Whether H is so ill-conditioned that quantities with P squared lose their digits.
+    is_fine : bool
+        Whether nothing is a difference of moments, so that ridges near rounding can be told apart.
     dependent : float
         If less than this share of a candidate is left, it counts as dependent on the active functions.
     """
@@ -70,6 +74,7 @@ class State(Members):
     moments: Moments
     has_squares: bool
     is_ill_conditioned: bool
+    is_fine: bool = False
     dependent: float
     leftover: Floats
     alignment: Floats
@@ -128,6 +133,11 @@ class State(Members):
         """Compute everything again. Default: do nothing, because the state does not drift."""
         return
 
+    def loses_digits(self) -> bool:
+        """Tell whether H is so ill-conditioned that a product with its inverse has too few digits for P squared."""
+        diagonal = self.cholesky.diagonal()
+        return bool(len(diagonal) and diagonal.max() ** 2 > DIGITS_LOST * diagonal.min() ** 2)
+
     def drift(self) -> float:
         """Return how far updated quantities are from exact identities. Default: 0, nothing drifts."""
         return 0.0
@@ -158,6 +168,13 @@ class State(Members):
         squared_norms, projections = squared_norms[kept], self.moments.projections[self.active] @ vectors[:, kept]
         resolved = resolved_energy(self.moments)
         return squared_norms, projections, max(resolved - float((projections**2 / squared_norms).sum()), RESOLUTION * resolved)
+
+    def slope_at(self, ridge: float) -> float | None:
+        """Return the derivative of log(q / v^2) in the logarithm of a ridge that all functions share.
+
+        Default: None, because it is not much cheaper than `directions`, which say everything about all ridges.
+        """
+        return None
 
     def is_exact(self) -> bool:
         """Tell whether the residual energy is so small that nothing is left to explain."""
