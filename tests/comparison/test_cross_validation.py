@@ -126,7 +126,7 @@ def test_other_warnings_of_rivals_are_kept(table, monkeypatch):
 
 
 def test_a_real_fit_that_stops_early_is_counted(table):
-    (result,) = run(table, Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    (result,) = run(table, Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor("rbf", max_iter=1)))
     assert len(result.warnings) == 4
     assert "step limit" in result.warnings[0]
 

@@ -56,7 +56,7 @@ def test_cross_validation_takes_the_best_of_nine_widths(problem):
     fitted = REGRESSORS["frvm"].with_widths("cv").fit(X, y)
     widths = scale_gamma(X, None) * FACTORS
     folds = KFold(5, shuffle=True, random_state=0)
-    search = GridSearchCV(RelevanceVectorRegressor(), {"basis__gamma": widths}, cv=folds, scoring="neg_mean_squared_error")
+    search = GridSearchCV(RelevanceVectorRegressor("rbf"), {"basis__gamma": widths}, cv=folds, scoring="neg_mean_squared_error")
     assert fitted.basis_.gamma_ == search.fit(X, y).best_params_["basis__gamma"]
     assert len(widths) == 9
     assert scale_gamma(X, None) in widths

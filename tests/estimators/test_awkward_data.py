@@ -26,27 +26,27 @@ from skarce import (
 
 EVERY_METHOD = {
     "frvm": RelevanceVectorRegressor,
-    "frvm, sequential": partial(RelevanceVectorRegressor, solver="sequential"),
-    "rvm": partial(RelevanceVectorRegressor, solver="em"),
+    "frvm, sequential": partial(RelevanceVectorRegressor, "rbf", solver="sequential"),
+    "rvm": partial(RelevanceVectorRegressor, "rbf", solver="em"),
     "fgcv": FastGCVRegressor,
-    "fgcv, sequential": partial(FastGCVRegressor, solver="sequential"),
-    "fgcv, printed noise update": partial(FastGCVRegressor, noise_update="paper"),
+    "fgcv, sequential": partial(FastGCVRegressor, "rbf", solver="sequential"),
+    "fgcv, printed noise update": partial(FastGCVRegressor, "rbf", noise_update="paper"),
     "orr": LocalRidgeRegressor,
     "ols": OrthogonalLeastSquaresRegressor,
     "rfs": RegularizedForwardRegressor,
-    "rfs, orthogonal": partial(RegularizedForwardRegressor, penalize="orthogonal"),
+    "rfs, orthogonal": partial(RegularizedForwardRegressor, "rbf", penalize="orthogonal"),
     "abf": EvidenceRegressor,
     "gps-be": BackwardEliminationRegressor,
-    "gps-be, forward": partial(BackwardEliminationRegressor, direction="forward"),
+    "gps-be, forward": partial(BackwardEliminationRegressor, "rbf", direction="forward"),
     "ssge-forward": EvidenceSearchRegressor,
-    "ssge-pta": partial(EvidenceSearchRegressor, search="plus-take-away"),
-    "ssge-floating": partial(EvidenceSearchRegressor, search="floating", reestimate="paper"),
-    "ssge-oscillating": partial(EvidenceSearchRegressor, search="oscillating"),
-    "ssge, backward": partial(EvidenceSearchRegressor, search="backward"),
-    "ssge, best action": partial(EvidenceSearchRegressor, search="best-action"),
+    "ssge-pta": partial(EvidenceSearchRegressor, "rbf", search="plus-take-away"),
+    "ssge-floating": partial(EvidenceSearchRegressor, "rbf", search="floating", reestimate="paper"),
+    "ssge-oscillating": partial(EvidenceSearchRegressor, "rbf", search="oscillating"),
+    "ssge, backward": partial(EvidenceSearchRegressor, "rbf", search="backward"),
+    "ssge, best action": partial(EvidenceSearchRegressor, "rbf", search="best-action"),
     "skr": LaplacePriorRegressor,
-    "skr, active": partial(LaplacePriorRegressor, degrees_of_freedom="active"),
-    "skr, not finished": partial(LaplacePriorRegressor, finish=False),
+    "skr, active": partial(LaplacePriorRegressor, "rbf", degrees_of_freedom="active"),
+    "skr, not finished": partial(LaplacePriorRegressor, "rbf", finish=False),
     "as": JeffreysPriorRegressor,
     "vbls-rvm": lambda basis="rbf", **parameters: VBLSRegressor(basis, **parameters),
     "vbls-rvm, deletion": lambda basis="rbf", **parameters: VBLSRegressor(basis, significance="bound", **parameters),
@@ -89,7 +89,7 @@ def test_one_row_and_two_rows(make):
         X, y = np.arange(n, dtype=float)[:, None], np.arange(n, dtype=float) + 3
         model = make().fit(X, y)
         assert_sound(model, X)
-    assert RelevanceVectorRegressor().fit([[1.0]], [3.0]).predict([[9.0]])[0] == 3.0
+    assert RelevanceVectorRegressor("rbf").fit([[1.0]], [3.0]).predict([[9.0]])[0] == 3.0
 
 
 def test_more_candidates_than_rows(rng, make):

@@ -254,7 +254,7 @@ def test_pipelines_grid_search_clone_and_pickle(two_inputs):
     np.testing.assert_array_equal(same.predict(X), model.predict(X))
     assert model[-1].basis.gamma == "ard"
     grid = {"basis__gamma": ["scale", "evidence", "ard"], "basis__kernel": ["rbf", "matern32"]}
-    search = GridSearchCV(RelevanceVectorRegressor(), grid, cv=2).fit(X, y)
+    search = GridSearchCV(RelevanceVectorRegressor("rbf"), grid, cv=2).fit(X, y)
     assert search.best_params_["basis__gamma"] == "ard"
     assert RelevanceVectorRegressor(make_pipeline(StandardScaler(), KernelBasis(gamma="ard"))).fit(X, y).score(X, y) > 0.95
 
