@@ -25,6 +25,7 @@ from skarce.basis.widths import median_gamma, scale_gamma
 FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
 GAMMA_RULES = ("scale", "median", "evidence", "ard")
 LEARNED = ("evidence", "ard")  # these rules need the targets
+AUTO_KERNEL = "auto"  # the kernel is chosen together with its widths
 WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
 
 
@@ -37,10 +38,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel function: ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"``, ``"linear"``,
-        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. With ``"precomputed"``, X is the kernel
-        matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an array of
-        shape (n_samples, n_centers).
+        The kernel function: ``"auto"``, ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"``, ``"linear"``,
+        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. ``"auto"`` chooses ``"rbf"``, ``"matern52"``
+        or ``"matern32"`` together with the width, by the evidence; it needs a learned `gamma`. With ``"precomputed"``, X is the
+        kernel matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an
+        array of shape (n_samples, n_centers).
     gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
         Inverse squared width of the kernel.
 
@@ -79,6 +81,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     ----------
     centers_ : ndarray of shape (n_centers, n_features)
         The centers.
+    kernel_ : str or callable
+        The kernel in use: what ``kernel="auto"`` chose, or `kernel` itself.
     gamma_ : float, ndarray of shape (n_features,) or None
         The inverse squared width in use. None for a precomputed kernel.
     center_indices_ : ndarray of shape (n_centers,) or None
@@ -209,6 +213,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
+        self.kernel_: Any = self.kernel
         rng = generator_of(self._seed())
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
@@ -221,7 +226,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         else:
             gamma = None if self.learns_width else self._resolve_gamma(X, weights, rng)
             self._take(choose_centers(self.centers, X, weights, rng, n_landmarks))
-            self.gamma_ = self._learned_gamma(X, weights, y, learning) if gamma is None else gamma
+            self.gamma_ = gamma
+            if gamma is None:
+                learned = self._learned(X, weights, y, learning)
+                self.kernel_, self.gamma_ = learned.kernel, learned.gamma
         self.candidate_numbers_ = np.arange(len(self.centers_))
         self.origin_ = self.centers_.mean(axis=0)
         self._check_narrowness()
@@ -291,7 +299,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             Names of the output columns.
         """
         check_is_fitted(self)
-        name = self.kernel if isinstance(self.kernel, str) else "kernel"
+        name = self.kernel_ if isinstance(self.kernel_, str) else "kernel"
         return np.array([f"{name}{i}" for i in self.candidate_numbers_], dtype=object)
 
     @property
@@ -301,17 +309,17 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 
     def on(self, X: Floats) -> Evaluation:
         """Return the candidates at validated rows. The evaluation computes blocks of them on demand."""
-        if self.kernel == "precomputed":
+        if self.kernel_ == "precomputed":
             columns = self.center_indices_
             whole = columns is None or len(columns) == X.shape[1]
             return ColumnsEvaluation(X if whole else X[:, columns])
         X = X.astype(np.result_type(X, self.centers_), copy=False)
-        same = isinstance(self.kernel, str) and np.array_equal(X, self.centers_)
+        same = isinstance(self.kernel_, str) and np.array_equal(X, self.centers_)
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)
 
     def make_kernel(self) -> Kernel:
         """Return the kernel with the fitted width."""
-        return make_kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params, self.origin_)
+        return make_kernel(self.kernel_, self.gamma_, self.degree, self.coef0, self.kernel_params, self.origin_)
 
     @property
     def learns_width(self) -> bool:
@@ -329,9 +337,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         return is_auto(self.centers) and self.center_choice_ == "landmarks"
 
     def _check_kernel(self) -> None:
-        known = [*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
+        known = [AUTO_KERNEL, *DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
         if not callable(self.kernel) and not (isinstance(self.kernel, str) and self.kernel in known):
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {quoted(self.kernel)}.")
+        check_learned(self.kernel, self.gamma)
         for name in ("degree", "coef0"):
             if not abs(as_number(getattr(self, name))) < np.inf:
                 raise ValueError(f"{name} must be a finite number, got {quoted(getattr(self, name))}.")
@@ -340,10 +349,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 
     def _check_narrowness(self) -> None:
         """Raise a ValueError if gamma is so large that squared distances between centers would overflow."""
-        if not isinstance(self.kernel, str) or self.kernel not in DISTANCE_KERNELS:
+        if not isinstance(self.kernel_, str) or self.kernel_ not in DISTANCE_KERNELS:
             return
         gamma = np.asarray(self.gamma_, dtype=np.float64)
-        factors = np.broadcast_to(gamma if self.kernel == "laplacian" else np.sqrt(gamma), len(self.origin_))
+        factors = np.broadcast_to(gamma if self.kernel_ == "laplacian" else np.sqrt(gamma), len(self.origin_))
         reach = float(np.max(factors * largest_of(self.centers_ - self.origin_)))
         if not reach < (most := FAR[self.centers_.dtype.char]):
             raise ValueError(
@@ -363,7 +372,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
                 f'{CANDIDATES}. Use gamma="scale", or a larger gamma or coef0.'
             )
 
-    def _learned_gamma(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
+    def _learned(self, X: Floats, weights: Floats | None, y: Any, learning: dict[str, Any]) -> Any:
+        """Return what `learn_widths` finds: the kernel and its widths."""
         if y is None:
             raise ValueError(
                 f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
@@ -376,7 +386,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         learning = learning or learners.handed()
         if of_process:
             learning = {name: value for name, value in learning.items() if name != "weight_variance"}
-        learned = learners.learn_widths(
+        return learners.learn_widths(
             X,
             y,
             gamma=self.gamma,
@@ -386,7 +396,6 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             random_state=self._seed(),
             **{**learning, **chosen},
         )
-        return learned.gamma
 
     def _resolve_gamma(self, X: Floats, weights: Floats | None, rng: np.random.RandomState) -> Any:
         gamma = self.gamma
@@ -413,3 +422,17 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.target_tags.required = self.learns_width
         return tags
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`: it is the kernel that was asked for."""
+        super().__setstate__(state)
+        if hasattr(self, "centers_") and not hasattr(self, "kernel_"):
+            self.kernel_ = self.kernel
+
+
+def check_learned(kernel: Any, gamma: Any) -> None:
+    """Raise a ValueError if the kernel is to be chosen but its width is not learned: the evidence chooses both."""
+    if isinstance(kernel, str) and kernel == AUTO_KERNEL and not (isinstance(gamma, str) and gamma in LEARNED):
+        raise ValueError(
+            f'kernel="auto" is chosen together with learned widths: it needs gamma="ard" or gamma="evidence", got {quoted(gamma)}.'
+        )

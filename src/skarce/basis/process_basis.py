@@ -19,7 +19,7 @@ from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parameters import check_choice, check_dict
 from skarce._typing import Floats
 from skarce._validation import quietly_validated
-from skarce.basis.kernel_basis import LEARNED, KernelBasis
+from skarce.basis.kernel_basis import AUTO_KERNEL, LEARNED, KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
 
 RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
@@ -34,8 +34,9 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
-        The covariance function of the process; `KernelBasis` has the formulas.
+    kernel : {"auto", "rbf", "laplacian", "matern32", "matern52"}, default="rbf"
+        The covariance function of the process; `KernelBasis` has the formulas. ``"auto"`` chooses ``"rbf"``, ``"matern52"`` or
+        ``"matern32"`` together with the learned width, by the evidence of the process.
     gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="ard"
         Inverse squared width of the kernel, as in `KernelBasis`. Learned widths maximize the evidence of the Gaussian process.
     width_params : dict, default=None
@@ -52,6 +53,8 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
     ----------
     centers_ : ndarray of shape (n_functions, n_features)
         The centers that are kept, in the order in which they were chosen.
+    kernel_ : str
+        The kernel in use: what ``kernel="auto"`` chose, or `kernel` itself.
     gamma_ : float or ndarray of shape (n_features,)
         The inverse squared width in use.
     kernels_ : KernelBasis
@@ -136,7 +139,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         self : ProcessBasis
             The fitted basis.
         """
-        check_choice("kernel", self.kernel, DISTANCE_KERNELS)
+        check_choice("kernel", self.kernel, (AUTO_KERNEL, *DISTANCE_KERNELS))
         check_dict("width_params", self.width_params)
         twin = unfitted_twin(self)
         X = quietly_validated(twin, X, dtype=np.float64)
@@ -147,7 +150,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         factor, pivots, rank, _ = lapack.dpstrf(kernels.transform(kernels.centers_), tol=RESOLVED)
         twin.kernels_ = kernels.select(pivots[:rank] - 1)
         twin.root_ = np.triu(factor[:rank, :rank]).T
-        twin.gamma_, twin.centers_ = kernels.gamma_, twin.kernels_.centers_
+        twin.kernel_, twin.gamma_, twin.centers_ = kernels.kernel_, kernels.gamma_, twin.kernels_.centers_
         return become(self, twin)
 
     def transform(self, X: Any) -> Floats:
@@ -188,3 +191,9 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "root_")
         return np.array([f"process{i}" for i in range(len(self.root_))], dtype=object)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`."""
+        super().__setstate__(state)
+        if hasattr(self, "root_") and not hasattr(self, "kernel_"):
+            self.kernel_ = self.kernel

@@ -51,11 +51,11 @@ def kernel_width(model: SavedModel) -> dict[str, str]:
     rule = asked.gamma if isinstance(asked, KernelBasis) else "scale"
     origin = f"by {rule!r}, on scaled inputs" if isinstance(rule, str) else "on scaled inputs"
     if np.ndim(basis.gamma_) == 0:
-        return {"kernel": f"{basis.kernel}, gamma {basis.gamma_:.4g} ({origin})"}
+        return {"kernel": f"{basis.kernel_}, gamma {basis.gamma_:.4g} ({origin})"}
     names, narrowest = _input_names(model), np.argsort(-basis.gamma_, kind="stable")
     listed = [f"{names[place]} {basis.gamma_[place]:.3g}" for place in narrowest[:MOST_WIDTHS]]
     more = f", and {len(narrowest) - MOST_WIDTHS} wider ones" if len(narrowest) > MOST_WIDTHS else ""
-    return {"kernel": f"{basis.kernel}, one gamma per input ({origin}): {', '.join(listed)}{more}"}
+    return {"kernel": f"{basis.kernel_}, one gamma per input ({origin}): {', '.join(listed)}{more}"}
 
 
 def penalty(model: SavedModel) -> dict[str, str]:
@@ -126,7 +126,7 @@ def _acted_on(action: str, index: int) -> str:
 def _places(model: SavedModel) -> Any:
     """Kernel centers in the units of the data, or the names of the functions of any other basis."""
     preprocessing, basis = model.pipeline[:-1], model.regressor.basis_
-    if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
+    if isinstance(basis, KernelBasis) and basis.kernel_ != "precomputed":
         return original_inputs(preprocessing[-1], basis.centers_)[list(model.columns)]
     return pd.DataFrame({"function": basis.get_feature_names_out(_input_names(model))})
 

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce.basis import KernelBasis, SelectedColumns
+from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.datasets.columns import NUMBER, TEXT
 from skarce.estimators.trusted_types import model_classes
 from skarce.posteriors.latent import LatentPosterior
@@ -22,6 +23,7 @@ from skarce.states.outcome import Outcome
 
 PREPROCESSING = {"numbers": (StandardScaler, NUMBER), "texts": (OneHotEncoder, TEXT)}
 POSTERIORS = (Posterior, LatentPosterior, VariationalPosterior)
+KERNELS = (*DISTANCE_KERNELS, *PRODUCT_KERNELS)
 # Infinite if a class does not use a function, or if the noise is known; a criterion may be infinite at the end of a path.
 MAY_BE_INFINITE = {"weight_precision_", "noise_freedom", "criterion", "criterion_", "trace", "trace_", "worths", "noises"}
 STEP_FIELDS = {"action": "U", "index": "i", "criterion": "f", "n_active": "i"}
@@ -179,7 +181,7 @@ def _check_basis(basis: Any, n_active: int, n_inputs: int) -> None:
     if isinstance(basis, SelectedColumns):
         _check_vector(np.asarray(basis.indices), n_active, "i")
         return
-    _demand(basis.kernel != "precomputed" and basis.centers_.dtype.kind == "f", "its kernels are not in order")
+    _demand(basis.kernel_ in KERNELS and basis.centers_.dtype.kind == "f", "its kernels are not in order")
     _demand(basis.centers_.shape == (n_active, n_inputs), "its centers have another number of inputs")
     _demand(basis.gamma_ is None or np.shape(basis.gamma_) in ((), (n_inputs,)), "its widths are not in order")
     _demand(basis.gamma_ is None or np.asarray(basis.gamma_).dtype.kind == "f", "its widths are not numbers")

@@ -94,7 +94,7 @@ class OnBasis:
         self.trace_ = posteriors[0].trace if is_one else _joined_trace(posteriors)
         self.criterion_ = float(sum(p.criterion for p in posteriors))
         self._places = places
-        if isinstance(basis, KernelBasis) and basis.kernel != "precomputed":
+        if isinstance(basis, KernelBasis) and basis.kernel_ != "precomputed":
             self.relevance_vectors_ = basis.centers_
 
     def _seeded_basis(self) -> Any:

@@ -40,6 +40,8 @@ class Widths:
         How often the evidence and its gradient were evaluated, for all starts together.
     n_rows : int
         The number of rows that were used.
+    kernel : str
+        The kernel: what ``kernel="auto"`` chose, or the one that was asked for.
     """
 
     gamma: Any
@@ -48,6 +50,7 @@ class Widths:
     weight_precision: Any
     n_evaluations: int
     n_rows: int
+    kernel: str
 
 
 class Model(NamedTuple):
@@ -175,6 +178,7 @@ class Objective:
     def __init__(self, data: Data, scale: Scale, model: Model) -> None:
         targets = WeightedTargets.of(data.targets, data.weights, fit_intercept=model.fit_intercept)
         self.n_rows, self._scale, self.covariance = len(data.X), scale, model.covariance
+        self._kernel = model.kernel
         self._n_samples = targets.n_samples
         energies = np.einsum("no,no->o", targets.values, targets.values)
         raw = np.einsum("no,no->o", data.targets, data.targets)
@@ -232,4 +236,4 @@ class Objective:
         noise[self._varies] = self._best.noise_variances * self._scales**2
         precision[self._varies] = self._best.ridge / noise[self._varies]
         gamma = self._scale.gamma(self.best_at[:-1])
-        return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows)
+        return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows, self._kernel)

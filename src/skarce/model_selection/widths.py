@@ -25,6 +25,7 @@ from skarce.model_selection.width_evidence import COVARIANCES
 from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Data, Model, Objective, Scale, Widths
 
 RULES = ("evidence", "ard")
+AUTO = ("rbf", "matern52", "matern32")  # the kernels that kernel="auto" chooses from
 FIRST_RATIO = 10.0  # the ratio of signal to noise at every start
 FACTORS = (1.0, 0.1, 10.0)  # widths of the first starts, relative to the first guess; further starts are random
 SPREAD = 1.5  # standard deviation of the random starts, in the logarithms of the widths
@@ -86,8 +87,9 @@ def learn_widths(
         Targets. Several outputs share the widths and the ratio of signal to noise.
     gamma : {"ard", "evidence"}, default="ard"
         ``"ard"`` learns one width for each input, and ``"evidence"`` learns one width for all inputs.
-    kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
-        The kernel function; `KernelBasis` has the formulas.
+    kernel : {"auto", "rbf", "laplacian", "matern32", "matern52"}, default="rbf"
+        The kernel function; `KernelBasis` has the formulas. ``"auto"`` learns widths for ``"rbf"``, ``"matern52"`` and
+        ``"matern32"`` and keeps the kernel with the largest log evidence.
     centers : array-like of shape (n_centers, n_features), default=None
         Where the kernels are. None takes the distinct rows. Of more than `max_rows` centers, a random sample is used.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -186,7 +188,8 @@ def learn_widths(
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = _Effort(tol, max_iter, deadline, callback)
     with blas_threads(1):
-        found = _learn(data, scale, Model(kernel, fit_intercept, covariance, weight_variance), effort, n_starts, rng)
+        models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
+        found = max((_learn(data, scale, model, effort, n_starts, rng) for model in models), key=lambda one: one.log_evidence)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
@@ -205,7 +208,7 @@ def _learn(data: Data, scale: Scale, model: Model, effort: _Effort, n_starts: in
     if not whole.can_tell:
         n_outputs = data.targets.shape[1]
         gamma = scale.gamma(np.zeros(scale.n_widths))
-        return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X))
+        return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X), model.kernel)
     starts = _starts(scale.n_widths, n_starts, rng)
     few = data.thinned(RACE_ROWS, rng)
     free = whole if model.weight_variance is None else Objective(data, scale, model._replace(weight_variance=None))
@@ -339,7 +342,7 @@ def _checked_centers(centers: Any, n_features: int) -> Floats:
 def _check_choices(gamma: str, kernel: Any, covariance: str, n_starts: int, max_rows: int, centers: Any) -> None:
     for name, value, known in (("gamma", gamma, RULES), ("covariance", covariance, COVARIANCES)):
         check_choice(name, value, known)
-    if not (isinstance(kernel, str) and kernel in NAMES):
+    if not (isinstance(kernel, str) and kernel in ("auto", *NAMES)):
         raise ValueError(f"widths can be learned for the distance kernels {list(NAMES)}, not for kernel={quoted(kernel)}.")
     if covariance == "kernel" and centers is not None:
         raise ValueError('covariance="kernel" uses the kernel between the rows: it takes no centers.')

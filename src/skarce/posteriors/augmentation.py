@@ -47,7 +47,7 @@ class Augmentation:
 
         Returns None if the basis cannot place a function at a query point.
         """
-        if not isinstance(candidates, KernelBasis) or candidates.kernel == "precomputed":
+        if not isinstance(candidates, KernelBasis) or candidates.kernel_ == "precomputed":
             return None
         if weights is None and len(X) <= KEPT_ROWS:
             return X.copy(), np.ones(len(X))
