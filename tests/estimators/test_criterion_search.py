@@ -160,7 +160,8 @@ def test_draws_from_distributions_are_seeded(sinc):
     X, y = sinc
     draws = {"basis__gamma": loguniform(1e-3, 10)}
     searches = [
-        CriterionSearch(FastGCVRegressor("rbf"), param_distributions=draws, n_iter=4, random_state=seed).fit(X, y) for seed in (0, 0, 1)
+        CriterionSearch(FastGCVRegressor("rbf"), param_distributions=draws, n_iter=4, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
     ]
     assert searches[0].results_["params"] == searches[1].results_["params"] != searches[2].results_["params"]
     assert len(searches[0].results_["criterion"]) == 4

@@ -100,7 +100,9 @@ def test_a_search_without_anything_to_compare_says_so(rng, inflation):
     assert np.isinf(search.results_["compared"]).all()
     assert list(search.results_["rank"]) == [1, 1]
     with pytest.warns(ConvergenceWarning, match="no criterion is a finite number"):
-        CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3, 1e-2]}, inflation=inflation).fit(X[:2], y[:2], sample_weight=[1.0, 0.0])
+        CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3, 1e-2]}, inflation=inflation).fit(
+            X[:2], y[:2], sample_weight=[1.0, 0.0]
+        )
 
 
 def test_candidates_of_two_kinds_are_refused(sinc):

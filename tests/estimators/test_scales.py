@@ -180,7 +180,11 @@ def test_blocks_and_batches_out_of_range_are_refused(data):
 
 def test_weights_out_of_range_are_refused(data):
     for factor in (1e200, 1e-310):
-        for model in (RelevanceVectorRegressor("rbf"), skarce.RelevanceVectorClassifier("rbf"), skarce.RelevanceVectorPoissonRegressor("rbf")):
+        for model in (
+            RelevanceVectorRegressor("rbf"),
+            skarce.RelevanceVectorClassifier("rbf"),
+            skarce.RelevanceVectorPoissonRegressor("rbf"),
+        ):
             with pytest.raises(ValueError, match=r"the largest sample weight is .*in the range 1e-15 to 1e\+15.*Multiply"):
                 model.fit(data[0], targets_for(model, data[1]), np.full(40, factor))
 

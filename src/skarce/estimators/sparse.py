@@ -21,9 +21,11 @@ class SparseRegressor(NestedRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     criterion : Criterion or None, default=None
         Object of `skarce.criteria` that judges sets of functions. None is ``IndividualEvidence()``.
     search : Search or None, default=None
@@ -134,7 +136,7 @@ class SparseRegressor(NestedRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         criterion: Any = None,
         search: Any = None,
         *,
