@@ -82,7 +82,7 @@ def fitted_example(estimator, **params):
     X = rng.uniform(-3, 3, (40, 2))
     y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 40)
     if estimator is CriterionSearch:
-        return CriterionSearch(FastGCVRegressor("rbf", **params), {"tol": [1e-3, 1e-2]}).fit(X, y)
+        return CriterionSearch(FastGCVRegressor(**params), {"tol": [1e-3, 1e-2]}).fit(X, y)
     return estimator(**params).fit(X, y > 0 if estimator.__name__.endswith("Classifier") else np.round(np.exp(y)))
 
 

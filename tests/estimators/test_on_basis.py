@@ -26,8 +26,13 @@ def test_wrong_limits_are_named(make, name, wrong):
 
 
 def test_parameters_of_the_kernels_behind_a_name():
-    for model in (RelevanceVectorRegressor("passthrough"), RelevanceVectorRegressor("rbf")):
-        assert model.set_params(basis="rbf", basis__gamma=0.1).basis.gamma == 0.1
+    for model in (RelevanceVectorRegressor("passthrough"), RelevanceVectorRegressor("rbf"), RelevanceVectorRegressor()):
+        for name in ("rbf", "auto"):
+            basis = model.set_params(basis=name, basis__gamma=0.1).basis
+            assert (basis.kernel, basis.gamma) == ("rbf", 0.1)
+    learned = RelevanceVectorRegressor().set_params(basis__centers=7, basis__gamma="ard").basis
+    assert (learned.kernel, learned.gamma, learned.centers) == ("auto", "ard", 7)
+    assert RelevanceVectorRegressor().set_params(basis__kernel="matern32").basis.gamma == "auto"
     assert RelevanceVectorRegressor("rbf").set_params(basis__gamma=0.2).basis.gamma == 0.2
     with pytest.raises(ValueError, match="basis='passthrough' has no parameters"):
         RelevanceVectorRegressor("passthrough").set_params(basis__gamma=0.1)

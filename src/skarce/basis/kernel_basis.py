@@ -428,7 +428,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`: it is the kernel that was asked for."""
+        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`."""
         super().__setstate__(state)
         if hasattr(self, "centers_") and not hasattr(self, "kernel_"):
             self.kernel_ = self.kernel
@@ -438,5 +438,6 @@ def check_learned(kernel: Any, gamma: Any) -> None:
     """Raise a ValueError if the kernel is to be chosen but its width is not learned: the evidence chooses both."""
     if isinstance(kernel, str) and kernel == AUTO_KERNEL and not (isinstance(gamma, str) and gamma in LEARNED):
         raise ValueError(
-            f'kernel="auto" is chosen together with learned widths: it needs a gamma of {list(LEARNED)}, got {quoted(gamma)}.'
+            'kernel="auto" is chosen together with learned widths: it needs gamma="ard", "evidence" or "auto", got '
+            f"{quoted(gamma)}."
         )
