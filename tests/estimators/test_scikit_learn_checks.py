@@ -25,8 +25,10 @@ from skarce import (
     VBLSClassifier,
     VBLSRegressor,
 )
+from skarce.basis.learners import remembering
 from skarce.criteria import GCV
 from skarce.searches import GreedyBatches, PlusTakeAway
+from tests.estimator_lists import LATENT, REGRESSORS
 
 ESTIMATORS = [
     RelevanceVectorRegressor("rbf"),
@@ -92,11 +94,21 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
-@parametrize_with_checks([RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
-def test_scikit_learn_checks_with_learned_widths(estimator, check):
-    if "sample_weight_equivalence" in str(check):
-        pytest.skip("widths are learned to the tolerance of their optimizer, and the check asks for seven digits")
-    check(estimator)
+@pytest.fixture(scope="module")
+def shared_widths():
+    """Most checks are the same data for every estimator, so widths need to be learned once for each."""
+    with remembering():
+        yield
+
+
+LEARNING = [estimator() for estimator in (*REGRESSORS, *LATENT) if estimator().basis == "auto"]
+
+
+@parametrize_with_checks([*LEARNING, RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
+def test_scikit_learn_checks_with_learned_widths(estimator, check, shared_widths):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        check(estimator)
 
 
 CLASSIFIERS = [

@@ -109,8 +109,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         targets = _targets(codes, len(classes))
         kept = None if (counts == 1.0).all() else counts
         # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
-        about_means = Rows(X, targets - np.average(targets, axis=0, weights=counts), kept, is_one_output=len(classes) == 2)
-        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=about_means)
+        signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
+        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
