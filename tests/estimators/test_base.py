@@ -163,7 +163,7 @@ def test_row_blocks_explain_what_they_need(rng):
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):
     with pytest.raises(ValueError, match=message):
-        RelevanceVectorRegressor("rbf", **parameters).fit(*sinc)
+        RelevanceVectorRegressor(**{"basis": "rbf", **parameters}).fit(*sinc)
 
 
 def test_a_basis_that_is_none_is_named(sinc):

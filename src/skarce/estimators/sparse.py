@@ -172,7 +172,8 @@ class SparseRegressor(NestedRegressor):
             )
         if not isinstance(search, Search):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {quoted(search)}.")
-        return Selection(criterion, search, keep_path=self.keep_path)
+        start = self._spanning_start() if search.starts_anywhere and criterion.has_own_ridges else None
+        return Selection(criterion, search, start, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         method = self._method()
