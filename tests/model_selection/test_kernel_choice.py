@@ -84,7 +84,7 @@ def test_a_chosen_kernel_needs_learned_widths(smooth, make, gamma):
 
 
 def test_a_basis_saved_before_kernels_could_be_chosen_still_works(smooth):
-    X, y = smooth
+    X, _ = smooth
     for basis in (KernelBasis("matern52", gamma=1.0).fit(X), ProcessBasis("matern52", gamma=1.0).fit(X)):
         old = {name: value for name, value in basis.__getstate__().items() if name != "kernel_"}
         restored = type(basis).__new__(type(basis))

@@ -428,7 +428,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`."""
+        """Restore a basis. One that was saved before kernels could be chosen has no `kernel_`: it is the one that was asked for."""
         super().__setstate__(state)
         if hasattr(self, "centers_") and not hasattr(self, "kernel_"):
             self.kernel_ = self.kernel

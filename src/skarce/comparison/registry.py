@@ -92,7 +92,7 @@ class Method:
 
     def with_basis(self, name: str) -> Method:
         """The same method on the basis of this name, or the method itself if its basis is always the same."""
-        return replace(self, chosen_basis=name) if self.has_basis else self
+        return replace(self, chosen_basis=name) if self.has_basis and name != AUTO else self
 
     def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
         """A fitted model on the basis, with kernel widths by the rule."""

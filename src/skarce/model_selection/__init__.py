@@ -2,6 +2,7 @@
 
 from skarce.model_selection.width_bound import WidthByBound, width_by_bound
 from skarce.model_selection.width_objective import Widths
-from skarce.model_selection.widths import Progress, learn_widths
+from skarce.model_selection.width_search import Progress
+from skarce.model_selection.widths import learn_widths
 
 __all__ = ["Progress", "WidthByBound", "Widths", "learn_widths", "width_by_bound"]

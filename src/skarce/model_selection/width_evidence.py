@@ -30,6 +30,7 @@ in :math:`\partial L/\partial A` the factor n/a becomes :math:`1/\sigma^2`, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.moments.directions import Directions
 
 COVARIANCES = ("weights", "kernel")
@@ -52,7 +54,7 @@ class Value(NamedTuple):
     Attributes
     ----------
     log_evidence : the log evidence with all constants
-    posterior : the log evidence plus the log prior of the noise; the derivatives are those of this sum
+    posterior : the log evidence plus the log priors; the derivatives are those of this sum
     by_widths : derivatives in the logarithms of the widths
     by_ratio : derivative in the logarithm of the ratio kappa
     noise_variances : one for each output
@@ -94,6 +96,11 @@ class WeightedTargets:
         centered = targets - weights @ targets / total
         return cls(centered * root[:, None], root, total - 1.0, root / np.sqrt(total))
 
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether any weight differs from one."""
+        return bool((self.root != 1.0).any())
+
     def centered(self, columns: Floats) -> Floats:
         """Remove from columns, in place, what the intercept explains."""
         if self.direction is not None:
@@ -105,7 +112,7 @@ class WidthEvidence:
     """The log evidence and its gradient at any widths, for given rows, targets and centers.
 
     With a `noise_prior` c the noise variance has the prior density sigma^(2c). It is part of `posterior` and of the gradients:
-    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c).
+    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The prior of `neighbors` is part of both too.
     """
 
     def __init__(
@@ -115,8 +122,10 @@ class WidthEvidence:
         covariance: str = "weights",
         weight_variances: Floats | None = None,
         noise_prior: float = 0.0,
+        neighbors: NeighborPrior | None = None,
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
+        self._neighbors = neighbors
         self._noise_prior = noise_prior if weight_variances is None else 0.0
         self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise, in the likelihood times the prior
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
@@ -124,9 +133,12 @@ class WidthEvidence:
     def at(self, widths: Floats, ratio: float) -> Value:
         """Return the value at these widths and this ratio kappa of signal to noise."""
         phi, slope = self._kernel.values_and_slopes(widths)
+        prior, by_row = (0.0, None) if self._neighbors is None else self._neighbors.at(phi)
         seen, by_phi = self._evaluate(phi, ratio)
+        if by_row is not None:
+            by_phi += by_row[:, None]
         by_phi *= slope
-        return seen._replace(by_widths=widths * self._kernel.sums_over_pairs(by_phi))
+        return seen._replace(posterior=seen.posterior + prior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
         """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition.
@@ -145,7 +157,8 @@ class WidthEvidence:
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the value and its derivative in Phi. The matrix of the weights or of the rows is factorized: the smaller one."""
         t, root, n = self._targets.values, self._targets.root, self._exponent
-        phi *= root[:, None]
+        if self._targets.is_weighted:
+            phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
         columns = self._targets.centered(phi)
         energy = float(np.vdot(columns, columns))
@@ -169,13 +182,15 @@ class WidthEvidence:
         by_phi -= len(left) * shrunk
         if energy > 0.0:  # else the kernels do not vary at this width
             by_phi += (2.0 * share * by_ridge / energy) * columns
-        by_phi *= root[:, None]
+        if self._targets.is_weighted:
+            by_phi *= root[:, None]
         return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the same with Phi itself as covariance: rho (C + rho I)^-1 is P."""
         t, root, n = self._targets.values, self._targets.root, self._exponent
-        phi *= np.multiply.outer(root, root)
+        if self._targets.is_weighted:
+            phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
         covariance = self._targets.centered(self._targets.centered(phi).T)
         energy = float(covariance.trace())
@@ -192,7 +207,8 @@ class WidthEvidence:
         if (direction := self._targets.direction) is not None:
             moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
             by_phi += np.multiply.outer((0.5 * len(left) / ridge - moving) * direction, direction)
-        by_phi *= np.multiply.outer(root, root)
+        if self._targets.is_weighted:
+            by_phi *= np.multiply.outer(root, root)
         return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:

@@ -1,4 +1,4 @@
-"""The objective of the search for kernel widths: the evidence of some rows, in units in which the first guess is one."""
+"""The objective of the search for kernel widths: the evidence of some rows and the priors, where the first guess is one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from skarce._scales import check_parameter
 from skarce._typing import Floats
 from skarce.basis.centers import distinct_rows
 from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.model_selection.neighbor_prior import NeighborPrior
+from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
+from skarce.model_selection.width_prior import WidthPrior
 
 # In units in which the total variance of all inputs is one. Below the lower bound, an input does not matter. Above the upper bound,
 # the kernel between any two different rows is zero.
-WIDTH_BOUNDS = (1e-6, 1e6)
+WIDTH_BOUNDS = (1e-10, 1e6)
 RATIO_BOUNDS = (1e-6, 1e8)  # bounds of the prior variance of the signal divided by that of the noise
 # The noise variance has the prior sigma^(2c) with this c, or with a quarter of n if that is less. If kernels are so narrow that
 # each row has its own kernel, signal and noise explain the targets equally well. This prior then prefers noise.
 NOISE_PRIOR = 2.0
+ALIKE = 1.0  # two points are close to the same maximum if no logarithm that matters differs by more than this
+MATTERS = 0.01  # an input matters if it can change the signal by more than this share of the noise, as variances
 
 
 @dataclass(frozen=True)
@@ -70,115 +75,13 @@ class Model(NamedTuple):
     weight_variance: Any
 
 
-class Data(NamedTuple):
-    """The rows that widths are learned from.
-
-    Attributes
-    ----------
-    X : rows of positive weight
-    targets : array of shape (n_rows, n_outputs)
-    weights : sample weights, or None if all are 1
-    centers : centers of the kernels, or None if they are the rows
-    """
-
-    X: Floats
-    targets: Floats
-    weights: Floats | None
-    centers: Floats | None
-
-    def without_repeats(self) -> Data:
-        """Join rows that repeat both inputs and targets of another row, and scale the weights down to one on average.
-
-        If a target were repeated to the last digit, this would prove that there is no noise. A weight of two would prove the same.
-
-        Rows are put in order, so that the order in which they came does not matter, not even to the last digit.
-        """
-        joint = np.hstack([self.X, self.targets])
-        _, first, number = np.unique(joint, axis=0, return_index=True, return_inverse=True)
-        is_whole = self.weights is None and len(first) == len(joint)
-        weights = None if is_whole else np.bincount(number.reshape(-1), weights=self.weights)
-        data = Data(self.X[first], self.targets[first], weights, self.centers)
-        if data.weights is not None and data.weights.sum() > len(data.X):
-            data = data._replace(weights=data.weights * (len(data.X) / data.weights.sum()))
-        return data
-
-    def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
-        """Draw at most `n_rows` rows, and at most as many centers, at random."""
-        data = self
-        if len(self.X) > n_rows:
-            kept = np.sort(rng.choice(len(self.X), n_rows, replace=False))
-            data = Data(self.X[kept], self.targets[kept], None if self.weights is None else self.weights[kept], self.centers)
-        if data.centers is not None and len(data.centers) > n_rows:
-            kept = np.sort(rng.choice(len(data.centers), n_rows, replace=False))
-            data = data._replace(centers=data.centers[kept])
-        return data
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The scale of the inputs in which widths of one are a first guess: gamma = width * unit.
-
-    The variances of the scaled inputs add up to one (for absolute differences, their standard deviations). If there is one width
-    for each input, all inputs get the same scale; if there is one width for all, their proportions stay. An input that does not
-    vary has unit 0.
-
-    Attributes
-    ----------
-    origin : means of the inputs
-    units : one for each input
-    factors : multiply the inputs; they are sqrt(unit), or the unit itself if the kernel uses absolute differences
-    one_for_all : whether there is one width for all inputs
-    """
-
-    origin: Floats
-    units: Floats
-    factors: Floats
-    one_for_all: bool
-
-    @classmethod
-    def of(cls, data: Data, kernel: str, *, one_for_all: bool) -> Scale:
-        """Return the scale for these rows."""
-        origin = np.average(data.X, axis=0, weights=data.weights)
-        with np.errstate(over="ignore", invalid="ignore"):
-            variances = np.average((data.X - origin) ** 2, axis=0, weights=data.weights)
-        if not np.isfinite(variances).all():
-            raise ValueError("X is so large that its variance overflows. Scale the inputs, for instance with StandardScaler.")
-        # A variance that comes from rounding of the mean counts as zero.
-        variances[variances <= 1e-24 * (variances + origin**2)] = 0.0
-        if one_for_all:
-            variances = np.full(len(variances), variances.mean())
-        varies = variances > 0.0
-        scales = np.sqrt(np.where(varies, variances, 1.0))
-        if kernel == "laplacian":
-            factors = varies / (len(variances) * scales)
-            return cls(origin, factors, factors, one_for_all)
-        factors = varies / (np.sqrt(len(variances)) * scales)
-        return cls(origin, factors**2, factors, one_for_all)
-
-    def inputs(self, X: Floats) -> Floats:
-        """Return scaled inputs."""
-        return (X - self.origin) * self.factors
-
-    def gamma(self, log_widths: Floats) -> Any:
-        """Return gamma in the units of the user."""
-        if not self.one_for_all:
-            return np.exp(log_widths) * self.units
-        # If no input varies, any width gives the same model.
-        return float(np.exp(log_widths[0]) * self.units[0]) or 1.0
-
-    @property
-    def n_widths(self) -> int:
-        """The number of widths to learn."""
-        return 1 if self.one_for_all else len(self.units)
-
-
 class Objective:
-    """The function that the optimizer minimizes, and the best point so far. Targets are scaled to unit variance."""
+    """The function that the search maximizes, and the best point so far. Targets are scaled to unit variance."""
 
-    def __init__(self, data: Data, scale: Scale, model: Model) -> None:
+    def __init__(self, data: Data, scale: Scale, model: Model, prior: WidthPrior) -> None:
         targets = WeightedTargets.of(data.targets, data.weights, fit_intercept=model.fit_intercept)
-        self.n_rows, self._scale, self.covariance = len(data.X), scale, model.covariance
-        self._kernel = model.kernel
+        self.n_rows, self.scale, self._covariance = len(data.X), scale, model.covariance
+        self._kernel, self._prior = model.kernel, prior
         self._n_samples = targets.n_samples
         energies = np.einsum("no,no->o", targets.values, targets.values)
         raw = np.einsum("no,no->o", data.targets, data.targets)
@@ -196,30 +99,40 @@ class Objective:
             given = np.array(
                 [check_parameter("weight_variance", v, v / s**2) for v, s in zip(given[self._varies], self._scales, strict=True)]
             )
-        prior = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
-        self._evidence = WidthEvidence(KernelSlopes(model.kernel, rows, centers), scaled, model.covariance, given, prior)
+        of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
+        neighbors = NeighborPrior.of(rows, centers, data.weights)
+        kernel = KernelSlopes(model.kernel, rows, centers)
+        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, neighbors)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None
 
     def __call__(self, at: Floats) -> tuple[float, Floats]:
-        """Return the negative log evidence with the prior of the noise, and its gradient in the logarithms of widths and ratio."""
-        widths = np.broadcast_to(np.exp(at[:-1]), self._scale.units.shape)
+        """Return the log evidence with all priors, and its gradient in the logarithms of widths and ratio."""
+        widths = np.broadcast_to(np.exp(at[:-1]), self.scale.units.shape)
         value = self._evidence.at(widths, float(np.exp(at[-1])))
+        prior, by_prior = self._prior.at(at[:-1])
+        value = value._replace(posterior=value.posterior + prior)
         self.n_evaluations += 1
         if self._best is None or value.posterior > self._best.posterior:
             self._best, self.best_at = value, at.copy()
-        by_widths = value.by_widths.sum(keepdims=True) if self._scale.one_for_all else value.by_widths
-        return -value.posterior, -np.append(by_widths, value.by_ratio)
+        by_widths = value.by_widths.sum(keepdims=True) if self.scale.one_for_all else value.by_widths
+        return value.posterior, np.append(by_widths + by_prior, value.by_ratio)
 
-    def start_from_process(self, at: Floats) -> Floats:
-        """Return a start from the optimum of a Gaussian process: Phi Phi' is about as wide as Phi of half the gamma."""
-        return self.start_at(at[:-1] + np.log(2.0))
+    def are_alike(self, one: Floats, other: Floats) -> bool:
+        """Whether two points belong to the same maximum. Inputs that do not matter at either of them do not count."""
+        widest = np.maximum(one, other)
+        counts = np.append(widest[:-1] + np.log(np.maximum(self._prior.spans, 1e-300)) + widest[-1] > np.log(MATTERS), True)
+        return bool(np.abs(one - other)[counts].max() <= ALIKE)
+
+    def from_process(self, at: Floats) -> Floats:
+        """Return the point that corresponds to one of a Gaussian process: Phi Phi' is about as wide as Phi of half the gamma."""
+        return at if self._covariance == "kernel" else self.start_at(at[:-1] + np.log(2.0))
 
     def start_at(self, log_widths: Floats) -> Floats:
         """Return a start with these widths and the ratio of largest evidence."""
         log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
-        ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self._scale.units.shape))
+        ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self.scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
 
     @property
@@ -228,6 +141,12 @@ class Objective:
         assert self._best is not None
         return self._best.log_evidence - self._n_samples * float(np.log(self._scales).sum())
 
+    def first_guess(self) -> Widths:
+        """Return the widths of one, in user units, and no noise: the rows tell nothing."""
+        n_outputs = len(self._varies)
+        gamma = self.scale.gamma(np.zeros(self.scale.n_widths))
+        return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, self.n_rows, self._kernel)
+
     def widths(self, n_evaluations: int) -> Widths:
         """Return the best widths so far, in user units."""
         assert self._best is not None
@@ -235,5 +154,5 @@ class Objective:
         noise, precision = np.zeros(len(self._varies)), np.full(len(self._varies), np.inf)
         noise[self._varies] = self._best.noise_variances * self._scales**2
         precision[self._varies] = self._best.ridge / noise[self._varies]
-        gamma = self._scale.gamma(self.best_at[:-1])
+        gamma = self.scale.gamma(self.best_at[:-1])
         return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows, self._kernel)

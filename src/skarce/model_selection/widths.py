@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
@@ -21,41 +19,13 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
+from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_evidence import COVARIANCES
-from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Data, Model, Objective, Scale, Widths
+from skarce.model_selection.width_objective import Model, Widths
+from skarce.model_selection.width_search import Effort, Progress, Search
 
 RULES = ("evidence", "ard")
 AUTO = ("rbf", "matern52", "matern32")  # the kernels that kernel="auto" chooses from
-FIRST_RATIO = 10.0  # the ratio of signal to noise at every start
-FACTORS = (1.0, 0.1, 10.0)  # widths of the first starts, relative to the first guess; further starts are random
-SPREAD = 1.5  # standard deviation of the random starts, in the logarithms of the widths
-NARROWER = (0.0, np.log(10.0))  # added to the log widths learned with a free weight variance, for starts with a given variance
-RACE_LOOSENESS = 10.0  # during the race, the tolerance is this many times `tol`
-RACE_ROWS = 300  # the starts race on at most this many rows; only the best one continues with all rows
-
-
-class Progress(NamedTuple):
-    """What the callback of `learn_widths` gets after every iteration.
-
-    Attributes
-    ----------
-    start : int
-        The number of the start, counted from 0.
-    n_rows : int
-        The number of rows that this start uses.
-    n_evaluations : int
-        How often the evidence was evaluated, for all starts so far.
-    log_evidence : float
-        The largest log evidence so far.
-    gamma : float or ndarray of shape (n_features,)
-        The widths after this iteration.
-    """
-
-    start: int
-    n_rows: int
-    n_evaluations: int
-    log_evidence: float
-    gamma: Any
 
 
 def learn_widths(
@@ -186,10 +156,11 @@ def learn_widths(
     data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
     data = data.without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
-    effort = _Effort(tol, max_iter, deadline, callback)
+    effort = Effort(tol, max_iter, deadline, callback)
+    search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
         models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
-        found = max((_learn(data, scale, model, effort, n_starts, rng) for model in models), key=lambda one: one.log_evidence)
+        found = max((search.learn(model) for model in models), key=lambda one: one.log_evidence)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
@@ -200,123 +171,6 @@ def learn_widths(
     return (
         found if y.ndim > 1 else replace(found, noise_variance=found.noise_variance[0], weight_precision=found.weight_precision[0])
     )
-
-
-def _learn(data: Data, scale: Scale, model: Model, effort: _Effort, n_starts: int, rng: np.random.RandomState) -> Widths:
-    """Learn the widths, or return the first guess if targets or inputs do not vary."""
-    whole = Objective(data, scale, model)
-    if not whole.can_tell:
-        n_outputs = data.targets.shape[1]
-        gamma = scale.gamma(np.zeros(scale.n_widths))
-        return Widths(gamma, np.inf, np.zeros(n_outputs), np.full(n_outputs, np.inf), 0, len(data.X), model.kernel)
-    starts = _starts(scale.n_widths, n_starts, rng)
-    few = data.thinned(RACE_ROWS, rng)
-    free = whole if model.weight_variance is None else Objective(data, scale, model._replace(weight_variance=None))
-    n_evaluations = _race_and_climb(free, few, scale, model, effort, starts)
-    if free is not whole:
-        n_evaluations = _climb_under_prior(whole, free, scale, effort, starts, n_evaluations)
-    return whole.widths(n_evaluations)
-
-
-def _race_and_climb(whole: Objective, few: Data, scale: Scale, model: Model, effort: _Effort, starts: list[Floats]) -> int:
-    """Race the starts on few rows with the kernel as covariance, then continue from the best with all rows. Count evaluations."""
-    race = Objective(few, scale, model._replace(covariance="kernel", weight_variance=None))
-    if not race.can_tell:
-        race = whole
-    for number, start in enumerate(starts):
-        effort.climb(race, scale, start, number, 0, looseness=RACE_LOOSENESS)
-    assert race.best_at is not None
-    start = race.best_at if race.covariance == model.covariance else whole.start_from_process(race.best_at)
-    effort.climb(whole, scale, start, len(starts), race.n_evaluations)
-    return race.n_evaluations + (0 if race is whole else whole.n_evaluations)
-
-
-def _climb_under_prior(
-    whole: Objective, free: Objective, scale: Scale, effort: _Effort, starts: list[Floats], n_before: int
-) -> int:
-    """Learn widths under a given weight variance: all starts use all rows. Return the number of evaluations so far.
-
-    A given variance has local maxima that a free one does not have, and they may not exist on few rows. The first starts are the
-    optimum with a free variance, and the same with narrower kernels, because more functions may have to share the signal.
-    """
-    assert free.best_at is not None
-    for number, start in enumerate([*(whole.start_at(free.best_at[:-1] + shift) for shift in NARROWER), *starts]):
-        effort.climb(whole, scale, start, number, n_before, looseness=RACE_LOOSENESS)
-    assert whole.best_at is not None
-    effort.climb(whole, scale, whole.best_at, len(starts) + len(NARROWER), n_before)
-    return n_before + whole.n_evaluations
-
-
-def _starts(n_widths: int, n_starts: int, rng: np.random.RandomState) -> list[Floats]:
-    """Return starts as logarithms of widths and ratio: first with equal widths, then drawn around the first guess."""
-    ratio = np.log(FIRST_RATIO)
-    starts = [np.append(np.full(n_widths, np.log(factor)), ratio) for factor in FACTORS[:n_starts]]
-    drawn = rng.normal(0.0, SPREAD, (max(n_starts - len(FACTORS), 0), n_widths))
-    return starts + [np.append(widths, ratio) for widths in drawn]
-
-
-class _OutOfTimeError(Exception):
-    """There is no time for another evaluation."""
-
-
-@dataclass
-class _Effort:
-    """The limits of the optimizer, and whether there is time for another step."""
-
-    tol: float
-    max_iter: int
-    deadline: float | None
-    callback: Callable[[Progress], object] | None
-    is_over: bool = False
-    has_run_out: bool = False  # whether the time limit has ended anything
-    seconds: float = 0.0  # that the last evaluation took
-
-    def climb(self, objective: Objective, scale: Scale, start: Floats, number: int, n_before: int, looseness: float = 1.0) -> None:
-        """Go from one start to a maximum. If the time is over, only evaluate the start, and only if nothing was evaluated yet."""
-        if objective.best_at is not None and (self.is_over or self.is_late()):
-            return
-        value, _ = self._timed(objective, start)
-        if self.is_over or self.is_late():
-            return
-
-        def after_iteration(intermediate_result: Any) -> None:
-            if self.callback is not None:
-                n_evaluations = n_before + objective.n_evaluations
-                gamma = scale.gamma(intermediate_result.x[:-1])
-                self.callback(Progress(number, objective.n_rows, n_evaluations, objective.log_evidence, gamma))
-            if self.is_late():
-                raise StopIteration
-
-        bounds = [tuple(np.log(WIDTH_BOUNDS))] * scale.n_widths + [tuple(np.log(RATIO_BOUNDS))]
-        tol = looseness * self.tol
-        options = {"ftol": tol / max(abs(value), 1.0), "gtol": 0.1 * tol, "maxiter": self.max_iter, "maxcor": 20}
-        evaluate = partial(self._evaluated_in_time, objective)
-        try:
-            result = minimize(
-                evaluate, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=options
-            )
-        except _OutOfTimeError:
-            self.is_over = True
-        else:
-            self.is_over = self.is_over or result.status == 99
-
-    def is_late(self) -> bool:
-        """Tell whether the time is over, or another evaluation would take too long."""
-        late = self.deadline is not None and time.monotonic() + self.seconds >= self.deadline
-        self.has_run_out = self.has_run_out or late
-        return late
-
-    def _evaluated_in_time(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
-        """Evaluate the objective, which remembers its best point. A line search may need many evaluations."""
-        if self.is_late():
-            raise _OutOfTimeError
-        return self._timed(objective, at)
-
-    def _timed(self, objective: Objective, at: Floats) -> tuple[float, Floats]:
-        started = time.monotonic()
-        result = objective(at)
-        self.seconds = time.monotonic() - started
-        return result
 
 
 def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
