@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.basis.centers import distinct_rows
 
 
 class Data(NamedTuple):
