@@ -22,6 +22,7 @@ from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Bernoulli, moderated_log_odds
+from skarce.methods.method import Method
 from skarce.posteriors.latent import LatentPosterior
 
 
@@ -111,6 +112,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
         signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
         return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
+
+    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
+        return {**super()._width_options(rows, method), "noise_share": 1.0}
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""

@@ -109,10 +109,13 @@ class WeightedTargets:
 
 
 class WidthEvidence:
-    """The log evidence and its gradient at any widths, for given rows, targets and centers.
+    r"""The log evidence and its gradient at any widths, for given rows, targets and centers.
 
     With a `noise_prior` c the noise variance has the prior density sigma^(2c). It is part of `posterior` and of the gradients:
     -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The prior of `neighbors` is part of both too.
+
+    With a `noise_variance` the noise is held: :math:`L = -\tfrac n2\log 2\pi\sigma^2 - a/(2\sigma^2) - \tfrac12\log|I + AA^T/\rho|`, and
+    the factor n/a becomes :math:`1/\sigma^2` in all derivatives.
     """
 
     def __init__(
@@ -123,10 +126,12 @@ class WidthEvidence:
         weight_variances: Floats | None = None,
         noise_prior: float = 0.0,
         neighbors: NeighborPrior | None = None,
+        noise_variance: float | None = None,
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
         self._neighbors = neighbors
-        self._noise_prior = noise_prior if weight_variances is None else 0.0
+        self._held_noise = noise_variance
+        self._noise_prior = noise_prior if weight_variances is None and noise_variance is None else 0.0
         self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise, in the likelihood times the prior
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
 
@@ -156,7 +161,7 @@ class WidthEvidence:
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the value and its derivative in Phi. The matrix of the weights or of the rows is factorized: the smaller one."""
-        t, root, n = self._targets.values, self._targets.root, self._exponent
+        t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
             phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
@@ -177,7 +182,9 @@ class WidthEvidence:
         penalty = ridge * np.einsum("mo,mo->o", weights, weights)
         left = np.einsum("no,no->o", rest, rest) + penalty
         noise = self._noise(left, ridge)
-        by_ridge = 0.5 * (len(left) * (factored.freedom - n) + float(((left - penalty) / noise).sum()))
+        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
+        if self._weight_variances is not None:  # the noise moves with rho
+            by_ridge += 0.5 * float((left / noise - self._targets.n_samples).sum())
         by_phi = product(rest / noise, weights.T)
         by_phi -= len(left) * shrunk
         if energy > 0.0:  # else the kernels do not vary at this width
@@ -188,7 +195,7 @@ class WidthEvidence:
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the same with Phi itself as covariance: rho (C + rho I)^-1 is P."""
-        t, root, n = self._targets.values, self._targets.root, self._exponent
+        t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
             phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
@@ -199,20 +206,23 @@ class WidthEvidence:
         solved = factored.solve(t)
         left = ridge * np.einsum("no,no->o", t, solved)
         penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
-        by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
+        noise = self._noise(left, ridge)
+        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
         # The factors of the sums over pairs are symmetric, and a row has distance zero from itself. So the strict lower half of the
         # inverse, counted twice, is enough. The direction of the intercept has no derivative; the inverse has 1/rho there.
-        by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
+        by_phi = product(solved * (0.5 * ridge / noise), solved.T)
         by_phi -= len(left) * factored.half_of_inverse
         if (direction := self._targets.direction) is not None:
             moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
             by_phi += np.multiply.outer((0.5 * len(left) / ridge - moving) * direction, direction)
         if self._targets.is_weighted:
             by_phi *= np.multiply.outer(root, root)
-        return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
+        return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
-        """Return the noise of each output: with the largest evidence, or the ridge times the weight variance if that is given."""
+        """Return the noise of each output: what is held, or the ridge times a given weight variance, or that of largest evidence."""
+        if self._held_noise is not None:
+            return np.full(len(left), self._held_noise)
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:

@@ -67,12 +67,14 @@ class Model(NamedTuple):
     fit_intercept : whether a constant is integrated out
     covariance : ``"weights"`` or ``"kernel"``
     weight_variance : the prior variance of the weights, or None if it is learned
+    noise_share : the noise variance as a share of the variance of the targets, or None if it is learned
     """
 
     kernel: str
     fit_intercept: bool
     covariance: str
     weight_variance: Any
+    noise_share: float | None = None
 
 
 class Objective:
@@ -102,7 +104,7 @@ class Objective:
         of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
         neighbors = NeighborPrior.of(rows, centers, data.weights)
         kernel = KernelSlopes(model.kernel, rows, centers)
-        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, neighbors)
+        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, neighbors, model.noise_share)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None

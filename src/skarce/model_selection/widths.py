@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
 from skarce._parallel import blas_threads
-from skarce._parameters import check_choice, check_count, generator_of
+from skarce._parameters import as_number, check_choice, check_count, generator_of
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -39,6 +39,7 @@ def learn_widths(
     fit_intercept: bool = True,
     covariance: str = "weights",
     weight_variance: Any = None,
+    noise_share: float | None = None,
     n_starts: int = 3,
     max_rows: int = 1000,
     max_iter: int = 200,
@@ -73,6 +74,9 @@ def learn_widths(
         covariance, the usual Gaussian process. This costs half as much, but these are the widths of another model.
     weight_variance : float or array-like of shape (n_outputs,), default=None
         The prior variance of the weights, in the squared units of the targets. None learns it. Only for ``covariance="weights"``.
+    noise_share : float, default=None
+        The variance of the noise as a share of the variance of each target, if it is not to be learned. Classifiers hold it at 1;
+        see the Notes.
     n_starts : int, default=3
         The number of starts of the optimizer.
     max_rows : int, default=1000
@@ -116,6 +120,11 @@ def learn_widths(
     :math:`\Phi\Phi^T` is about as wide as :math:`\Phi` with half the gamma, so ``covariance="kernel"`` finds about half the gamma
     of ``covariance="weights"``.
 
+    Labels are not numbers with normal noise: one that is the same at two rows does not say that there is no noise. The logistic
+    likelihood of labels t in {0, 1}, expanded to second order about the share p of the ones, is that of targets t - p with noise of
+    variance p(1 - p), which is the variance of the targets. So for labels ``noise_share=1`` makes L the Laplace approximation of the
+    evidence of a classifier, at a latent function of zero.
+
     References
     ----------
     MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
@@ -146,6 +155,8 @@ def learn_widths(
     y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
+    if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
+        raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
     X, weights = checked_scales(X), None
     check_targets(y.reshape(len(y), -1))
     if sample_weight is not None:
@@ -159,7 +170,8 @@ def learn_widths(
     effort = Effort(tol, max_iter, deadline, callback)
     search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
-        models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
+        kernels = AUTO if kernel == "auto" else (kernel,)
+        models = [Model(name, fit_intercept, covariance, weight_variance, noise_share) for name in kernels]
         found = max((search.learn(model) for model in models), key=lambda one: one.log_evidence)
     if effort.has_run_out:
         warnings.warn(
