@@ -14,6 +14,7 @@ from skarce._typing import Floats
 
 MOST_OWN_WIDTHS = 30  # gamma="auto" learns one width for each of up to this many inputs, and one for all of more inputs
 AUTO_LEARNING_ROWS = 500  # gamma="auto" learns from at most this many rows
+AUTO_FLATNESS = 5.0  # strength of its prior against kernels that are the same number at all rows
 MEDIAN_ROWS = 2000  # the median is taken over the pairs of at most this many rows
 
 
@@ -31,7 +32,8 @@ def auto_options(learning: dict[str, Any]) -> dict[str, Any]:
     does not depend on the centers, so methods can share what was learned. Only a given prior of the weights needs the weights.
     """
     has_prior = learning.get("weight_variance") is not None
-    return {"max_rows": AUTO_LEARNING_ROWS, "covariance": "weights" if has_prior else "kernel"}
+    covariance = "weights" if has_prior else "kernel"
+    return {"max_rows": AUTO_LEARNING_ROWS, "covariance": covariance, "flatness": AUTO_FLATNESS}
 
 
 def scale_gamma(X: Floats, weights: Floats | None, absolute: bool = False) -> float:

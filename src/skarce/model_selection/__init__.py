@@ -1,8 +1,8 @@
 """Kernel widths, chosen by the evidence or by the variational bound of the model."""
 
 from skarce.model_selection.width_bound import WidthByBound, width_by_bound
+from skarce.model_selection.width_effort import Progress
 from skarce.model_selection.width_objective import Widths
-from skarce.model_selection.width_search import Progress
 from skarce.model_selection.widths import learn_widths
 
 __all__ = ["Progress", "WidthByBound", "Widths", "learn_widths", "width_by_bound"]

@@ -9,7 +9,7 @@ region in which the function was seen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -41,23 +41,19 @@ class Summit:
     ----------
     at : the point
     value : the function there
-    curvature : the estimate of minus the second derivatives
+    curvature : the estimate of minus the second derivatives, or None if there is none
     ending : why the climb ended
     """
 
     at: Floats
     value: float
-    curvature: Floats
+    curvature: Floats | None
     ending: Ending
 
     @classmethod
-    def guess(cls, at: Floats) -> Summit:
-        """Return a point about which nothing else is known."""
-        return cls(at, -np.inf, np.eye(len(at)), Ending.STOPPED)
-
-    def times(self, factor: float) -> Summit:
-        """Return the same for a function that is this many times as large."""
-        return replace(self, value=factor * self.value, curvature=factor * self.curvature)
+    def start(cls, at: Floats, curvature: Floats | None = None) -> Summit:
+        """Return a point from which nobody has climbed yet."""
+        return cls(at, -np.inf, curvature, Ending.STOPPED)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ in :math:`\partial L/\partial A` the factor n/a becomes :math:`1/\sigma^2`, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -41,11 +42,17 @@ from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.model_selection.kernel_slopes import KernelSlopes
-from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.moments.directions import Directions
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14
+
+
+class KernelPrior(Protocol):
+    """A prior on kernels, as rows and centers see them."""
+
+    def at(self, phi: Floats) -> tuple[float, Floats]:
+        """Return the log density, and its derivatives in the kernels: one number for each row."""
 
 
 class Value(NamedTuple):
@@ -112,10 +119,11 @@ class WidthEvidence:
     r"""The log evidence and its gradient at any widths, for given rows, targets and centers.
 
     With a `noise_prior` c the noise variance has the prior density sigma^(2c). It is part of `posterior` and of the gradients:
-    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The prior of `neighbors` is part of both too.
+    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The `priors` of kernels are part of both too.
 
-    With a `noise_variance` the noise is held: :math:`L = -\tfrac n2\log 2\pi\sigma^2 - a/(2\sigma^2) - \tfrac12\log|I + AA^T/\rho|`, and
-    the factor n/a becomes :math:`1/\sigma^2` in all derivatives.
+    With a `noise_variance` the noise is held at this :math:`\sigma^2`. Then L is
+    :math:`-\tfrac n2\log 2\pi\sigma^2 - a/(2\sigma^2) - \tfrac12\log|I + AA^T/\rho|`, and the factor n/a becomes
+    :math:`1/\sigma^2` in all derivatives.
     """
 
     def __init__(
@@ -125,11 +133,11 @@ class WidthEvidence:
         covariance: str = "weights",
         weight_variances: Floats | None = None,
         noise_prior: float = 0.0,
-        neighbors: NeighborPrior | None = None,
+        priors: Sequence[KernelPrior] = (),
         noise_variance: float | None = None,
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
-        self._neighbors = neighbors
+        self._priors = priors
         self._held_noise = noise_variance
         self._noise_prior = noise_prior if weight_variances is None and noise_variance is None else 0.0
         self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise, in the likelihood times the prior
@@ -138,12 +146,13 @@ class WidthEvidence:
     def at(self, widths: Floats, ratio: float) -> Value:
         """Return the value at these widths and this ratio kappa of signal to noise."""
         phi, slope = self._kernel.values_and_slopes(widths)
-        prior, by_row = (0.0, None) if self._neighbors is None else self._neighbors.at(phi)
+        known = [prior.at(phi) for prior in self._priors]
         seen, by_phi = self._evaluate(phi, ratio)
-        if by_row is not None:
+        for _, by_row in known:
             by_phi += by_row[:, None]
         by_phi *= slope
-        return seen._replace(posterior=seen.posterior + prior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
+        posterior = seen.posterior + sum(log_density for log_density, _ in known)
+        return seen._replace(posterior=posterior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
         """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition.
@@ -220,7 +229,7 @@ class WidthEvidence:
         return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
-        """Return the noise of each output: what is held, or the ridge times a given weight variance, or that of largest evidence."""
+        """Return the noise of each output: held, or the ridge times the weight variance if that is given, or at its optimum."""
         if self._held_noise is not None:
             return np.full(len(left), self._held_noise)
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances

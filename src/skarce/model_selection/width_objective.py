@@ -10,6 +10,8 @@ import numpy as np
 from skarce._scales import check_parameter
 from skarce._typing import Floats
 from skarce.basis.centers import distinct_rows
+from skarce.model_selection.ascent import Ending, Summit
+from skarce.model_selection.flatness_prior import FlatnessPrior
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.model_selection.width_data import Data, Scale
@@ -68,6 +70,7 @@ class Model(NamedTuple):
     covariance : ``"weights"`` or ``"kernel"``
     weight_variance : the prior variance of the weights, or None if it is learned
     noise_share : the noise variance as a share of the variance of the targets, or None if it is learned
+    flatness : the strength of the prior against flat kernels
     """
 
     kernel: str
@@ -75,6 +78,7 @@ class Model(NamedTuple):
     covariance: str
     weight_variance: Any
     noise_share: float | None = None
+    flatness: float = 0.0
 
 
 class Objective:
@@ -102,9 +106,9 @@ class Objective:
                 [check_parameter("weight_variance", v, v / s**2) for v, s in zip(given[self._varies], self._scales, strict=True)]
             )
         of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
-        neighbors = NeighborPrior.of(rows, centers, data.weights)
+        priors = (NeighborPrior.of(rows, centers, data.weights), FlatnessPrior.of(model.flatness, len(rows), data.weights))
         kernel = KernelSlopes(model.kernel, rows, centers)
-        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, neighbors, model.noise_share)
+        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, priors, model.noise_share)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None
@@ -136,6 +140,12 @@ class Objective:
         log_widths = np.clip(log_widths, *np.log(WIDTH_BOUNDS))
         ratio = self._evidence.best_ratio(np.broadcast_to(np.exp(log_widths), self.scale.units.shape))
         return np.append(log_widths, np.log(np.clip(ratio, *RATIO_BOUNDS)))
+
+    def best_so_far(self) -> Summit:
+        """Return the best point that was evaluated."""
+        assert self._best is not None
+        assert self.best_at is not None
+        return Summit(self.best_at, self._best.posterior, None, Ending.STOPPED)
 
     @property
     def log_evidence(self) -> float:

@@ -13,19 +13,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, generator_of
+from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.width_data import Data, Scale
+from skarce.model_selection.width_effort import Effort, Progress
 from skarce.model_selection.width_evidence import COVARIANCES
 from skarce.model_selection.width_objective import Model, Widths
-from skarce.model_selection.width_search import Effort, Progress, Search
+from skarce.model_selection.width_search import Search
 
 RULES = ("evidence", "ard")
-AUTO = ("rbf", "matern52", "matern32")  # the kernels that kernel="auto" chooses from
+AUTO = ("matern52", "rbf", "matern32")  # the kernels that kernel="auto" chooses from
 
 
 def learn_widths(
@@ -40,6 +41,7 @@ def learn_widths(
     covariance: str = "weights",
     weight_variance: Any = None,
     noise_share: float | None = None,
+    flatness: float = 0.0,
     n_starts: int = 3,
     max_rows: int = 1000,
     max_iter: int = 200,
@@ -77,6 +79,9 @@ def learn_widths(
     noise_share : float, default=None
         The variance of the noise as a share of the variance of each target, if it is not to be learned. Classifiers hold it at 1;
         see the Notes.
+    flatness : float, default=0.0
+        Strength of a prior against kernels that are almost the same number at all rows. The density is one minus the mean of the
+        kernel, to this power. Sparse models need it, because functions that look alike are hard to select from.
     n_starts : int, default=3
         The number of starts of the optimizer.
     max_rows : int, default=1000
@@ -122,8 +127,8 @@ def learn_widths(
 
     Labels are not numbers with normal noise: one that is the same at two rows does not say that there is no noise. The logistic
     likelihood of labels t in {0, 1}, expanded to second order about the share p of the ones, is that of targets t - p with noise of
-    variance p(1 - p), which is the variance of the targets. So for labels ``noise_share=1`` makes L the Laplace approximation of the
-    evidence of a classifier, at a latent function of zero.
+    variance p(1 - p), which is the variance of the targets. So for labels ``noise_share=1`` makes L an approximate evidence of a
+    classifier, with the expansion of Laplace at a constant latent function instead of the mode.
 
     References
     ----------
@@ -155,6 +160,7 @@ def learn_widths(
     y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
+    check_finite_share("flatness", flatness)
     if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
         raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
     X, weights = checked_scales(X), None
@@ -171,8 +177,7 @@ def learn_widths(
     search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
         kernels = AUTO if kernel == "auto" else (kernel,)
-        models = [Model(name, fit_intercept, covariance, weight_variance, noise_share) for name in kernels]
-        found = max((search.learn(model) for model in models), key=lambda one: one.log_evidence)
+        found = search.learn([Model(name, fit_intercept, covariance, weight_variance, noise_share, flatness) for name in kernels])
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
