@@ -6,7 +6,7 @@ import pytest
 from skarce import KernelBasis
 from skarce.basis import check_basis
 from skarce.basis.default import NAMES, basis_for_nested, named_basis, stands_for_kernels
-from skarce.basis.widths import AUTO_LEARNING_ROWS, MOST_OWN_WIDTHS, scale_gamma
+from skarce.basis.widths import AUTO_FLATNESS, AUTO_LEARNING_ROWS, MOST_OWN_WIDTHS, scale_gamma
 from skarce.model_selection import learn_widths
 
 
@@ -46,7 +46,7 @@ def test_each_of_few_inputs_has_its_own_width(n_inputs, rule):
     X = rng.normal(size=(50, n_inputs))
     y = X[:, 0] + 0.1 * rng.normal(size=50)
     basis = KernelBasis("auto", gamma="auto", width_params={"max_iter": 3}).fit(X, y)
-    expected = learn_widths(X, y, kernel="auto", gamma=rule, covariance="kernel", max_iter=3)
+    expected = learn_widths(X, y, kernel="auto", gamma=rule, covariance="kernel", max_iter=3, flatness=AUTO_FLATNESS)
     assert basis.kernel_ == expected.kernel
     np.testing.assert_array_equal(basis.gamma_, expected.gamma)
 
@@ -55,7 +55,7 @@ def test_few_of_many_rows_are_enough():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(AUTO_LEARNING_ROWS + 1, 1))
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=len(X))
-    options = {"covariance": "kernel", "max_iter": 3}
+    options = {"covariance": "kernel", "max_iter": 3, "flatness": AUTO_FLATNESS}
     learned = KernelBasis(gamma="auto", width_params={"max_iter": 3}).fit(X, y).gamma_
     assert learned == learn_widths(X, y, max_rows=AUTO_LEARNING_ROWS, **options).gamma
     more = KernelBasis(gamma="auto", width_params={"max_iter": 3, "max_rows": len(X)}).fit(X, y).gamma_
@@ -75,4 +75,4 @@ def test_a_given_prior_of_the_weights_is_kept():
     X = rng.uniform(-3, 3, (40, 1))
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=40)
     basis = KernelBasis(gamma="auto").fit_checked(X, None, y, weight_variance=2.0)
-    np.testing.assert_array_equal(basis.gamma_, learn_widths(X, y, weight_variance=2.0).gamma)
+    np.testing.assert_array_equal(basis.gamma_, learn_widths(X, y, weight_variance=2.0, flatness=AUTO_FLATNESS).gamma)
