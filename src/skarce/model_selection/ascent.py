@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from skarce._typing import Floats
 
+NOTHING = 1e-2  # a climb ends if the next step promises less than this share of the tolerance, whatever the last one gained
 LONGEST = 2.0  # the largest change of a variable in one step
 ENOUGH = 1e-4  # a step is kept if it gains at least this share of what the slope promises
 SHORTENED = (0.1, 0.5)  # a step that does not gain enough is shortened by a factor between these
@@ -81,19 +82,19 @@ def ascend(
     """
     at = np.clip(start, *bounds)
     value, gradient = function(at)
-    known = curvature is not None
     curvature = _first_curvature(gradient) if curvature is None else curvature
     gain = np.inf
     for _ in range(max_iter):
         direction = _direction(at, gradient, curvature, bounds)
-        if max(gain if known else np.inf, 0.5 * float(gradient @ direction)) <= tol or not direction.any():
+        promised = 0.5 * float(gradient @ direction)
+        if promised <= NOTHING * tol or max(gain, promised) <= tol:
             return Summit(at, value, curvature, Ending.TOP)
         found = _line_search(function, at, value, gradient, direction, bounds)
         if found is None:
             return Summit(at, value, curvature, Ending.TOP)
         following, new_value, new_gradient = found
         curvature = _updated(curvature, following - at, gradient - new_gradient)
-        gain, known = new_value - value, True
+        gain = new_value - value
         at, value, gradient = following, new_value, new_gradient
         if not go_on(Step(at, value, gain)):
             return Summit(at, value, curvature, Ending.STOPPED)
@@ -106,12 +107,20 @@ def _direction(at: Floats, gradient: Floats, curvature: Floats, bounds: tuple[Fl
     direction = np.zeros(len(at))
     if not len(free):
         return direction
-    proposed = cho_solve(cho_factor(curvature[np.ix_(free, free)], lower=True), gradient[free])
+    proposed = _solved(curvature[np.ix_(free, free)], gradient[free])
     each = np.clip(proposed, -LONGEST, LONGEST)
-    if gradient[free] @ each <= 0.0:  # variables that were cut carried the ascent
+    if gradient[free] @ each < 0.0:  # variables that were cut carried the ascent
         each = proposed * min(1.0, LONGEST / float(np.abs(proposed).max()))
     direction[free] = each
     return direction
+
+
+def _solved(curvature: Floats, gradient: Floats) -> Floats:
+    """Return B^-1 g. If rounding has spoiled B, its diagonal is enough."""
+    try:
+        return np.asarray(cho_solve(cho_factor(curvature, lower=True), gradient))
+    except LinAlgError:
+        return gradient / np.maximum(curvature.diagonal(), 1e-12)
 
 
 def _line_search(

@@ -17,7 +17,7 @@ import numpy as np
 
 from skarce._typing import Floats
 
-STRENGTH = 4.0  # c
+STRENGTH = 10.0  # c
 LEAST = 1e-12  # a smaller share comes from rounding
 
 
