@@ -119,7 +119,7 @@ def evidences(model: Any, problem: str, seed: int) -> dict[str, float]:
     """Return r2 of the width by the evidence of the model, by the evidence of all candidates, and by five folds."""
     X, y, X_test, y_test = parts(problem, seed)
     grid = {"basis__gamma": list(10.0 * WIDTHS if problem == "sinc" else WIDTHS)}
-    of_all = CriterionSearch(EvidenceRegressor(), grid).fit(X, y).best_params_
+    of_all = CriterionSearch(EvidenceRegressor("rbf"), grid).fit(X, y).best_params_
     models = {
         "own evidence": CriterionSearch(model, grid),
         "evidence of all candidates": clone(model).set_params(**of_all),
@@ -136,12 +136,12 @@ def means(measure: Callable[[int], dict[str, float]], n_draws: int) -> dict[str,
 
 def measured(n_draws: int) -> dict[str, dict[str, dict[str, float]]]:
     selectors = {
-        "fgcv": FastGCVRegressor(),
-        "ols": OrthogonalLeastSquaresRegressor(),
-        "skr, hat": LaplacePriorRegressor(),
-        "skr, active": LaplacePriorRegressor(degrees_of_freedom="active"),
+        "fgcv": FastGCVRegressor("rbf"),
+        "ols": OrthogonalLeastSquaresRegressor("rbf"),
+        "skr, hat": LaplacePriorRegressor("rbf"),
+        "skr, active": LaplacePriorRegressor("rbf", degrees_of_freedom="active"),
     }
-    judged = {"frvm": RelevanceVectorRegressor(), "ssge-forward": EvidenceSearchRegressor()}
+    judged = {"frvm": RelevanceVectorRegressor("rbf"), "ssge-forward": EvidenceSearchRegressor("rbf")}
     shapes = [(n, k, rho) for n in (500, 100) for k in (5, 30) for rho in (0.0, 0.8)]
     return {
         "r2 by the end of the path of penalties, as a share of the largest": {

@@ -137,7 +137,7 @@ def visited_by_a_fit(root: Path) -> set[str]:
     X = rng.uniform(-5, 5, (200, 1))
     sys.setprofile(note)
     try:
-        skarce.RelevanceVectorRegressor().fit(X, np.sin(X[:, 0]) + rng.normal(0, 0.1, 200))
+        skarce.RelevanceVectorRegressor("rbf").fit(X, np.sin(X[:, 0]) + rng.normal(0, 0.1, 200))
     finally:
         sys.setprofile(None)
     return seen

@@ -99,7 +99,7 @@ def our_path(X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> np.ndarray:
     """Return the weights along the path, which the estimator does not keep."""
     state, weights = L1ActiveSet(Moments(WholeGram(X.T @ X), X.T @ y, float(y @ y), len(y))), np.zeros((X.shape[1], len(penalties)))
     for place, penalty in enumerate(penalties):
-        state.minimize(penalty, LaplacePriorRegressor().tol, 10_000)
+        state.minimize(penalty, LaplacePriorRegressor("rbf").tol, 10_000)
         weights[state.members, place] = state.weights
     return weights
 
@@ -163,9 +163,9 @@ def compare_widths(n_rows: int, widths: np.ndarray, n_seeds: int) -> dict[str, A
     """Return mean times and test errors of the chosen models. Errors are root mean squares, for noisy and for exact targets."""
     grid = {"basis__gamma": list(widths)}
     searches = {
-        "CriterionSearch": lambda: CriterionSearch(FastGCVRegressor(), grid),
-        "CriterionSearch, inflation 1": lambda: CriterionSearch(FastGCVRegressor(), grid, inflation=1.0),
-        "GridSearchCV, five folds": lambda: GridSearchCV(FastGCVRegressor(), grid, scoring="neg_mean_squared_error", cv=5),
+        "CriterionSearch": lambda: CriterionSearch(FastGCVRegressor("rbf"), grid),
+        "CriterionSearch, inflation 1": lambda: CriterionSearch(FastGCVRegressor("rbf"), grid, inflation=1.0),
+        "GridSearchCV, five folds": lambda: GridSearchCV(FastGCVRegressor("rbf"), grid, scoring="neg_mean_squared_error", cv=5),
     }
     found: dict[str, list[list[float]]] = {name: [] for name in searches}
     for seed in range(n_seeds):

@@ -112,7 +112,7 @@ ROWS: dict[str, Row] = {
         fit(ard),
     ),
     **{f"rvm classes, moons, {n}": (moons(n), fit(skarce.RelevanceVectorClassifier)) for n in (500, 1000, 4000)},
-    "rvm classes, EM, moons, 300": (moons(300), fit(lambda: skarce.RelevanceVectorClassifier(solver="em"))),
+    "rvm classes, EM, moons, 300": (moons(300), fit(lambda: skarce.RelevanceVectorClassifier("rbf", solver="em"))),
     "vbls classes, moons, 500": (moons(500), fit(skarce.VBLSClassifier)),
     "100,000 rows in blocks, 200 landmarks": (friedman1(100_000), blocks),
     "partial_fit, 100 batches, 20 inputs": (linear(600, 20), stream),

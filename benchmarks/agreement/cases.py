@@ -42,7 +42,7 @@ from skarce import criteria, searches
 
 RELEVANCE_VECTORS: dict[str, Case] = {
     "rvm": lambda: fit(skarce.RelevanceVectorRegressor(rbf()), friedman2()),
-    "rvm, default basis": lambda: fit(skarce.RelevanceVectorRegressor(), sinc()),
+    "rvm, default basis": lambda: fit(skarce.RelevanceVectorRegressor("rbf"), sinc()),
     "rvm, sequential": lambda: fit(skarce.RelevanceVectorRegressor(rbf(), solver="sequential"), friedman2()),
     "rvm, em": lambda: fit(skarce.RelevanceVectorRegressor(rbf(), solver="em"), friedman2()),
     "rvm, inputs": lambda: fit(skarce.RelevanceVectorRegressor("passthrough"), linear()),
@@ -99,7 +99,7 @@ RELEVANCE_VECTORS: dict[str, Case] = {
         skarce.RelevanceVectorRegressor(landmarks()), three_targets(), counts(three_targets())
     ),
     "rvm, batches": lambda: fit_batches(skarce.RelevanceVectorRegressor(landmarks()), friedman2()),
-    "rvm, constant target": lambda: fit(skarce.RelevanceVectorRegressor(), sinc()._replace(y=np.full(100, 7.0))),
+    "rvm, constant target": lambda: fit(skarce.RelevanceVectorRegressor("rbf"), sinc()._replace(y=np.full(100, 7.0))),
     "rvm, augmented std": lambda: augmented(fit(skarce.RelevanceVectorRegressor(rbf()), friedman2())),
     "rvm, augmented std, three targets": lambda: augmented(fit(skarce.RelevanceVectorRegressor(rbf()), three_targets())),
     "rvm, 3000 rows": lambda: augmented(fit(skarce.RelevanceVectorRegressor(rbf()), friedman2(3000))),
@@ -217,7 +217,7 @@ PRIORS: dict[str, Case] = {
     "laplace, three targets": lambda: fit(
         skarce.LaplacePriorRegressor(rbf()), three_targets(), sample_weight=counts(three_targets())
     ),
-    "jeffreys": lambda: fit(skarce.JeffreysPriorRegressor(), sinc()),
+    "jeffreys": lambda: fit(skarce.JeffreysPriorRegressor("rbf"), sinc()),
     "jeffreys, inputs": lambda: fit(skarce.JeffreysPriorRegressor("passthrough", initial_ridge=1.0), linear()),
     "jeffreys, six functions": lambda: fit(skarce.JeffreysPriorRegressor(rbf(), initial_ridge=0.1, max_active=6), friedman2()),
 }
@@ -258,28 +258,28 @@ VARIATIONAL: dict[str, Case] = {
 }
 
 CLASSES: dict[str, Case] = {
-    "rvm classes": lambda: fit(skarce.RelevanceVectorClassifier(), moons()),
-    "rvm classes, three": lambda: fit(skarce.RelevanceVectorClassifier(), three_classes()),
-    "rvm classes, em": lambda: fit(skarce.RelevanceVectorClassifier(solver="em"), moons()),
-    "rvm classes, em, three": lambda: fit(skarce.RelevanceVectorClassifier(solver="em"), three_classes()),
-    "rvm classes, em, three functions": lambda: fit(skarce.RelevanceVectorClassifier(solver="em", max_active=3), moons()),
+    "rvm classes": lambda: fit(skarce.RelevanceVectorClassifier("rbf"), moons()),
+    "rvm classes, three": lambda: fit(skarce.RelevanceVectorClassifier("rbf"), three_classes()),
+    "rvm classes, em": lambda: fit(skarce.RelevanceVectorClassifier("rbf", solver="em"), moons()),
+    "rvm classes, em, three": lambda: fit(skarce.RelevanceVectorClassifier("rbf", solver="em"), three_classes()),
+    "rvm classes, em, three functions": lambda: fit(skarce.RelevanceVectorClassifier("rbf", solver="em", max_active=3), moons()),
     "rvm classes, balanced": lambda: fit(
         skarce.RelevanceVectorClassifier("passthrough", class_weight="balanced"), linear_classes()
     ),
     "rvm classes, text": lambda: fit(skarce.RelevanceVectorClassifier(landmarks()), as_text(three_classes())),
     "rvm classes, weights": lambda: fit(
-        skarce.RelevanceVectorClassifier(fit_intercept=False, max_active=4), moons(), sample_weight=counts(moons())
+        skarce.RelevanceVectorClassifier("rbf", fit_intercept=False, max_active=4), moons(), sample_weight=counts(moons())
     ),
     "rvm classes, learned width": lambda: fit(skarce.RelevanceVectorClassifier(rbf("evidence"), random_state=0), moons()),
-    "rvm classes, 3000 rows": lambda: fit(skarce.RelevanceVectorClassifier(), moons(3000)),
-    "vbls classes": lambda: fit(skarce.VBLSClassifier(), moons()),
-    "vbls classes, three": lambda: fit(skarce.VBLSClassifier(), three_classes()),
+    "rvm classes, 3000 rows": lambda: fit(skarce.RelevanceVectorClassifier("rbf"), moons(3000)),
+    "vbls classes": lambda: fit(skarce.VBLSClassifier("rbf"), moons()),
+    "vbls classes, three": lambda: fit(skarce.VBLSClassifier("rbf"), three_classes()),
     "vbls classes, em": lambda: fit(skarce.VBLSClassifier("passthrough", solver="em"), linear_classes()),
     "vbls classes, balanced": lambda: fit(skarce.VBLSClassifier("passthrough", class_weight="balanced"), linear_classes()),
-    "vbls classes, one is rare": lambda: fit(skarce.VBLSClassifier(), rare_class()),
+    "vbls classes, one is rare": lambda: fit(skarce.VBLSClassifier("rbf"), rare_class()),
     "vbls classes, text": lambda: fit(skarce.VBLSClassifier(landmarks()), as_text(three_classes())),
     "vbls classes, weights": lambda: fit(
-        skarce.VBLSClassifier(fit_intercept=False, max_active=4), moons(), sample_weight=counts(moons())
+        skarce.VBLSClassifier("rbf", fit_intercept=False, max_active=4), moons(), sample_weight=counts(moons())
     ),
     "vbls classes, shared": lambda: fit(skarce.VBLSClassifier(landmarks(), prior="shared"), moons()),
     "vbls classes, groups": lambda: fit(skarce.VBLSClassifier("passthrough", prior=np.arange(15) // 3), linear_classes()),
@@ -287,10 +287,10 @@ CLASSES: dict[str, Case] = {
     "vbls classes, factorized, em": lambda: fit(
         skarce.VBLSClassifier("passthrough", factorized=True, solver="em", max_iter=2000), linear_classes()
     ),
-    "vbls classes, factorized kernels": lambda: fit(skarce.VBLSClassifier(factorized=True), three_classes()),
-    "vbls classes, 3001 rows": lambda: fit(skarce.VBLSClassifier(), moons(3001)),
+    "vbls classes, factorized kernels": lambda: fit(skarce.VBLSClassifier("rbf", factorized=True), three_classes()),
+    "vbls classes, 3001 rows": lambda: fit(skarce.VBLSClassifier("rbf"), moons(3001)),
     "vbls classes, significance": lambda: fit(skarce.VBLSClassifier("passthrough", significance=0.01), linear_classes()),
-    "vbls classes, significance by the bound": lambda: fit(skarce.VBLSClassifier(significance="bound"), moons()),
+    "vbls classes, significance by the bound": lambda: fit(skarce.VBLSClassifier("rbf", significance="bound"), moons()),
 }
 
 
@@ -327,13 +327,13 @@ COMBINATIONS: dict[str, Case] = {
     "SharedEvidence x Oscillating": lambda: sparse(criteria.SharedEvidence(), searches.Oscillating(2), friedman2()),
     "SharedEvidence x BestAction": lambda: sparse(criteria.SharedEvidence("paper"), searches.BestAction(), friedman2()),
     "parameters by criterion, widths": lambda: fit(
-        skarce.CriterionSearch(skarce.FastGCVRegressor(), {"basis__gamma": [0.01, 0.1, 1.0]}), friedman2()
+        skarce.CriterionSearch(skarce.FastGCVRegressor("rbf"), {"basis__gamma": [0.01, 0.1, 1.0]}), friedman2()
     ),
     "parameters by criterion, one basis": lambda: fit(
         skarce.CriterionSearch(skarce.LaplacePriorRegressor(rbf()), {"penalty": [30.0, 100.0, 300.0]}, inflation=1.0), friedman2()
     ),
     "parameters by criterion, classes": lambda: fit(
-        skarce.CriterionSearch(skarce.RelevanceVectorClassifier(), {"basis__gamma": [0.1, 1.0]}), moons()
+        skarce.CriterionSearch(skarce.RelevanceVectorClassifier("rbf"), {"basis__gamma": [0.1, 1.0]}), moons()
     ),
 }
 
@@ -342,8 +342,8 @@ REAL: dict[str, Case] = {
     "boston, fgcv": lambda: fit(skarce.FastGCVRegressor(rbf(0.02)), table("boston")),
     "boston, vbls": lambda: fit(skarce.VBLSRegressor(), table("boston")),
     "boston, elimination": lambda: fit(skarce.BackwardEliminationRegressor(rbf()), table("boston")),
-    "pima, rvm classes": lambda: fit(skarce.RelevanceVectorClassifier(), table("pima_tr")),
-    "pima, vbls classes": lambda: fit(skarce.VBLSClassifier(), table("pima_tr")),
+    "pima, rvm classes": lambda: fit(skarce.RelevanceVectorClassifier("rbf"), table("pima_tr")),
+    "pima, vbls classes": lambda: fit(skarce.VBLSClassifier("rbf"), table("pima_tr")),
 }
 
 CASES: dict[str, Case] = {

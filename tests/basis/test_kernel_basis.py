@@ -65,7 +65,7 @@ def test_callable_kernel_with_parameters(rng):
     ("parameters", "message"),
     [
         ({"kernel": "rbv"}, "kernel must be one of"),
-        ({"gamma": "auto"}, "gamma must be a number"),
+        ({"gamma": "wide"}, "gamma must be a number"),
         ({"gamma": -1.0}, "positive and finite"),
         ({"gamma": True}, "gamma"),
         ({"gamma": [1.0, 2.0, 3.0]}, "one entry for each of the 2 inputs"),

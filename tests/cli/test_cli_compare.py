@@ -127,7 +127,7 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
 
 
 def test_our_warnings_become_a_footnote(houses, monkeypatch):
-    monkeypatch.setitem(REGRESSORS, "short", Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    monkeypatch.setitem(REGRESSORS, "short", Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor("rbf", max_iter=1)))
     result = run("compare", "houses.csv", "--target", "price", "--methods", "short", "--cv", "3")
     assert result.exit_code == 0
     assert "short (a)" in result.stdout

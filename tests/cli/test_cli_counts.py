@@ -77,7 +77,7 @@ def test_methods_of_other_tasks_are_refused(table):
     assert_one_line(result, "svr", "frvm, rvm, poisson, splines")
 
 
-@pytest.mark.parametrize("fit", [RelevanceVectorPoissonRegressor().fit, PoissonRegressor().fit])
+@pytest.mark.parametrize("fit", [RelevanceVectorPoissonRegressor("rbf").fit, PoissonRegressor().fit])
 def test_a_score_is_that_of_the_predictions(fit):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 2))

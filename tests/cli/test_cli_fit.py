@@ -50,7 +50,7 @@ def test_fit_takes_our_own_methods_only(houses):
 
 
 def test_fit_that_stops_early_says_so_as_its_outcome(houses, monkeypatch):
-    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor("rbf", max_iter=1)))
     result = run("fit", "houses.csv", "--target", "price")
     assert result.exit_code == 0
     assert "step limit" in rows_of(result.stdout)["outcome"]
@@ -58,14 +58,14 @@ def test_fit_that_stops_early_says_so_as_its_outcome(houses, monkeypatch):
 
 
 def test_a_fit_that_fails_is_one_line(houses, monkeypatch):
-    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor(tol=-1.0)))
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: RelevanceVectorRegressor("rbf", tol=-1.0)))
     assert_one_line(run("fit", "houses.csv", "--target", "price"), "frvm cannot be fitted", "tol must be at least 0")
     assert not os.path.exists("model.skops")
 
 
 def test_the_saved_model_is_the_one_in_memory(houses, model):
     training = training_data(read_table(Path("houses.csv")), "price")
-    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor())])
+    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor("rbf"))])
     pipeline.fit(training.X, training.y)
     saved = load(Path(model))
     assert (saved.target, saved.version) == ("price", __version__)
@@ -82,7 +82,7 @@ def test_the_saved_model_is_the_one_in_memory(houses, model):
 
 def test_saving_leaves_the_fitted_model_alone(houses):
     training = training_data(read_table(Path("houses.csv")), "price")
-    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor())])
+    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor("rbf"))])
     pipeline.fit(training.X, training.y)
     save(SavedModel(pipeline, "price", training.kinds, __version__), Path("m.skops"))
     assert pipeline[-1].outcome_ is Outcome.CONVERGED

@@ -144,7 +144,7 @@ def test_a_preprocessing_step_is_not_a_model(parts, tmp_path):
 
 
 def test_a_pipeline_that_skarce_fit_does_not_write_is_refused(tmp_path):
-    model = RelevanceVectorRegressor().fit(FRAME[["a", "b"]].to_numpy(), TARGETS["regression"])
+    model = RelevanceVectorRegressor("rbf").fit(FRAME[["a", "b"]].to_numpy(), TARGETS["regression"])
     save(SavedModel(Pipeline([("model", model)]), "y", {"a": "number", "b": "number"}, "0"), tmp_path / "model.skops")
     with pytest.raises(ModelFileError, match="not a preprocessing step and a model"):
         load(tmp_path / "model.skops")

@@ -14,8 +14,10 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 
 from skarce import RelevanceVectorRegressor
-from skarce.comparison import REGRESSION, Method, MethodResult, cross_validate
+from skarce.basis import learners
+from skarce.comparison import METHODS, REGRESSION, Method, MethodResult, cross_validate
 from skarce.comparison.scores import RegressionScore
+from skarce.model_selection import learn_widths
 
 LINEAR = Method("linear", REGRESSION, "least squares", LinearRegression)
 RIDGE = Method("ridge", REGRESSION, "ridge", lambda: Ridge(alpha=50.0))
@@ -126,7 +128,7 @@ def test_other_warnings_of_rivals_are_kept(table, monkeypatch):
 
 
 def test_a_real_fit_that_stops_early_is_counted(table):
-    (result,) = run(table, Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor(max_iter=1)))
+    (result,) = run(table, Method("short", REGRESSION, "", lambda: RelevanceVectorRegressor("rbf", max_iter=1)))
     assert len(result.warnings) == 4
     assert "step limit" in result.warnings[0]
 
@@ -173,3 +175,18 @@ def test_a_result_is_ready_for_json():
         {"rmse": 1.0, "r2": None, "n_functions": 3, "fit_seconds": 0.1, "predict_seconds": 0.2, "coverage": None}
     ]
     assert (content["name"], content["is_rival"], content["warnings"], content["error"]) == ("linear", False, ["oh"], None)
+
+
+def test_methods_share_widths_that_are_learned_once_for_each_fold(table, monkeypatch):
+    calls = []
+
+    def counted(X, y, **options):
+        calls.append(len(X))
+        return learn_widths(X, y, **options)
+
+    monkeypatch.setattr(learners, "_learner", counted)
+    methods = [METHODS[REGRESSION][name] for name in ("frvm", "fgcv", "abf", "gps-be")]
+    together = {result.method.name: result for result in run(table, *methods, cv=3)}
+    assert calls == [40, 40, 40]
+    (alone,) = run(table, methods[2], cv=3)
+    assert [score.rmse for score in alone.scores] == [score.rmse for score in together["abf"].scores]

@@ -42,13 +42,23 @@ def friedman(tmp_path, monkeypatch):
 # Methods ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ["scale", "evidence", "ard"])
-def test_our_methods_have_the_width_of_the_rule(problem, rule):
-    fitted = REGRESSORS["frvm"].with_widths(rule).fit(*problem)
-    expected = RelevanceVectorRegressor(KernelBasis(gamma=rule)).fit(*problem)
+@pytest.mark.parametrize("basis", ["auto", "rbf"])
+@pytest.mark.parametrize("rule", ["auto", "scale", "evidence", "ard"])
+def test_our_methods_have_the_width_of_the_rule(problem, rule, basis):
+    fitted = REGRESSORS["frvm"].with_basis(basis).with_widths(rule).fit(*problem)
+    kernel = "rbf" if rule == "scale" else basis  # the evidence chooses kernels together with widths
+    expected = RelevanceVectorRegressor(KernelBasis(kernel, gamma=rule)).fit(*problem)
+    assert fitted.basis_.kernel_ == expected.basis_.kernel_
     np.testing.assert_array_equal(fitted.basis_.gamma_, expected.basis_.gamma_)
     np.testing.assert_array_equal(fitted.active_, expected.active_)
-    assert np.ndim(fitted.basis_.gamma_) == (rule == "ard")
+    assert np.ndim(fitted.basis_.gamma_) == (rule in ("auto", "ard"))
+
+
+def test_methods_on_the_quick_basis(problem):
+    assert REGRESSORS["frvm"].with_basis("rbf").width_rule == "scale"
+    assert REGRESSORS["frvm"].with_basis("rbf").fit(*problem).basis_.gamma_ == scale_gamma(problem[0], None)
+    for name in ("gps", "vbls", "svr"):  # their basis is always the same
+        assert REGRESSORS[name].with_basis("rbf") is REGRESSORS[name]
 
 
 def test_cross_validation_takes_the_best_of_nine_widths(problem):
@@ -56,7 +66,7 @@ def test_cross_validation_takes_the_best_of_nine_widths(problem):
     fitted = REGRESSORS["frvm"].with_widths("cv").fit(X, y)
     widths = scale_gamma(X, None) * FACTORS
     folds = KFold(5, shuffle=True, random_state=0)
-    search = GridSearchCV(RelevanceVectorRegressor(), {"basis__gamma": widths}, cv=folds, scoring="neg_mean_squared_error")
+    search = GridSearchCV(RelevanceVectorRegressor("rbf"), {"basis__gamma": widths}, cv=folds, scoring="neg_mean_squared_error")
     assert fitted.basis_.gamma_ == search.fit(X, y).best_params_["basis__gamma"]
     assert len(widths) == 9
     assert scale_gamma(X, None) in widths
@@ -103,10 +113,10 @@ def test_all_our_methods_follow_every_rule(name):
 @pytest.mark.parametrize(
     ("name", "followed"),
     [
-        ("svr", ["scale", "cv", "cv", "cv"]),
-        ("gp", ["evidence", "evidence", "evidence", "ard"]),
-        ("ridge", ["none"] * 4),
-        ("lasso", ["none"] * 4),
+        ("svr", ["cv", "scale", "cv", "cv", "cv"]),
+        ("gp", ["evidence", "evidence", "evidence", "evidence", "ard"]),
+        ("ridge", ["none"] * 5),
+        ("lasso", ["none"] * 5),
     ],
 )
 def test_rivals_follow_the_nearest_rule_they_can(name, followed):
@@ -130,9 +140,9 @@ def test_a_method_by_itself_uses_its_default_widths(problem):
     assert REGRESSORS["frvm"].uses_default_widths
     assert not REGRESSORS["frvm"].with_widths("scale").uses_default_widths
     fitted = REGRESSORS["frvm"].fit(*problem, max_active=3)
-    assert fitted.basis == "rbf"
+    assert fitted.basis == "auto"
     assert len(fitted.active_) <= 3
-    assert REGRESSORS["frvm"].width_rule == "scale"
+    assert REGRESSORS["frvm"].width_rule == "auto"
 
 
 # The commands -------------------------------------------------------------------------------------------------------------
@@ -168,19 +178,21 @@ def test_learned_widths_are_the_better_ones_where_inputs_are_noise(friedman):
 @pytest.mark.parametrize("rule", ["cv", "evidence", "ard"])
 def test_fit_chooses_widths_and_explain_shows_them(friedman, rule):
     assert run("fit", "friedman.csv", "--target", "y", "--widths", rule).exit_code == 0
-    gamma = load(Path("model.skops")).regressor.basis_.gamma_
+    basis = load(Path("model.skops")).regressor.basis_
+    kernel, gamma = basis.kernel_, basis.gamma_
     shown = " ".join(run("explain", "model.skops").stdout.split())
     if rule == "ard":
         order = [f"{'abcdef'[place]} {gamma[place]:.3g}" for place in np.argsort(-gamma)]
-        assert f"rbf, one gamma per input (by 'ard', on scaled inputs): {', '.join(order)}" in shown
+        assert f"{kernel}, one gamma per input (by 'ard', on scaled inputs): {', '.join(order)}" in shown
     else:
         origin = "by 'evidence', on scaled inputs" if rule == "evidence" else "on scaled inputs"
-        assert f"rbf, gamma {gamma:.4g} ({origin})" in shown
+        assert f"{kernel}, gamma {gamma:.4g} ({origin})" in shown
 
 
 def test_explain_shows_a_width_that_nobody_chose(friedman):
-    run("fit", "friedman.csv", "--target", "y")
-    assert "(by 'scale', on scaled inputs)" in " ".join(run("explain", "model.skops").stdout.split())
+    for options, rule in (((), "auto"), (("--basis", "rbf"), "scale")):
+        run("fit", "friedman.csv", "--target", "y", *options)
+        assert f"(by '{rule}', on scaled inputs)" in " ".join(run("explain", "model.skops").stdout.split())
 
 
 def test_what_the_user_can_mend_is_one_line(friedman):

@@ -34,8 +34,8 @@ STREAMS = {made.__name__: made("passthrough") for made in REGRESSORS} | {
 FITS = {made.__name__: made("passthrough") for made in (*REGRESSORS, *LATENT)} | {
     "VBLSClassifier": VBLSClassifier("passthrough", tol=0.1),
     "LaplacePriorRegressor": LaplacePriorRegressor("passthrough", penalty=0.1),
-    "rbf": RelevanceVectorRegressor(),
-    "path": OrthogonalLeastSquaresRegressor(keep_path=True),
+    "rbf": RelevanceVectorRegressor("rbf"),
+    "path": OrthogonalLeastSquaresRegressor("rbf", keep_path=True),
     "CriterionSearch": CriterionSearch(RelevanceVectorRegressor("passthrough"), {"tol": [1e-3, 1e-1]}),
     "KernelBasis": KernelBasis(centers=3, random_state=0),
     "learned widths": KernelBasis(gamma="evidence", width_params={"max_iter": 1, "n_starts": 1}),

@@ -110,10 +110,10 @@ def test_dates_are_not_numbers(model, form):
 
 @pytest.mark.parametrize("wrong", WRONG_SEARCHES)
 def test_wrong_data_of_a_search(wrong):
-    check_refusal(lambda: CriterionSearch(FastGCVRegressor(), {"tol": [0.1]}).fit(X, **WRONG_SEARCHES[wrong]))
+    check_refusal(lambda: CriterionSearch(FastGCVRegressor("rbf"), {"tol": [0.1]}).fit(X, **WRONG_SEARCHES[wrong]))
 
 
 def test_a_score_of_counts_needs_counts():
-    model = RelevanceVectorPoissonRegressor().fit(X, COUNTS)
+    model = RelevanceVectorPoissonRegressor("rbf").fit(X, COUNTS)
     for wrong in (None, LONG):
         check_refusal(lambda wrong=wrong: model.score(X, wrong))

@@ -69,7 +69,7 @@ def assert_sound(model, X):
 def test_duplicate_rows(rng, make):
     X = np.repeat(rng.uniform(-3, 3, (20, 1)), 6, axis=0)
     y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 120)
-    model = make().fit(X, y)
+    model = make("rbf").fit(X, y)
     assert_sound(model, X)
     assert len(model.relevance_) == 20
 
@@ -87,9 +87,9 @@ def test_duplicate_zero_and_constant_columns(rng, make):
 def test_one_row_and_two_rows(make):
     for n in (1, 2):
         X, y = np.arange(n, dtype=float)[:, None], np.arange(n, dtype=float) + 3
-        model = make().fit(X, y)
+        model = make("rbf").fit(X, y)
         assert_sound(model, X)
-    assert RelevanceVectorRegressor().fit([[1.0]], [3.0]).predict([[9.0]])[0] == 3.0
+    assert RelevanceVectorRegressor("rbf").fit([[1.0]], [3.0]).predict([[9.0]])[0] == 3.0
 
 
 def test_more_candidates_than_rows(rng, make):
@@ -103,7 +103,7 @@ def test_more_candidates_than_rows(rng, make):
 def test_constant_target_gives_its_mean(rng, make):
     X = rng.normal(size=(30, 2))
     for value in (5.0, 0.0, 0.1, 1e150, -1e-150):
-        model = make().fit(X, np.full(30, value))
+        model = make("rbf").fit(X, np.full(30, value))
         assert model.outcome_ is Outcome.CONSTANT_TARGET
         assert len(model.active_) == 0
         np.testing.assert_allclose(model.predict(X), value)
@@ -136,7 +136,7 @@ def test_noise_free_targets(rng, make):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         exact = make("passthrough").fit(X, 3 * X[:, 0] + 1)
-        kernel = make(max_iter=2000).fit(X, np.sin(X[:, 0]))
+        kernel = make("rbf", max_iter=2000).fit(X, np.sin(X[:, 0]))
     # The least L1 penalty of the path shrinks by 1e-4; all others have next to none if there is no noise.
     shrinks = 1e-4 if isinstance(exact, LaplacePriorRegressor) else 0.0
     assert exact.coef_[0] == pytest.approx(3.0, rel=1e-6 + shrinks)

@@ -74,7 +74,7 @@ def test_one_candidate_and_one_row(direction, intercept):
     one = BackwardEliminationRegressor("passthrough", direction=direction, fit_intercept=intercept).fit(X, y)
     assert one.active_.tolist() == [0]
     assert one.coef_[0] == pytest.approx(1.0, abs=0.05)
-    row = BackwardEliminationRegressor(direction=direction, fit_intercept=intercept).fit([[1.0]], [2.0])
+    row = BackwardEliminationRegressor("rbf", direction=direction, fit_intercept=intercept).fit([[1.0]], [2.0])
     assert np.isfinite(row.predict([[1.0]])).all()
 
 

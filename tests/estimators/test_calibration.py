@@ -27,7 +27,7 @@ def test_two_classes_are_calibrated():
         return X, rng.uniform(size=n) < expit(latent)
 
     rng = np.random.default_rng(0)
-    model = RelevanceVectorClassifier().fit(*draw(3000, rng))
+    model = RelevanceVectorClassifier("rbf").fit(*draw(3000, rng))
     X, y = draw(200_000, rng)
     assert reliability(model.predict_proba(X)[:, 1], y) < 0.03
 
@@ -41,7 +41,7 @@ def test_three_classes_are_calibrated():
         return X, (rng.uniform(size=n)[:, None] > thresholds).sum(axis=1)
 
     rng = np.random.default_rng(0)
-    model = RelevanceVectorClassifier().fit(*draw(10_000, rng))
+    model = RelevanceVectorClassifier("rbf").fit(*draw(10_000, rng))
     X, y = draw(200_000, rng)
     probability = model.predict_proba(X)
     for k in range(3):
@@ -57,6 +57,6 @@ def test_ripley_is_near_ten_percent(data_folder):
 
 def test_iris():
     X, y = load_iris(return_X_y=True)
-    model = make_pipeline(StandardScaler(), RelevanceVectorClassifier())
+    model = make_pipeline(StandardScaler(), RelevanceVectorClassifier("rbf"))
     assert cross_val_score(model, X, y, cv=5).mean() > 0.93
     assert -cross_val_score(model, X, y, cv=5, scoring="neg_log_loss").mean() < 0.2

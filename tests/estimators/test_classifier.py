@@ -28,8 +28,8 @@ def solver(request):
 @pytest.mark.parametrize("names", [(False, True), (-1.0, 1.0), ("no", "yes"), (3, 7)])
 def test_labels_of_any_kind(names):
     X, y = moons(100)
-    plain = RelevanceVectorClassifier().fit(X, y)
-    model = RelevanceVectorClassifier().fit(X, np.array(names)[y])
+    plain = RelevanceVectorClassifier("rbf").fit(X, y)
+    model = RelevanceVectorClassifier("rbf").fit(X, np.array(names)[y])
     np.testing.assert_array_equal(model.classes_, np.array(names))
     np.testing.assert_array_equal(model.predict(X), np.array(names)[plain.predict(X)])
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
@@ -75,7 +75,7 @@ def test_other_transformers_get_the_labels():
 
 def test_exchanged_classes_give_the_mirrored_model():
     X, y = moons(150)
-    model, mirrored = RelevanceVectorClassifier().fit(X, y), RelevanceVectorClassifier().fit(X, 1 - y)
+    model, mirrored = RelevanceVectorClassifier("rbf").fit(X, y), RelevanceVectorClassifier("rbf").fit(X, 1 - y)
     np.testing.assert_array_equal(model.active_, mirrored.active_)
     np.testing.assert_allclose(model.predict_proba(X), mirrored.predict_proba(X)[:, ::-1], atol=1e-6)
 
@@ -83,8 +83,8 @@ def test_exchanged_classes_give_the_mirrored_model():
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, solver):
     X, y = moons(90)
     weights = rng.integers(0, 4, 90)
-    weighted = RelevanceVectorClassifier(solver=solver).fit(X, y, sample_weight=weights)
-    repeated = RelevanceVectorClassifier(solver=solver).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    weighted = RelevanceVectorClassifier("rbf", solver=solver).fit(X, y, sample_weight=weights)
+    repeated = RelevanceVectorClassifier("rbf", solver=solver).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_array_equal(weighted.relevance_vectors_, repeated.relevance_vectors_)
     assert weighted.criterion_ == pytest.approx(repeated.criterion_, abs=1e-6)
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
@@ -93,10 +93,10 @@ def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, solver):
 def test_balanced_weights_count_sample_weights_too():
     X, y = moons(120)
     weights = np.where(y == 1, 3.0, 1.0)
-    balanced = RelevanceVectorClassifier(class_weight="balanced").fit(X, y, sample_weight=weights)
-    by_hand = RelevanceVectorClassifier().fit(X, y, sample_weight=np.where(y == 1, 2.0, 2.0))
+    balanced = RelevanceVectorClassifier("rbf", class_weight="balanced").fit(X, y, sample_weight=weights)
+    by_hand = RelevanceVectorClassifier("rbf").fit(X, y, sample_weight=np.where(y == 1, 2.0, 2.0))
     np.testing.assert_allclose(balanced.predict_proba(X), by_hand.predict_proba(X), atol=1e-6)
-    named = RelevanceVectorClassifier(class_weight={0: 2.0, 1: 2.0}).fit(X, y)
+    named = RelevanceVectorClassifier("rbf", class_weight={0: 2.0, 1: 2.0}).fit(X, y)
     np.testing.assert_allclose(named.predict_proba(X), by_hand.predict_proba(X), atol=1e-6)
 
 
@@ -105,20 +105,20 @@ def test_balanced_weights_count_sample_weights_too():
 )
 def test_class_weights_that_cannot_be_are_named(class_weight, message):
     with pytest.raises(ValueError, match=message):
-        RelevanceVectorClassifier(class_weight=class_weight).fit(*moons(50))
+        RelevanceVectorClassifier("rbf", class_weight=class_weight).fit(*moons(50))
 
 
 def test_one_class_only_is_an_error():
     X, y = moons(30)
     with pytest.raises(ValueError, match="needs at least two classes, got one class, 'a',"):
-        RelevanceVectorClassifier().fit(X, np.full(30, "a"))
+        RelevanceVectorClassifier("rbf").fit(X, np.full(30, "a"))
     with pytest.raises(ValueError, match="needs at least two classes, got one class, 1,"):
-        RelevanceVectorClassifier().fit(X, y, sample_weight=y.astype(float))
+        RelevanceVectorClassifier("rbf").fit(X, y, sample_weight=y.astype(float))
     with pytest.raises(ValueError, match="continuous"):
-        RelevanceVectorClassifier().fit(X, X[:, 0])
+        RelevanceVectorClassifier("rbf").fit(X, X[:, 0])
 
 
-@pytest.mark.parametrize("model", [RelevanceVectorClassifier(), VBLSClassifier("passthrough")])
+@pytest.mark.parametrize("model", [RelevanceVectorClassifier("rbf"), VBLSClassifier("passthrough")])
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -138,10 +138,10 @@ def test_labels_that_cannot_be_are_named(rng, model, labels, message):
 def test_texts_of_two_kinds_are_texts():
     X, y = moons(60)
     labels = np.array(["upper" if side else np.str_("lower") for side in y], dtype=object)
-    assert RelevanceVectorClassifier().fit(X, labels).classes_.tolist() == ["lower", "upper"]
+    assert RelevanceVectorClassifier("rbf").fit(X, labels).classes_.tolist() == ["lower", "upper"]
 
 
-@pytest.mark.parametrize("model", [RelevanceVectorClassifier(verbose=1), VBLSClassifier("passthrough", verbose=1)])
+@pytest.mark.parametrize("model", [RelevanceVectorClassifier("rbf", verbose=1), VBLSClassifier("passthrough", verbose=1)])
 def test_short_fits_print_their_end(model, capsys):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
@@ -160,7 +160,7 @@ def test_short_fits_print_their_end(model, capsys):
 
 def test_posteriors_are_printed_in_a_line():
     X, y = moons(150)
-    model = RelevanceVectorClassifier().fit(X, y)
+    model = RelevanceVectorClassifier("rbf").fit(X, y)
     posterior = model.posterior_
     assert repr(posterior) == (
         f"LatentPosterior({len(model.active_)} functions {model.active_.tolist()}, intercept {model.intercept_:.4g}, "
@@ -179,7 +179,7 @@ def test_posteriors_are_printed_in_a_line():
 
 def test_more_rows_than_one_part_of_a_prediction(monkeypatch):
     X, y = moons(100)
-    model = RelevanceVectorClassifier().fit(X, y)
+    model = RelevanceVectorClassifier("rbf").fit(X, y)
     expected = model.predict_proba(X)
     monkeypatch.setattr("skarce.estimators.on_basis.PREDICT_ROWS", 33)
     np.testing.assert_allclose(model.predict_proba(X), expected)

@@ -29,17 +29,17 @@ from tests.oracles import rbf
 GAMMAS = [0.003, 0.1, 3.0]
 
 METHODS = {
-    "frvm": RelevanceVectorRegressor(),
-    "fgcv": FastGCVRegressor(),
-    "skr": LaplacePriorRegressor(),
-    "as": JeffreysPriorRegressor(),
-    "ssge": EvidenceSearchRegressor(),
-    "abf": EvidenceRegressor(),
-    "ols": OrthogonalLeastSquaresRegressor(),
+    "frvm": RelevanceVectorRegressor("rbf"),
+    "fgcv": FastGCVRegressor("rbf"),
+    "skr": LaplacePriorRegressor("rbf"),
+    "as": JeffreysPriorRegressor("rbf"),
+    "ssge": EvidenceSearchRegressor("rbf"),
+    "abf": EvidenceRegressor("rbf"),
+    "ols": OrthogonalLeastSquaresRegressor("rbf"),
 }
 
 
-@parametrize_with_checks([CriterionSearch(FastGCVRegressor(), {"tol": [1e-3, 1e-2]})])
+@parametrize_with_checks([CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3, 1e-2]})])
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -76,12 +76,12 @@ def test_candidates_of_one_basis_share_its_moments(sinc, monkeypatch):
     asked, plain = [], InMemoryDesign.moments
     monkeypatch.setattr(InMemoryDesign, "moments", lambda self, *args: asked.append(self) or plain(self, *args))
     grid = {"basis__gamma": GAMMAS, "penalty": [1e-3, 0.1, 1.0, 10.0], "degrees_of_freedom": ["hat"]}
-    search = CriterionSearch(LaplacePriorRegressor(), grid, inflation=1.0).fit(X, y)
+    search = CriterionSearch(LaplacePriorRegressor("rbf"), grid, inflation=1.0).fit(X, y)
     assert len(asked) == 3
     for params, criterion in zip(search.results_["params"], search.results_["criterion"], strict=True):
-        assert LaplacePriorRegressor().set_params(**params).fit(X, y).criterion_ == pytest.approx(criterion, rel=1e-10)
+        assert LaplacePriorRegressor("rbf").set_params(**params).fit(X, y).criterion_ == pytest.approx(criterion, rel=1e-10)
     asked.clear()
-    CriterionSearch(LaplacePriorRegressor(), {"fit_intercept": [True, False], "penalty": [0.1, 1.0]}).fit(X, y)
+    CriterionSearch(LaplacePriorRegressor("rbf"), {"fit_intercept": [True, False], "penalty": [0.1, 1.0]}).fit(X, y)
     assert len(asked) == 2
 
 
@@ -108,7 +108,7 @@ def test_shared_moments_tell_every_model_what_was_seen(rng):
 def test_processes_give_the_same(sinc):
     X, y = sinc
     grid = {"basis__gamma": GAMMAS, "tol": [1e-3, 1e-1]}
-    alone, together = (CriterionSearch(FastGCVRegressor(), grid, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
+    alone, together = (CriterionSearch(FastGCVRegressor("rbf"), grid, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
     np.testing.assert_allclose(together.results_["criterion"], alone.results_["criterion"], rtol=1e-9)
     assert together.best_params_ == alone.best_params_
     assert together.results_["params"] == alone.results_["params"]
@@ -117,7 +117,7 @@ def test_processes_give_the_same(sinc):
 def test_inflation_counts_degrees_of_freedom_more(sinc):
     X, y = sinc
     for fit_intercept in (True, False):
-        model = FastGCVRegressor(fit_intercept=fit_intercept)
+        model = FastGCVRegressor("rbf", fit_intercept=fit_intercept)
         search = CriterionSearch(model, {"basis__gamma": GAMMAS}, inflation=2.5).fit(X, y)
         expected = []
         for gamma in GAMMAS:
@@ -138,21 +138,21 @@ def test_inflation_mends_the_choice_of_kernels_that_are_too_narrow(rng):
     y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=150)
     fresh = rng.uniform(-5, 5, (500, 2))
     grid = {"basis__gamma": [0.01, 0.1, 10.0, 100.0]}
-    plain, charged = (CriterionSearch(FastGCVRegressor(), grid, inflation=c).fit(X, y) for c in (1.0, 2.0))
+    plain, charged = (CriterionSearch(FastGCVRegressor("rbf"), grid, inflation=c).fit(X, y) for c in (1.0, 2.0))
     errors = [np.mean((m.predict(fresh) - np.sin(fresh[:, 0])) ** 2) for m in (plain, charged)]
     assert errors[1] < 0.5 * errors[0]
 
 
 def test_inflation_leaves_the_evidence_alone(sinc):
-    search = CriterionSearch(RelevanceVectorRegressor(), {"basis__gamma": GAMMAS}, inflation=3.0).fit(*sinc)
+    search = CriterionSearch(RelevanceVectorRegressor("rbf"), {"basis__gamma": GAMMAS}, inflation=3.0).fit(*sinc)
     np.testing.assert_array_equal(search.results_["compared"], search.results_["criterion"])
 
 
 def test_two_outputs_are_judged_by_the_sum(rng):
     X = rng.uniform(-4, 4, (80, 1))
     Y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 0])]) + rng.normal(0, 0.1, (80, 2))
-    search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.1, 1.0]}, inflation=2.0).fit(X, Y)
-    singles = [CriterionSearch(FastGCVRegressor(), {"basis__gamma": [0.1, 1.0]}, inflation=2.0).fit(X, y) for y in Y.T]
+    search = CriterionSearch(FastGCVRegressor("rbf"), {"basis__gamma": [0.1, 1.0]}, inflation=2.0).fit(X, Y)
+    singles = [CriterionSearch(FastGCVRegressor("rbf"), {"basis__gamma": [0.1, 1.0]}, inflation=2.0).fit(X, y) for y in Y.T]
     np.testing.assert_allclose(search.results_["compared"], sum(single.results_["compared"] for single in singles), rtol=1e-5)
 
 
@@ -160,7 +160,8 @@ def test_draws_from_distributions_are_seeded(sinc):
     X, y = sinc
     draws = {"basis__gamma": loguniform(1e-3, 10)}
     searches = [
-        CriterionSearch(FastGCVRegressor(), param_distributions=draws, n_iter=4, random_state=seed).fit(X, y) for seed in (0, 0, 1)
+        CriterionSearch(FastGCVRegressor("rbf"), param_distributions=draws, n_iter=4, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
     ]
     assert searches[0].results_["params"] == searches[1].results_["params"] != searches[2].results_["params"]
     assert len(searches[0].results_["criterion"]) == 4
@@ -168,7 +169,7 @@ def test_draws_from_distributions_are_seeded(sinc):
 
 def test_equals_have_the_same_rank_as_in_a_grid_search(sinc):
     grid = {"basis__gamma": [3.0, 0.1, 0.1, 0.003], "verbose": [0, False]}
-    search = CriterionSearch(FastGCVRegressor(), grid).fit(*sinc)
+    search = CriterionSearch(FastGCVRegressor("rbf"), grid).fit(*sinc)
     values = search.results_["compared"]
     np.testing.assert_array_equal(search.results_["rank"], [1 + (values < value).sum() for value in values])
     assert sorted(search.results_["rank"])[:4] == [1, 1, 1, 1]
@@ -177,7 +178,7 @@ def test_equals_have_the_same_rank_as_in_a_grid_search(sinc):
 
 def test_a_constant_target_gives_the_first_candidate(rng):
     X = rng.normal(size=(30, 2))
-    search = CriterionSearch(FastGCVRegressor(), {"basis__gamma": GAMMAS}).fit(X, np.full(30, 2.0))
+    search = CriterionSearch(FastGCVRegressor("rbf"), {"basis__gamma": GAMMAS}).fit(X, np.full(30, 2.0))
     assert search.best_index_ == 0
     np.testing.assert_allclose(search.predict(X), 2.0)
 
@@ -186,7 +187,7 @@ def test_rows_that_are_counted_several_times_are_no_more_degrees_of_freedom():
     """Weights of three, or every row three times, let narrow kernels interpolate: the choice is that of single rows."""
     X, y = make_friedman1(120, noise=1.0, random_state=0)
     grid = {"basis__gamma": [0.03, 0.3, 3.0, 30.0]}
-    for estimator in (OrthogonalLeastSquaresRegressor(), FastGCVRegressor()):
+    for estimator in (OrthogonalLeastSquaresRegressor("rbf"), FastGCVRegressor("rbf")):
         once = CriterionSearch(estimator, grid).fit(X, y)
         weighted = CriterionSearch(estimator, grid).fit(X, y, sample_weight=np.full(120, 3.0))
         repeated = CriterionSearch(estimator, grid).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))

@@ -87,10 +87,10 @@ def test_augmented_std_grows_away_from_the_data(sinc):
 def test_outputs_share_one_decomposition_and_have_their_own_precision(rng, monkeypatch):
     X = rng.uniform(-4, 4, (80, 2))
     Y = np.column_stack([np.sin(X[:, 0]), 100 * np.cos(X[:, 1])]) + rng.normal(0, [0.1, 10.0], (80, 2))
-    single = [EvidenceRegressor(calibrate_std=False).fit(X, Y[:, k]) for k in range(2)]
+    single = [EvidenceRegressor("rbf", calibrate_std=False).fit(X, Y[:, k]) for k in range(2)]
     calls, decompose = [], Directions.of
     monkeypatch.setattr(Directions, "of", lambda matrix: calls.append(1) or decompose(matrix))
-    model = EvidenceRegressor(calibrate_std=False).fit(X, Y)
+    model = EvidenceRegressor("rbf", calibrate_std=False).fit(X, Y)
     assert len(calls) == 1
     mean, std = model.predict(X[:9], return_std=True)
     for k in range(2):
@@ -116,7 +116,7 @@ def test_weight_two_is_the_row_twice(rng, moments):
 @pytest.mark.parametrize("factor", [1e7, 1e-7, 1e150, 1e-150])
 def test_units_of_the_target_do_not_matter(sinc, factor):
     X, y = sinc
-    model, scaled = EvidenceRegressor().fit(X, y), EvidenceRegressor().fit(X, y * factor)
+    model, scaled = EvidenceRegressor("rbf").fit(X, y), EvidenceRegressor("rbf").fit(X, y * factor)
     np.testing.assert_allclose(scaled.predict(X) / factor, model.predict(X), rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(np.sqrt(scaled.noise_variance_) / factor, np.sqrt(model.noise_variance_), rtol=1e-6)
 
@@ -145,16 +145,16 @@ def test_bounds_are_told_in_the_outcome(rng):
 
 def test_limits(sinc):
     X, y = sinc
-    some = EvidenceRegressor(max_active=7).fit(X, y)
+    some = EvidenceRegressor("rbf", max_active=7).fit(X, y)
     assert len(some.active_) == 7
     assert some.outcome_ is Outcome.SIZE_LIMIT
     with pytest.warns(match="step limit"):
-        assert EvidenceRegressor(max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
+        assert EvidenceRegressor("rbf", max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
     with config_context(working_memory=0.2), pytest.raises(ValueError, match="all 120 candidates"):
-        EvidenceRegressor(moments="columns").fit(X, y)
+        EvidenceRegressor("rbf", moments="columns").fit(X, y)
     for wrong in ("much", -1.0, 0.0, np.inf, True):
         with pytest.raises(ValueError, match="weight_variance must be"):
-            EvidenceRegressor(weight_variance=wrong).fit(X, y)
+            EvidenceRegressor("rbf", weight_variance=wrong).fit(X, y)
 
 
 def test_learned_widths_make_it_the_better_model():

@@ -52,7 +52,7 @@ def test_fitted_attributes_are_what_they_say(sinc, search, reestimate, fit_inter
 @pytest.mark.parametrize("factor", [1e7, 1e-150, 0.3])
 def test_units_of_the_target_do_not_matter(sinc, search, reestimate, factor):
     X, y = sinc
-    model, scaled = (EvidenceSearchRegressor(search=search, reestimate=reestimate).fit(X, t) for t in (y, y * factor))
+    model, scaled = (EvidenceSearchRegressor("rbf", search=search, reestimate=reestimate).fit(X, t) for t in (y, y * factor))
     np.testing.assert_array_equal(scaled.active_, model.active_)
     np.testing.assert_allclose(scaled.coef_ / factor, model.coef_, rtol=1e-5)
     np.testing.assert_allclose(np.sqrt(scaled.noise_variance_) / factor, np.sqrt(model.noise_variance_), rtol=1e-6)
@@ -63,7 +63,7 @@ def test_names_are_the_objects_of_the_paper(sinc):
     X, y = sinc
     objects = {"forward": Forward(16, 0.0, share=0.3), "plus-take-away": PlusTakeAway(2, 1), "floating": Floating()}
     for name, search in objects.items():
-        named, given = (EvidenceSearchRegressor(search=s, start="empty").fit(X, y) for s in (name, search))
+        named, given = (EvidenceSearchRegressor("rbf", search=s, start="empty").fit(X, y) for s in (name, search))
         np.testing.assert_array_equal(named.trace_, given.trace_)
     generic = SparseRegressor("rbf", SharedEvidence(), Floating()).fit(X, y)
     np.testing.assert_array_equal(generic.active_, named.active_)
@@ -73,8 +73,8 @@ def test_names_are_the_objects_of_the_paper(sinc):
 def test_weight_two_is_the_row_twice(rng, sinc):
     X, y = sinc
     weights = rng.integers(0, 3, 80)
-    weighted = EvidenceSearchRegressor(search="floating").fit(X, y, sample_weight=weights)
-    repeated = EvidenceSearchRegressor(search="floating").fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    weighted = EvidenceSearchRegressor("rbf", search="floating").fit(X, y, sample_weight=weights)
+    repeated = EvidenceSearchRegressor("rbf", search="floating").fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_array_equal(weighted.active_, repeated.active_)
     np.testing.assert_allclose(weighted.criterion_, repeated.criterion_, rtol=1e-8)
 
@@ -82,7 +82,7 @@ def test_weight_two_is_the_row_twice(rng, sinc):
 def test_two_outputs_are_two_fits(sinc, rng):
     X, y = sinc
     Y = np.column_stack([y, np.cos(X[:, 0]) + rng.normal(0, 0.1, 80)])
-    both, single = EvidenceSearchRegressor().fit(X, Y), [EvidenceSearchRegressor().fit(X, t) for t in Y.T]
+    both, single = EvidenceSearchRegressor("rbf").fit(X, Y), [EvidenceSearchRegressor("rbf").fit(X, t) for t in Y.T]
     assert set(both.active_) == set(single[0].active_) | set(single[1].active_)
     assert both.criterion_ == pytest.approx(sum(s.criterion_ for s in single))
 
@@ -90,11 +90,11 @@ def test_two_outputs_are_two_fits(sinc, rng):
 @pytest.mark.parametrize("search", ["forward", "plus-take-away", "floating", "oscillating", "backward"])
 def test_members_and_size_go_to_the_search(sinc, search):
     X, y = sinc
-    model = EvidenceSearchRegressor(search=search, n_basis=6, always_in=[3, 50]).fit(X, y)
+    model = EvidenceSearchRegressor("rbf", search=search, n_basis=6, always_in=[3, 50]).fit(X, y)
     assert len(model.active_) == 6
     assert {3, 50} <= set(model.active_)
     assert model.outcome_ is Outcome.GOAL_REACHED
-    assert EvidenceSearchRegressor(search=search, initial=[1, 2, 3]).fit(X, y).trace_["n_active"][0] in (2, 4)
+    assert EvidenceSearchRegressor("rbf", search=search, initial=[1, 2, 3]).fit(X, y).trace_["n_active"][0] in (2, 4)
     copy = clone(model).fit(X, y)
     np.testing.assert_array_equal(copy.active_, model.active_)
 
@@ -102,13 +102,13 @@ def test_members_and_size_go_to_the_search(sinc, search):
 def test_limits_return_the_best_model_so_far(sinc):
     X, y = sinc
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        model = EvidenceSearchRegressor(search="floating", max_iter=12).fit(X, y)
+        model = EvidenceSearchRegressor("rbf", search="floating", max_iter=12).fit(X, y)
     assert (model.outcome_, model.n_iter_) == (Outcome.STEP_LIMIT, 12)
     np.testing.assert_allclose(model.criterion_, model.trace_["criterion"].max(), atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="best model so far"):
-        model = EvidenceSearchRegressor(search="oscillating", max_time=0.0).fit(X, y)
+        model = EvidenceSearchRegressor("rbf", search="oscillating", max_time=0.0).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
-    assert len(EvidenceSearchRegressor(max_active=4).fit(X, y).active_) == 4
+    assert len(EvidenceSearchRegressor("rbf", max_active=4).fit(X, y).active_) == 4
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_limits_return_the_best_model_so_far(sinc):
 )
 def test_wrong_parameters_are_named(sinc, parameters, message):
     with pytest.raises(ValueError, match=message):
-        EvidenceSearchRegressor(**parameters).fit(*sinc)
+        EvidenceSearchRegressor("rbf", **parameters).fit(*sinc)
 
 
 @pytest.mark.parametrize("search", ["plus-take-away", "floating", "oscillating", "backward"])
@@ -138,7 +138,7 @@ def test_the_outcome_is_advice_that_holds(sinc, search):
 
     What a swing passes on its way is not compared, only models of the same size.
     """
-    model = EvidenceSearchRegressor(search=search).fit(*sinc)
+    model = EvidenceSearchRegressor("rbf", search=search).fit(*sinc)
     assert model.outcome_ is Outcome.NONE_BETTER_FOUND
     assert "best of all models" in str(model.outcome_)
     trace = model.trace_

@@ -11,11 +11,11 @@ from skarce.searches import BestAction
 from tests.oracles import contrasts, gcv, rbf
 
 MODELS = {
-    "fast": FastGCVRegressor(),
-    "sequential": FastGCVRegressor(solver="sequential"),
-    "printed noise update": FastGCVRegressor(noise_update="paper"),
-    "local ridges": LocalRidgeRegressor(),
-    "local ridges, once out": LocalRidgeRegressor(readmit=False),
+    "fast": FastGCVRegressor("rbf"),
+    "sequential": FastGCVRegressor("rbf", solver="sequential"),
+    "printed noise update": FastGCVRegressor("rbf", noise_update="paper"),
+    "local ridges": LocalRidgeRegressor("rbf"),
+    "local ridges, once out": LocalRidgeRegressor("rbf", readmit=False),
 }
 
 
@@ -47,18 +47,18 @@ def test_fitted_attributes_are_what_they_say(sinc, model, fit_intercept):
 @pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 def test_an_integer_ridge_is_the_same_as_a_float(sinc):
     X, y = sinc
-    models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (2, 2.0)]
+    models = [LocalRidgeRegressor("rbf", initial_ridge=r).fit(X, y) for r in (2, 2.0)]
     np.testing.assert_array_equal(models[0].active_, models[1].active_)
     with pytest.raises(ValueError, match="initial_ridge must be positive and finite, or None; got 'foo'"):
-        LocalRidgeRegressor(initial_ridge="foo").fit(X, y)
+        LocalRidgeRegressor("rbf", initial_ridge="foo").fit(X, y)
 
 
 def test_what_is_no_criterion_or_search_is_named(sinc):
     for wrong in ("gcv", GCV):
         with pytest.raises(TypeError, match=r"criterion must be an object of skarce.criteria, such as GCV\(\)"):
-            SparseRegressor(criterion=wrong).fit(*sinc)
+            SparseRegressor("rbf", criterion=wrong).fit(*sinc)
     with pytest.raises(TypeError, match=r"search must be an object of skarce.searches"):
-        SparseRegressor(search="forward").fit(*sinc)
+        SparseRegressor("rbf", search="forward").fit(*sinc)
 
 
 @pytest.mark.parametrize("factor", [1e9, 1e-9, 1e-150, 1e150])
@@ -109,17 +109,17 @@ def test_two_outputs(rng, model):
 
 def test_sparse_regressor_with_gcv_is_the_sequential_one(sinc):
     X, y = sinc
-    generic = SparseRegressor(criterion=GCV(), search=BestAction()).fit(X, y)
-    named = FastGCVRegressor(solver="sequential").fit(X, y)
+    generic = SparseRegressor("rbf", criterion=GCV(), search=BestAction()).fit(X, y)
+    named = FastGCVRegressor("rbf", solver="sequential").fit(X, y)
     np.testing.assert_array_equal(generic.active_, named.active_)
     assert generic.criterion_ == named.criterion_
 
 
 def test_unknown_words_are_named(sinc):
     with pytest.raises(ValueError, match=r"solver must be one of \['fast', 'sequential'\], got 'em'"):
-        FastGCVRegressor(solver="em").fit(*sinc)
+        FastGCVRegressor("rbf", solver="em").fit(*sinc)
     with pytest.raises(ValueError, match=r"noise_update must be one of \['held', 'paper'\], got 'x'"):
-        FastGCVRegressor(noise_update="x").fit(*sinc)
+        FastGCVRegressor("rbf", noise_update="x").fit(*sinc)
     with pytest.raises(ValueError, match=r"lowest_ridge must be"):
         GCV(-1.0)
 

@@ -33,7 +33,7 @@ def test_fitted_attributes_are_what_they_say(sinc, fit_intercept):
 
 def test_the_start_decides_how_many_functions_stay(sinc):
     X, y = sinc
-    sizes = [len(JeffreysPriorRegressor(initial_ridge=ridge).fit(X, y).active_) for ridge in (1e-4, 1.0, 100.0)]
+    sizes = [len(JeffreysPriorRegressor("rbf", initial_ridge=ridge).fit(X, y).active_) for ridge in (1e-4, 1.0, 100.0)]
     assert sizes[0] > sizes[2]
 
 
@@ -56,7 +56,7 @@ def test_no_step_takes_the_noise_below_its_bound(rng):
 
 def test_units_of_the_target_do_not_matter(sinc):
     X, y = sinc
-    model, scaled = (JeffreysPriorRegressor().fit(X, t) for t in (y, y * 1e9))
+    model, scaled = (JeffreysPriorRegressor("rbf").fit(X, t) for t in (y, y * 1e9))
     np.testing.assert_array_equal(scaled.active_, model.active_)
     np.testing.assert_allclose(scaled.coef_ / 1e9, model.coef_, rtol=1e-6)
 
@@ -75,7 +75,7 @@ def test_the_last_entry_of_the_trace_is_the_criterion_even_if_nothing_is_left(rn
 
 
 def test_max_active_is_a_cap(sinc):
-    model = JeffreysPriorRegressor(max_active=2).fit(*sinc)
+    model = JeffreysPriorRegressor("rbf", max_active=2).fit(*sinc)
     assert len(model.active_) == 2
     assert model.outcome_ is Outcome.SIZE_LIMIT
     assert model.trace_["n_active"][-1] == 2
@@ -108,12 +108,12 @@ def test_no_step_is_begun_that_would_not_end_in_time(sinc, monkeypatch):
 
     monkeypatch.setattr(JeffreysEM, "step", step)
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
-        model = JeffreysPriorRegressor(max_time=55.0).fit(*sinc)
+        model = JeffreysPriorRegressor("rbf", max_time=55.0).fit(*sinc)
     assert len(model.trace_) == 4  # another step and the model after it would take until 60
     assert model.outcome_ is Outcome.TIME_LIMIT
     now[0] = 0.0
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
-        model = JeffreysPriorRegressor(max_time=0.0).fit(*sinc)
+        model = JeffreysPriorRegressor("rbf", max_time=0.0).fit(*sinc)
     assert len(model.trace_) == 0
     X, y = sinc
     phi = rbf(X, X, 1 / X.var())
@@ -126,9 +126,9 @@ def test_no_step_is_begun_that_would_not_end_in_time(sinc, monkeypatch):
 @pytest.mark.parametrize("ridge", [0.0, -1.0, np.inf, "gcv", None, True])
 def test_a_start_that_is_none_is_named(sinc, ridge):
     with pytest.raises(ValueError, match="initial_ridge must be positive and finite"):
-        JeffreysPriorRegressor(initial_ridge=ridge).fit(*sinc)
+        JeffreysPriorRegressor("rbf", initial_ridge=ridge).fit(*sinc)
 
 
 def test_too_many_candidates_are_said(sinc):
     with config_context(working_memory=0.1), pytest.raises(ValueError, match="starts from all 120 candidates"):
-        JeffreysPriorRegressor().fit(*sinc)
+        JeffreysPriorRegressor("rbf").fit(*sinc)

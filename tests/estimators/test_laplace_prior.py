@@ -76,7 +76,7 @@ def test_units_of_the_target_do_not_matter(sinc, finish):
     X, y = sinc
     for penalty in ("gcv", 0.05):
         models = [
-            LaplacePriorRegressor(penalty=penalty if penalty == "gcv" else penalty * f, finish=finish).fit(X, y * f)
+            LaplacePriorRegressor("rbf", penalty=penalty if penalty == "gcv" else penalty * f, finish=finish).fit(X, y * f)
             for f in (1.0, 2.0**40, 2.0**-40)
         ]
         for model, factor in zip(models[1:], (2.0**40, 2.0**-40), strict=True):
@@ -125,7 +125,7 @@ def test_no_penalty_and_more_candidates_than_rows_is_an_interpolation(rng):
 @pytest.mark.parametrize("finish", [True, False])
 def test_a_huge_penalty_leaves_the_mean(sinc, finish):
     X, y = sinc
-    model = LaplacePriorRegressor(penalty=1e9, finish=finish).fit(X, y)
+    model = LaplacePriorRegressor("rbf", penalty=1e9, finish=finish).fit(X, y)
     assert len(model.active_) == 0
     assert model.outcome_ is Outcome.NOTHING_HELPS
     assert model.penalty_ == 1e9
@@ -145,8 +145,8 @@ def test_counting_active_functions_finds_the_inputs_that_matter(rng):
 def test_two_outputs_have_a_penalty_each(rng):
     X = rng.uniform(-4, 4, (100, 2))
     Y = np.column_stack([np.sin(X[:, 0]), 100 * np.cos(X[:, 1])]) + rng.normal(0, [0.1, 10.0], (100, 2))
-    model = LaplacePriorRegressor().fit(X, Y)
-    singles = [LaplacePriorRegressor().fit(X, Y[:, k]) for k in range(2)]
+    model = LaplacePriorRegressor("rbf").fit(X, Y)
+    singles = [LaplacePriorRegressor("rbf").fit(X, Y[:, k]) for k in range(2)]
     np.testing.assert_allclose(model.penalty_, [single.penalty_ for single in singles])
     assert model.criterion_ == pytest.approx(sum(single.criterion_ for single in singles))
     assert {"penalty", "output"} <= set(model.trace_.dtype.names)
@@ -171,7 +171,7 @@ def test_row_blocks_and_kinds_of_moments_give_the_same(rng):
 def test_max_active_is_a_cap(sinc, finish):
     X, y = sinc
     for penalty in ("gcv", np.geomspace(1.0, 1e-3, 20)):
-        model = LaplacePriorRegressor(penalty=penalty, max_active=4, finish=finish).fit(X, y)
+        model = LaplacePriorRegressor("rbf", penalty=penalty, max_active=4, finish=finish).fit(X, y)
         assert 0 < len(model.active_) <= 4
         assert model.outcome_ is Outcome.SIZE_LIMIT
 
@@ -179,11 +179,11 @@ def test_max_active_is_a_cap(sinc, finish):
 def test_a_cap_that_replaces_the_penalty_says_so(sinc):
     X, y = sinc
     with pytest.warns(ConvergenceWarning, match=r"max_active=4 was reached before penalty=0.001: .* of penalty_=0\.3"):
-        model = LaplacePriorRegressor(penalty=1e-3, max_active=4).fit(X, y)
+        model = LaplacePriorRegressor("rbf", penalty=1e-3, max_active=4).fit(X, y)
     assert model.penalty_ > 1e-3
     assert model.outcome_ is Outcome.SIZE_LIMIT
-    assert LaplacePriorRegressor(penalty=model.penalty_, max_active=4).fit(X, y).penalty_ == model.penalty_
-    assert LaplacePriorRegressor(penalty=1e-3, max_active=4, finish=False).fit(X, y).penalty_ == 1e-3
+    assert LaplacePriorRegressor("rbf", penalty=model.penalty_, max_active=4).fit(X, y).penalty_ == model.penalty_
+    assert LaplacePriorRegressor("rbf", penalty=1e-3, max_active=4, finish=False).fit(X, y).penalty_ == 1e-3
     phi = rbf(X, X, 1 / X.var())
     assert l1_violation(phi - phi.mean(axis=0), y - y.mean(), scattered(model, 120), model.penalty_) < 1e-5 * model.penalty_
 
@@ -192,19 +192,19 @@ def test_a_cap_that_replaces_the_penalty_says_so(sinc):
 def test_limits_of_steps_and_time_warn_and_give_a_model(sinc, finish):
     X, y = sinc
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        model = LaplacePriorRegressor(penalty=1e-3, max_iter=2, finish=finish).fit(X, y)
+        model = LaplacePriorRegressor("rbf", penalty=1e-3, max_iter=2, finish=finish).fit(X, y)
     assert model.outcome_ is Outcome.STEP_LIMIT
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
-        model = LaplacePriorRegressor(penalty=1e-3, max_time=0.0, finish=finish).fit(X, y)
+        model = LaplacePriorRegressor("rbf", penalty=1e-3, max_time=0.0, finish=finish).fit(X, y)
     assert model.outcome_ is Outcome.TIME_LIMIT
     assert np.isfinite(model.predict(X)).all()
 
 
 def test_the_iteration_says_when_all_candidates_are_too_many(sinc):
     with config_context(working_memory=0.1):
-        LaplacePriorRegressor(penalty=1.0).fit(*sinc)
+        LaplacePriorRegressor("rbf", penalty=1.0).fit(*sinc)
         with pytest.raises(ValueError, match="finish=False, which starts from all 120 candidates"):
-            LaplacePriorRegressor(penalty=1.0, finish=False).fit(*sinc)
+            LaplacePriorRegressor("rbf", penalty=1.0, finish=False).fit(*sinc)
 
 
 @pytest.mark.parametrize(
@@ -212,18 +212,18 @@ def test_the_iteration_says_when_all_candidates_are_too_many(sinc):
 )
 def test_a_penalty_that_is_none_is_named(sinc, penalty):
     with pytest.raises(ValueError, match='penalty must be "gcv", a finite number'):
-        LaplacePriorRegressor(penalty=penalty).fit(*sinc)
+        LaplacePriorRegressor("rbf", penalty=penalty).fit(*sinc)
 
 
 @pytest.mark.parametrize("finish", ["no", 1, None])
 def test_a_choice_to_finish_that_is_none_is_named(sinc, finish):
     with pytest.raises(ValueError, match="finish must be True or False, got"):
-        LaplacePriorRegressor(finish=finish).fit(*sinc)
+        LaplacePriorRegressor("rbf", finish=finish).fit(*sinc)
 
 
 def test_unknown_degrees_of_freedom_are_named(sinc):
     with pytest.raises(ValueError, match="degrees_of_freedom must be one of"):
-        LaplacePriorRegressor(degrees_of_freedom="trace").fit(*sinc)
+        LaplacePriorRegressor("rbf", degrees_of_freedom="trace").fit(*sinc)
 
 
 def test_batches_on_fixed_kernels_give_the_fit_to_all_rows(rng):

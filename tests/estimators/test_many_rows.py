@@ -29,7 +29,7 @@ def many(rng):
 
 
 def test_a_default_fit_says_that_its_candidates_are_landmarks(many):
-    model = RelevanceVectorRegressor().fit(*many)
+    model = RelevanceVectorRegressor("rbf").fit(*many)
     assert model.outcome_ is Outcome.ON_LANDMARKS
     assert model.outcome_.is_converged
     assert Outcome.CONVERGED.is_converged
@@ -41,16 +41,16 @@ def test_a_default_fit_says_that_its_candidates_are_landmarks(many):
 
 
 def test_a_default_fit_is_the_same_each_time(many):
-    first, again = RelevanceVectorRegressor().fit(*many), RelevanceVectorRegressor().fit(*many)
+    first, again = RelevanceVectorRegressor("rbf").fit(*many), RelevanceVectorRegressor("rbf").fit(*many)
     np.testing.assert_array_equal(first.relevance_vectors_, again.relevance_vectors_)
     np.testing.assert_array_equal(first.coef_, again.coef_)
-    other = RelevanceVectorRegressor(random_state=1).fit(*many)
+    other = RelevanceVectorRegressor("rbf", random_state=1).fit(*many)
     assert not np.array_equal(first.relevance_vectors_, other.relevance_vectors_)
 
 
 def test_few_rows_give_the_model_with_all_rows_as_centers(rng):
     X, y = wave(rng, 300)
-    auto, every = RelevanceVectorRegressor().fit(X, y), RelevanceVectorRegressor(KernelBasis(centers=None)).fit(X, y)
+    auto, every = RelevanceVectorRegressor("rbf").fit(X, y), RelevanceVectorRegressor(KernelBasis(centers=None)).fit(X, y)
     np.testing.assert_array_equal(auto.active_, every.active_)
     np.testing.assert_array_equal(auto.coef_, every.coef_)
     assert auto.outcome_ is Outcome.CONVERGED
@@ -61,7 +61,7 @@ def test_landmarks_that_the_user_asked_for_are_nothing_to_mention(many):
 
 
 def test_other_outcomes_stay_and_the_basis_still_says_it(many):
-    model = OrthogonalLeastSquaresRegressor(n_basis=3).fit(*many)
+    model = OrthogonalLeastSquaresRegressor("rbf", n_basis=3).fit(*many)
     assert model.outcome_ is Outcome.GOAL_REACHED
     assert model.basis_.center_choice_ == "landmarks"
 
@@ -71,15 +71,15 @@ def test_a_process_says_it_too(many):
 
 
 def test_verbose_prints_a_line_about_landmarks(many, rng, capsys):
-    RelevanceVectorRegressor(verbose=1).fit(*many)
+    RelevanceVectorRegressor("rbf", verbose=1).fit(*many)
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("centers:")]
     assert f"{AUTO_LANDMARKS:,} functions at landmarks for {len(many[0]):,} rows" in line
-    RelevanceVectorRegressor(verbose=1).fit(*wave(rng, 100))
+    RelevanceVectorRegressor("rbf", verbose=1).fit(*wave(rng, 100))
     assert "centers:" not in capsys.readouterr().err
 
 
 def test_a_slow_criterion_gets_fewer_landmarks(many):
-    model = EvidenceSearchRegressor(max_active=2).fit(*many)
+    model = EvidenceSearchRegressor("rbf", max_active=2).fit(*many)
     assert len(model.relevance_) == SharedEvidence.most_landmarks < AUTO_LANDMARKS
 
 
@@ -92,7 +92,7 @@ def test_centers_at_the_rows_are_not_fixed_in_advance(many, basis):
 
 def test_row_blocks_take_landmarks_from_a_sample(rng):
     X, y = wave(rng, 21_000)
-    model = RelevanceVectorRegressor(max_active=12).fit(RowBlocks.from_arrays(X, y))
+    model = RelevanceVectorRegressor("rbf", max_active=12).fit(RowBlocks.from_arrays(X, y))
     assert model.basis_.center_choice_ == "landmarks"
     assert model.score(X, y) > 0.97
     with pytest.raises(ValueError, match="centers=None would make each of the 21000 rows a candidate"):

@@ -303,11 +303,11 @@ def test_several_targets(rng):
     Y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 1]), np.full(80, 3.0)]) + rng.normal(0, [0.1, 0.1, 0.0], (80, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = OrthogonalLeastSquaresRegressor(n_basis=9).fit(X, Y)
+        model = OrthogonalLeastSquaresRegressor("rbf", n_basis=9).fit(X, Y)
     small = model.with_n_basis(4)
     assert (np.count_nonzero(small.coef_, axis=1) == [4, 4, 0]).all()
     for k in range(2):
-        single = OrthogonalLeastSquaresRegressor(n_basis=4).fit(X, Y[:, k])
+        single = OrthogonalLeastSquaresRegressor("rbf", n_basis=4).fit(X, Y[:, k])
         np.testing.assert_allclose(small.predict(X)[:, k], single.predict(X), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(small.predict(X)[:, 2], 3.0)
 

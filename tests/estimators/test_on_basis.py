@@ -26,25 +26,30 @@ def test_wrong_limits_are_named(make, name, wrong):
 
 
 def test_parameters_of_the_kernels_behind_a_name():
-    for model in (RelevanceVectorRegressor("passthrough"), RelevanceVectorRegressor()):
-        assert model.set_params(basis="rbf", basis__gamma=0.1).basis.gamma == 0.1
-    assert RelevanceVectorRegressor().set_params(basis__gamma=0.2).basis.gamma == 0.2
+    for model in (RelevanceVectorRegressor("passthrough"), RelevanceVectorRegressor("rbf"), RelevanceVectorRegressor()):
+        for name in ("rbf", "auto"):
+            basis = model.set_params(basis=name, basis__gamma=0.1).basis
+            assert (basis.kernel, basis.gamma) == ("rbf", 0.1)
+    learned = RelevanceVectorRegressor().set_params(basis__centers=7, basis__gamma="ard").basis
+    assert (learned.kernel, learned.gamma, learned.centers) == ("auto", "ard", 7)
+    assert RelevanceVectorRegressor().set_params(basis__kernel="matern32").basis.gamma == "auto"
+    assert RelevanceVectorRegressor("rbf").set_params(basis__gamma=0.2).basis.gamma == 0.2
     with pytest.raises(ValueError, match="basis='passthrough' has no parameters"):
         RelevanceVectorRegressor("passthrough").set_params(basis__gamma=0.1)
     with pytest.raises(ValueError, match="has no parameters, so"):
-        RelevanceVectorRegressor().set_params(basis="passthrough", basis__gamma=0.1)
+        RelevanceVectorRegressor("rbf").set_params(basis="passthrough", basis__gamma=0.1)
 
 
 def test_parts_without_parameters_are_named():
     for wrong in ({"basis": None, "basis__gamma": 1.0}, {"basis": 3, "basis__gamma": 1.0}):
         with pytest.raises(ValueError, match=r"no parameters, so basis__gamma cannot be set. Pass basis=KernelBasis\(gamma=1.0\)"):
-            SparseRegressor().set_params(**wrong)
+            SparseRegressor("rbf").set_params(**wrong)
     for wrong in ({"criterion__lowest_ridge": 1.0}, {"search": PlusTakeAway(), "search__plus": 3}):
         with pytest.raises(ValueError, match=r"has no parameters, so .* Pass a new object"):
-            SparseRegressor().set_params(**wrong)
+            SparseRegressor("rbf").set_params(**wrong)
     with pytest.raises(ValueError, match="Invalid parameter 'kernels'"):
-        SparseRegressor().set_params(kernels__gamma=1.0)
-    model = SparseRegressor()
+        SparseRegressor("rbf").set_params(kernels__gamma=1.0)
+    model = SparseRegressor("rbf")
     with pytest.raises(ValueError, match="Invalid parameter 'width' for estimator KernelBasis"):
         model.set_params(basis__width=1.0)
     assert SparseRegressor("passthrough").set_params(basis="rbf", basis__gamma=2.0, tol=0.1).basis.gamma == 2.0

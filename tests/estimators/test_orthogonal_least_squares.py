@@ -167,7 +167,7 @@ def test_more_candidates_than_rows_leave_a_degree_of_freedom(rng, fit_intercept)
 
 
 def test_constant_target_is_its_mean(rng):
-    model = OrthogonalLeastSquaresRegressor().fit(rng.normal(size=(20, 2)), np.full(20, 3.0))
+    model = OrthogonalLeastSquaresRegressor("rbf").fit(rng.normal(size=(20, 2)), np.full(20, 3.0))
     assert model.outcome_ is Outcome.CONSTANT_TARGET
     assert model.criterion_ == 0.0
     assert model.predict([[0.0, 0.0]])[0] == 3.0

@@ -57,8 +57,8 @@ def test_fitted_attributes_are_what_they_say(sinc, solver, fit_intercept):
 def test_two_outputs_are_two_fits_on_one_basis(rng):
     X = rng.uniform(-4, 4, (150, 2))
     Y = np.column_stack([np.sin(X[:, 0]), 100 * np.cos(X[:, 1])]) + rng.normal(0, [0.1, 10.0], (150, 2))
-    model = RelevanceVectorRegressor().fit(X, Y)
-    single = [RelevanceVectorRegressor().fit(X, Y[:, k]) for k in range(2)]
+    model = RelevanceVectorRegressor("rbf").fit(X, Y)
+    single = [RelevanceVectorRegressor("rbf").fit(X, Y[:, k]) for k in range(2)]
     mean, std = model.predict(X[:9], return_std=True)
     assert mean.shape == std.shape == (9, 2)
     assert model.coef_.shape == model.weight_precision_.shape == (2, len(model.active_))
@@ -78,7 +78,7 @@ def test_two_outputs_are_two_fits_on_one_basis(rng):
 @pytest.mark.parametrize("factor", [1e7, 1e-7, 1e9, 1e-150, 1e150])
 def test_units_of_the_target_do_not_matter(sinc, solver, factor):
     X, y = sinc
-    model, scaled = (RelevanceVectorRegressor(solver=solver).fit(X, t) for t in (y, y * factor))
+    model, scaled = (RelevanceVectorRegressor("rbf", solver=solver).fit(X, t) for t in (y, y * factor))
     np.testing.assert_array_equal(scaled.active_, model.active_)
     np.testing.assert_allclose(scaled.coef_ / factor, model.coef_, rtol=1e-5)
     np.testing.assert_allclose(np.sqrt(scaled.noise_variance_) / factor, np.sqrt(model.noise_variance_), rtol=1e-6)
@@ -88,7 +88,7 @@ def test_units_of_the_target_do_not_matter(sinc, solver, factor):
 
 def test_an_offset_of_the_target_does_not_matter(sinc):
     X, y = sinc
-    model, moved = RelevanceVectorRegressor().fit(X, y), RelevanceVectorRegressor().fit(X, y + 1e6)
+    model, moved = RelevanceVectorRegressor("rbf").fit(X, y), RelevanceVectorRegressor("rbf").fit(X, y + 1e6)
     np.testing.assert_array_equal(moved.active_, model.active_)
     assert moved.intercept_ - model.intercept_ == pytest.approx(1e6)
 
@@ -98,8 +98,8 @@ def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, solver, moments
     X = rng.uniform(-4, 4, (70, 2))
     y = np.sin(X[:, 0]) * X[:, 1] + rng.normal(0, 0.1, 70)
     weights = rng.integers(0, 4, 70)
-    weighted = RelevanceVectorRegressor(solver=solver, moments=moments).fit(X, y, sample_weight=weights)
-    repeated = RelevanceVectorRegressor(solver=solver, moments=moments).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    weighted = RelevanceVectorRegressor("rbf", solver=solver, moments=moments).fit(X, y, sample_weight=weights)
+    repeated = RelevanceVectorRegressor("rbf", solver=solver, moments=moments).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_array_equal(weighted.active_, repeated.active_)
     np.testing.assert_allclose(weighted.noise_variance_, repeated.noise_variance_, rtol=1e-6)
     np.testing.assert_allclose(weighted.criterion_, repeated.criterion_, rtol=1e-8)
@@ -111,7 +111,7 @@ def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, solver, moments
 
 def test_fixed_noise_is_kept(sinc):
     X, y = sinc
-    model = RelevanceVectorRegressor(noise_variance=0.02).fit(X, y)
+    model = RelevanceVectorRegressor("rbf", noise_variance=0.02).fit(X, y)
     assert model.noise_variance_ == pytest.approx(0.02)
     phi = model.basis_.transform(X)
     np.testing.assert_allclose(model.criterion_, log_evidence(phi, y, model.weight_precision_, 0.02, intercept=True), rtol=1e-8)
@@ -123,7 +123,7 @@ def test_fixed_noise_is_kept(sinc):
 def test_a_cap_on_steps_warns_with_advice(sinc, solver):
     X, y = sinc
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        model = RelevanceVectorRegressor(solver=solver, max_iter=2).fit(X, y)
+        model = RelevanceVectorRegressor("rbf", solver=solver, max_iter=2).fit(X, y)
     assert model.outcome_ is Outcome.STEP_LIMIT
     assert np.isfinite(model.predict(X)).all()
 
@@ -131,7 +131,7 @@ def test_a_cap_on_steps_warns_with_advice(sinc, solver):
 def test_max_time_returns_the_best_model_so_far(solver):
     X, y = make_friedman1(600, noise=1.0, random_state=0)
     with pytest.warns(ConvergenceWarning, match="best model so far"):
-        model = RelevanceVectorRegressor(solver=solver, max_time=1e-4).fit(X, y)
+        model = RelevanceVectorRegressor("rbf", solver=solver, max_time=1e-4).fit(X, y)
     assert model.outcome_ is Outcome.TIME_LIMIT
     assert np.isfinite(model.predict(X)).all()
 
@@ -139,12 +139,12 @@ def test_max_time_returns_the_best_model_so_far(solver):
 def test_em_says_when_all_candidates_are_too_many(rng):
     X = rng.normal(size=(600, 2))
     with config_context(working_memory=8), pytest.raises(ValueError, match="starts from all 600 candidates"):
-        RelevanceVectorRegressor(solver="em").fit(X, X[:, 0])
+        RelevanceVectorRegressor("rbf", solver="em").fit(X, X[:, 0])
 
 
 def test_max_active_is_a_cap(sinc, solver):
     X, y = sinc
-    model = RelevanceVectorRegressor(solver=solver, max_active=3).fit(X, y)
+    model = RelevanceVectorRegressor("rbf", solver=solver, max_active=3).fit(X, y)
     assert len(model.active_) <= 3
     assert model.outcome_ in (Outcome.SIZE_LIMIT, Outcome.CONVERGED)
     assert r2_score(y, model.predict(X)) > 0.5
@@ -152,7 +152,7 @@ def test_max_active_is_a_cap(sinc, solver):
 
 def test_interrupt_is_raised_and_nothing_is_lost(sinc, monkeypatch):
     X, y = sinc
-    model = RelevanceVectorRegressor().fit(X, y)
+    model = RelevanceVectorRegressor("rbf").fit(X, y)
     before = {name: getattr(model, name) for name in ("active_", "coef_", "posterior_", "basis_", "n_features_in_")}
 
     def interrupt(*args, **kwargs):
@@ -170,13 +170,13 @@ def test_interrupt_is_raised_and_nothing_is_lost(sinc, monkeypatch):
 
 def test_diabetes_is_no_worse_than_ridge():
     X, y = load_diabetes(return_X_y=True)
-    scores = cross_val_score(make_pipeline(StandardScaler(), RelevanceVectorRegressor()), X, y, cv=5)
+    scores = cross_val_score(make_pipeline(StandardScaler(), RelevanceVectorRegressor("rbf")), X, y, cv=5)
     assert scores.mean() > 0.45
 
 
 def test_boston_housing(data_folder):
     table = pd.read_csv(data_folder / "boston.csv")
     X, y = table.drop(columns="MEDV"), table["MEDV"]
-    model = make_pipeline(StandardScaler(), RelevanceVectorRegressor())
+    model = make_pipeline(StandardScaler(), RelevanceVectorRegressor("rbf"))
     shuffled = np.random.default_rng(0).permutation(len(table))
     assert cross_val_score(model, X.iloc[shuffled], y.iloc[shuffled], cv=5).mean() > 0.8

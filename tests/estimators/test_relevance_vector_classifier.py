@@ -91,9 +91,9 @@ def test_probabilities_are_moderated_by_the_dense_posterior(fit_intercept):
 def test_three_classes_are_each_against_the_rest():
     X, y = make_blobs(200, centers=3, cluster_std=2.0, random_state=0)
     labels = np.array(["ant", "bee", "cat"])[y]
-    model = RelevanceVectorClassifier(calibrate_proba=False).fit(X, labels)
+    model = RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(X, labels)
     assert list(model.classes_) == ["ant", "bee", "cat"]
-    singles = [RelevanceVectorClassifier(calibrate_proba=False).fit(X, labels == name) for name in model.classes_]
+    singles = [RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(X, labels == name) for name in model.classes_]
     assert set(model.active_) == set(np.concatenate([single.active_ for single in singles]))
     assert model.coef_.shape == model.weight_precision_.shape == (3, len(model.active_))
     log_odds, std = model.decision_function(X, return_std=True)
@@ -110,7 +110,7 @@ def test_three_classes_are_each_against_the_rest():
 
 def test_many_rows_of_three_classes_go_through_pools():
     X, y = make_blobs(1200, centers=3, cluster_std=3.0, random_state=1)
-    model = RelevanceVectorClassifier().fit(X[:900], y[:900])
+    model = RelevanceVectorClassifier("rbf").fit(X[:900], y[:900])
     assert model.score(X[900:], y[900:]) > 0.75
     assert len(model.active_) < 60
     assert model.outcome_ is Outcome.CONVERGED
@@ -123,7 +123,7 @@ def test_separable_classes_end_in_a_sound_model(solver):
     X, y = make_blobs(200, centers=[[-6.0, 0.0], [6.0, 0.0]], random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = RelevanceVectorClassifier(solver=solver).fit(X, y)
+        model = RelevanceVectorClassifier("rbf", solver=solver).fit(X, y)
     assert model.score(X, y) == 1.0
     assert model.outcome_ is Outcome.CONVERGED
     log_odds, std = model.decision_function(X, return_std=True)
@@ -136,18 +136,18 @@ def test_separable_classes_end_in_a_sound_model(solver):
 def test_one_in_a_thousand(rng):
     X = np.vstack([rng.normal(0.0, 1.0, (4000, 2)), rng.normal(3.5, 0.3, (4, 2))])
     y = np.repeat(["common", "rare"], [4000, 4])
-    model = RelevanceVectorClassifier().fit(X, y)
+    model = RelevanceVectorClassifier("rbf").fit(X, y)
     probability = model.predict_proba(X)
     assert 0.0005 < probability[:, 1].mean() < 0.003
     assert probability[-4:, 1].min() > 0.2
-    balanced = RelevanceVectorClassifier(class_weight="balanced").fit(X, y)
+    balanced = RelevanceVectorClassifier("rbf", class_weight="balanced").fit(X, y)
     assert balanced.predict_proba(X)[:, 1].mean() > probability[:, 1].mean()
     assert (balanced.predict(X[-4:]) == "rare").all()
 
 
 def test_labels_without_a_pattern_give_their_shares(rng):
     X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], [150, 50])
-    model = RelevanceVectorClassifier().fit(X, rng.permutation(y))
+    model = RelevanceVectorClassifier("rbf").fit(X, rng.permutation(y))
     assert len(model.active_) <= 2
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(0.25, abs=0.02)
 
@@ -162,7 +162,7 @@ def test_nothing_helps_is_said():
 
 def test_duplicated_rows_of_both_classes(rng):
     X = np.repeat(rng.normal(size=(10, 2)), 6, axis=0)
-    model = RelevanceVectorClassifier().fit(X, np.arange(60) % 2)
+    model = RelevanceVectorClassifier("rbf").fit(X, np.arange(60) % 2)
     np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.05)
 
 
@@ -187,26 +187,26 @@ def test_inputs_far_from_zero():
 
 def test_limits_are_kept_and_said(solver):
     X, y = moons(300)
-    small = RelevanceVectorClassifier(solver=solver, max_active=2).fit(X, y)
+    small = RelevanceVectorClassifier("rbf", solver=solver, max_active=2).fit(X, y)
     assert len(small.active_) == 2
     assert small.outcome_ is Outcome.SIZE_LIMIT
     with pytest.warns(ConvergenceWarning, match="step limit"):
-        assert RelevanceVectorClassifier(solver=solver, max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
+        assert RelevanceVectorClassifier("rbf", solver=solver, max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
     with pytest.warns(ConvergenceWarning, match="time limit"):
-        early = RelevanceVectorClassifier(solver=solver, max_time=0.0).fit(X, y)
+        early = RelevanceVectorClassifier("rbf", solver=solver, max_time=0.0).fit(X, y)
     assert early.outcome_ is Outcome.TIME_LIMIT
     assert np.isfinite(early.predict_proba(X)).all()
     for name, value in {"tol": -1.0, "max_iter": 0, "max_active": 0, "max_time": -1.0, "solver": "newton"}.items():
         with pytest.raises(ValueError, match=f"{name} must be"):
-            RelevanceVectorClassifier(**{name: value}).fit(X, y)
+            RelevanceVectorClassifier("rbf", **{name: value}).fit(X, y)
 
 
 def test_em_says_when_it_needs_too_much_memory():
     X, y = moons(400)
     with config_context(working_memory=4), pytest.raises(ValueError, match="solver='fast'"):
-        RelevanceVectorClassifier(solver="em").fit(X, y)
+        RelevanceVectorClassifier("rbf", solver="em").fit(X, y)
     with config_context(working_memory=4):
-        assert RelevanceVectorClassifier().fit(X, y).score(X, y) > 0.85
+        assert RelevanceVectorClassifier("rbf").fit(X, y).score(X, y) > 0.85
 
 
 def test_precomputed_kernel():
@@ -242,17 +242,17 @@ def test_widths_may_be_learned(rng, gamma):
 def test_single_precision_pickling_cloning_and_names(rng):
     X, y = moons(150)
     frame = pd.DataFrame(X, columns=["a", "b"])
-    model = RelevanceVectorClassifier().fit(frame, y)
+    model = RelevanceVectorClassifier("rbf").fit(frame, y)
     assert list(model.feature_names_in_) == ["a", "b"]
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     np.testing.assert_array_equal(clone(model).fit(frame, y).coef_, model.coef_)
-    single = RelevanceVectorClassifier(calibrate_proba=False).fit(X.astype(np.float32), y)
-    double = RelevanceVectorClassifier(calibrate_proba=False).fit(frame, y)
+    single = RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(X.astype(np.float32), y)
+    double = RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(frame, y)
     np.testing.assert_allclose(single.predict_proba(X.astype(np.float32)), double.predict_proba(frame), atol=1e-3)
 
 
 def test_the_width_can_be_searched():
     X, y = moons(150)
-    search = GridSearchCV(RelevanceVectorClassifier(), {"basis__gamma": [1e-4, 0.8]}, cv=3, scoring="neg_log_loss").fit(X, y)
+    search = GridSearchCV(RelevanceVectorClassifier("rbf"), {"basis__gamma": [1e-4, 0.8]}, cv=3, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_ == {"basis__gamma": 0.8}

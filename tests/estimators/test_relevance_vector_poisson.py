@@ -111,8 +111,8 @@ def test_score_is_the_explained_deviance():
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row(rng, solver):
     X, y, _ = waves(90)
     weights = rng.integers(0, 4, 90)
-    weighted = RelevanceVectorPoissonRegressor(solver=solver).fit(X, y, sample_weight=weights)
-    repeated = RelevanceVectorPoissonRegressor(solver=solver).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    weighted = RelevanceVectorPoissonRegressor("rbf", solver=solver).fit(X, y, sample_weight=weights)
+    repeated = RelevanceVectorPoissonRegressor("rbf", solver=solver).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_array_equal(weighted.relevance_vectors_, repeated.relevance_vectors_)
     assert weighted.criterion_ == pytest.approx(repeated.criterion_, abs=1e-6)
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-5)
@@ -183,7 +183,7 @@ def test_units_and_offsets_of_the_inputs_do_not_matter():
 def test_rates_are_calibrated(level, off):
     """In every tenth of the rows, and in both tails of the negative binomial distribution of a new count."""
     X, y, _ = waves(2000, level=level)
-    model = RelevanceVectorPoissonRegressor().fit(X, y)
+    model = RelevanceVectorPoissonRegressor("rbf").fit(X, y)
     new, counts, _ = waves(100_000, seed=1, level=level)
     mean, std = model.predict(new, return_std=True)
     for tenth in np.array_split(np.argsort(mean), 10):
@@ -198,7 +198,7 @@ def test_rates_are_calibrated(level, off):
 
 def test_predictions_add_up_to_what_was_counted(solver):
     X, y, _ = waves(200, level=-2.0)
-    model = RelevanceVectorPoissonRegressor(solver=solver).fit(X, y)
+    model = RelevanceVectorPoissonRegressor("rbf", solver=solver).fit(X, y)
     assert model.predict(X).sum() == pytest.approx(y.sum(), rel=5e-3)
     X, counts, times = exposed(200)
     model = RelevanceVectorPoissonRegressor("passthrough", solver=solver).fit(X, counts / times, sample_weight=times)
@@ -218,7 +218,7 @@ def test_rates_are_not_exaggerated_where_nothing_was_counted():
 
 def test_counts_without_a_pattern_give_their_mean(rng):
     X, y = rng.normal(size=(200, 2)), rng.poisson(3.0, 200)
-    model = RelevanceVectorPoissonRegressor().fit(X, y)
+    model = RelevanceVectorPoissonRegressor("rbf").fit(X, y)
     assert len(model.active_) <= 2
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=1e-2)
 
@@ -228,7 +228,7 @@ def test_counts_without_a_pattern_give_their_mean(rng):
 
 def test_counts_that_do_not_vary_give_their_mean(solver):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    model = RelevanceVectorPoissonRegressor(solver=solver).fit(X, np.full(40, 7))
+    model = RelevanceVectorPoissonRegressor("rbf", solver=solver).fit(X, np.full(40, 7))
     assert len(model.active_) == 0
     assert model.outcome_ is Outcome.NOTHING_HELPS
     np.testing.assert_allclose(model.predict(X), 7.0, rtol=1e-4)
@@ -277,17 +277,17 @@ def test_far_extrapolation_of_a_linear_model_never_warns():
 )
 def test_counts_that_cannot_be_are_named(y, message):
     with pytest.raises(ValueError, match=message):
-        RelevanceVectorPoissonRegressor().fit([[1.0], [2.0], [3.0]], y)
+        RelevanceVectorPoissonRegressor("rbf").fit([[1.0], [2.0], [3.0]], y)
 
 
 def test_weights_that_cannot_be_are_named():
     X, y = [[1.0], [2.0], [3.0]], [0, 4, 0]
     with pytest.raises(ValueError, match="y is 0 in every row of positive weight"):
-        RelevanceVectorPoissonRegressor().fit(X, y, sample_weight=[1.0, 0.0, 1.0])
+        RelevanceVectorPoissonRegressor("rbf").fit(X, y, sample_weight=[1.0, 0.0, 1.0])
     with pytest.raises(ValueError, match="zero"):
-        RelevanceVectorPoissonRegressor().fit(X, y, sample_weight=np.zeros(3))
+        RelevanceVectorPoissonRegressor("rbf").fit(X, y, sample_weight=np.zeros(3))
     with pytest.raises(ValueError, match="Negative values"):
-        RelevanceVectorPoissonRegressor().fit(X, y, sample_weight=[1.0, -1.0, 1.0])
+        RelevanceVectorPoissonRegressor("rbf").fit(X, y, sample_weight=[1.0, -1.0, 1.0])
 
 
 def test_rows_have_to_be_in_memory():
@@ -301,25 +301,25 @@ def test_rows_have_to_be_in_memory():
 
 def test_limits_are_kept_and_said(solver):
     X, y, _ = waves(300)
-    small = RelevanceVectorPoissonRegressor(solver=solver, max_active=2).fit(X, y)
+    small = RelevanceVectorPoissonRegressor("rbf", solver=solver, max_active=2).fit(X, y)
     assert len(small.active_) == 2
     assert small.outcome_ is Outcome.SIZE_LIMIT
     with pytest.warns(ConvergenceWarning, match="step limit"):
-        assert RelevanceVectorPoissonRegressor(solver=solver, max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
+        assert RelevanceVectorPoissonRegressor("rbf", solver=solver, max_iter=1).fit(X, y).outcome_ is Outcome.STEP_LIMIT
     with pytest.warns(ConvergenceWarning, match="time limit"):
-        early = RelevanceVectorPoissonRegressor(solver=solver, max_time=0.0).fit(X, y)
+        early = RelevanceVectorPoissonRegressor("rbf", solver=solver, max_time=0.0).fit(X, y)
     assert early.outcome_ is Outcome.TIME_LIMIT
     assert np.isfinite(early.predict(X)).all()
     for name, value in {"tol": -1.0, "max_iter": 0, "max_active": 0, "max_time": -1.0, "solver": "newton"}.items():
         with pytest.raises(ValueError, match=f"{name} must be"):
-            RelevanceVectorPoissonRegressor(**{name: value}).fit(X, y)
+            RelevanceVectorPoissonRegressor("rbf", **{name: value}).fit(X, y)
     with config_context(working_memory=1), pytest.raises(ValueError, match="solver='fast'"):
-        RelevanceVectorPoissonRegressor(solver="em").fit(X, y)
+        RelevanceVectorPoissonRegressor("rbf", solver="em").fit(X, y)
 
 
 def test_many_rows_go_through_pools():
     X, y, rate = waves(3000)
-    model = RelevanceVectorPoissonRegressor().fit(X, y)
+    model = RelevanceVectorPoissonRegressor("rbf").fit(X, y)
     assert model.outcome_ is Outcome.CONVERGED
     assert len(model.active_) < 20
     np.testing.assert_allclose(model.predict(X), rate, rtol=0.3)
@@ -357,24 +357,24 @@ def test_widths_may_be_learned(rng, gamma):
 def test_single_precision_pickling_cloning_and_names():
     X, counts, _ = exposed(150)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    model = RelevanceVectorPoissonRegressor().fit(frame, counts)
+    model = RelevanceVectorPoissonRegressor("rbf").fit(frame, counts)
     assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     np.testing.assert_array_equal(clone(model).fit(frame, counts).coef_, model.coef_)
-    single = RelevanceVectorPoissonRegressor().fit(X.astype(np.float32), counts)
+    single = RelevanceVectorPoissonRegressor("rbf").fit(X.astype(np.float32), counts)
     np.testing.assert_allclose(single.predict(X.astype(np.float32)), model.predict(frame), rtol=1e-2)
 
 
 def test_the_width_can_be_searched():
     X, y, _ = waves(150)
-    search = GridSearchCV(RelevanceVectorPoissonRegressor(), {"basis__gamma": [1e-6, 0.5]}, cv=3).fit(X, y)
+    search = GridSearchCV(RelevanceVectorPoissonRegressor("rbf"), {"basis__gamma": [1e-6, 0.5]}, cv=3).fit(X, y)
     assert search.best_params_ == {"basis__gamma": 0.5}
 
 
 def test_what_is_asked_before_fitting_is_said():
     with pytest.raises(ValueError, match="not fitted"):
-        RelevanceVectorPoissonRegressor().predict([[1.0]])
+        RelevanceVectorPoissonRegressor("rbf").predict([[1.0]])
 
 
 def test_a_score_without_events_is_not_defined():

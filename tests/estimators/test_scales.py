@@ -180,7 +180,11 @@ def test_blocks_and_batches_out_of_range_are_refused(data):
 
 def test_weights_out_of_range_are_refused(data):
     for factor in (1e200, 1e-310):
-        for model in (RelevanceVectorRegressor(), skarce.RelevanceVectorClassifier(), skarce.RelevanceVectorPoissonRegressor()):
+        for model in (
+            RelevanceVectorRegressor("rbf"),
+            skarce.RelevanceVectorClassifier("rbf"),
+            skarce.RelevanceVectorPoissonRegressor("rbf"),
+        ):
             with pytest.raises(ValueError, match=r"the largest sample weight is .*in the range 1e-15 to 1e\+15.*Multiply"):
                 model.fit(data[0], targets_for(model, data[1]), np.full(40, factor))
 
@@ -189,10 +193,10 @@ def test_a_negligible_weight_is_zero(data):
     X, y = data
     weights = np.ones(40)
     weights[3] = 0.0
-    expected = RelevanceVectorRegressor().fit(X, y, weights).predict(X, return_std=True, std="augmented")
+    expected = RelevanceVectorRegressor("rbf").fit(X, y, weights).predict(X, return_std=True, std="augmented")
     for tiny in (5e-324, 1e-300, 1e-40):
         weights[3] = tiny
-        found = RelevanceVectorRegressor().fit(X, y, weights).predict(X, return_std=True, std="augmented")
+        found = RelevanceVectorRegressor("rbf").fit(X, y, weights).predict(X, return_std=True, std="augmented")
         np.testing.assert_array_equal(found, expected)
 
 
@@ -210,14 +214,14 @@ def test_too_little_data_has_a_finite_criterion(kind, data):
 @pytest.mark.parametrize(
     "model",
     [
-        EvidenceRegressor(weight_variance=1e-300),
+        EvidenceRegressor("rbf", weight_variance=1e-300),
         EvidenceRegressor(KernelBasis(gamma="ard"), weight_variance=1e-300),
-        skarce.BackwardEliminationRegressor(weight_variance=1e300),
-        RelevanceVectorRegressor(noise_variance=1e-300),
-        skarce.LaplacePriorRegressor(penalty=1e300),
-        skarce.LocalRidgeRegressor(initial_ridge=1e-300),
-        JeffreysPriorRegressor(initial_ridge=1e-300),
-        skarce.RegularizedForwardRegressor(ridge=1e300),
+        skarce.BackwardEliminationRegressor("rbf", weight_variance=1e300),
+        RelevanceVectorRegressor("rbf", noise_variance=1e-300),
+        skarce.LaplacePriorRegressor("rbf", penalty=1e300),
+        skarce.LocalRidgeRegressor("rbf", initial_ridge=1e-300),
+        JeffreysPriorRegressor("rbf", initial_ridge=1e-300),
+        skarce.RegularizedForwardRegressor("rbf", ridge=1e300),
     ],
     ids=repr,
 )

@@ -25,49 +25,51 @@ from skarce import (
     VBLSClassifier,
     VBLSRegressor,
 )
+from skarce.basis.learners import remembering
 from skarce.criteria import GCV
 from skarce.searches import GreedyBatches, PlusTakeAway
+from tests.estimator_lists import LATENT, REGRESSORS
 
 ESTIMATORS = [
-    RelevanceVectorRegressor(),
-    RelevanceVectorRegressor(solver="sequential"),
-    RelevanceVectorRegressor(solver="em"),
+    RelevanceVectorRegressor("rbf"),
+    RelevanceVectorRegressor("rbf", solver="sequential"),
+    RelevanceVectorRegressor("rbf", solver="em"),
     RelevanceVectorRegressor("passthrough"),
-    RelevanceVectorRegressor(fit_intercept=False),
-    RelevanceVectorRegressor(moments="columns"),
-    SparseRegressor(),
-    FastGCVRegressor(),
-    FastGCVRegressor(solver="sequential", fit_intercept=False),
+    RelevanceVectorRegressor("rbf", fit_intercept=False),
+    RelevanceVectorRegressor("rbf", moments="columns"),
+    SparseRegressor("rbf"),
+    FastGCVRegressor("rbf"),
+    FastGCVRegressor("rbf", solver="sequential", fit_intercept=False),
     FastGCVRegressor("passthrough", noise_update="paper"),
-    FastGCVRegressor(moments="columns"),
-    LocalRidgeRegressor(),
-    SparseRegressor(criterion=GCV(), search=GreedyBatches()),
-    OrthogonalLeastSquaresRegressor(),
+    FastGCVRegressor("rbf", moments="columns"),
+    LocalRidgeRegressor("rbf"),
+    SparseRegressor("rbf", criterion=GCV(), search=GreedyBatches()),
+    OrthogonalLeastSquaresRegressor("rbf"),
     OrthogonalLeastSquaresRegressor("passthrough", stop="bic"),
-    OrthogonalLeastSquaresRegressor(n_basis=3, moments="columns"),
-    RegularizedForwardRegressor(),
-    RegularizedForwardRegressor(moments="columns", fit_intercept=False),
-    RegularizedForwardRegressor(penalize="orthogonal"),
+    OrthogonalLeastSquaresRegressor("rbf", n_basis=3, moments="columns"),
+    RegularizedForwardRegressor("rbf"),
+    RegularizedForwardRegressor("rbf", moments="columns", fit_intercept=False),
+    RegularizedForwardRegressor("rbf", penalize="orthogonal"),
     RegularizedForwardRegressor("passthrough", ridge=0.1),
-    EvidenceRegressor(),
+    EvidenceRegressor("rbf"),
     EvidenceRegressor("passthrough", fit_intercept=False),
-    EvidenceRegressor(weight_variance=1.0, moments="columns"),
-    BackwardEliminationRegressor(),
+    EvidenceRegressor("rbf", weight_variance=1.0, moments="columns"),
+    BackwardEliminationRegressor("rbf"),
     BackwardEliminationRegressor("passthrough", fit_intercept=False),
-    BackwardEliminationRegressor(weight_variance=1.0, moments="columns", keep_path=True),
-    BackwardEliminationRegressor(direction="forward", stop="step", tol=0.01),
-    EvidenceSearchRegressor(),
+    BackwardEliminationRegressor("rbf", weight_variance=1.0, moments="columns", keep_path=True),
+    BackwardEliminationRegressor("rbf", direction="forward", stop="step", tol=0.01),
+    EvidenceSearchRegressor("rbf"),
     EvidenceSearchRegressor("passthrough", search=PlusTakeAway(2, 1)),
-    EvidenceSearchRegressor(search="floating", reestimate="paper"),
-    EvidenceSearchRegressor(search="floating", fit_intercept=False),
-    EvidenceSearchRegressor(search="oscillating", moments="columns"),
-    EvidenceSearchRegressor(search="backward"),
-    EvidenceSearchRegressor(search="best-action"),
-    LaplacePriorRegressor(),
+    EvidenceSearchRegressor("rbf", search="floating", reestimate="paper"),
+    EvidenceSearchRegressor("rbf", search="floating", fit_intercept=False),
+    EvidenceSearchRegressor("rbf", search="oscillating", moments="columns"),
+    EvidenceSearchRegressor("rbf", search="backward"),
+    EvidenceSearchRegressor("rbf", search="best-action"),
+    LaplacePriorRegressor("rbf"),
     LaplacePriorRegressor("passthrough", penalty=0.1, moments="columns"),
-    LaplacePriorRegressor(degrees_of_freedom="active", fit_intercept=False),
-    LaplacePriorRegressor(finish=False),
-    JeffreysPriorRegressor(),
+    LaplacePriorRegressor("rbf", degrees_of_freedom="active", fit_intercept=False),
+    LaplacePriorRegressor("rbf", finish=False),
+    JeffreysPriorRegressor("rbf"),
     JeffreysPriorRegressor("passthrough", fit_intercept=False),
     VBLSRegressor(),
     VBLSRegressor("rbf"),
@@ -79,9 +81,9 @@ ESTIMATORS = [
     VBLSRegressor(significance="bound", fit_intercept=False),
     VBLSRegressor(noise="student-t"),
     StepwiseRegressor(),
-    RelevanceVectorPoissonRegressor(),
+    RelevanceVectorPoissonRegressor("rbf"),
     RelevanceVectorPoissonRegressor("passthrough"),
-    RelevanceVectorPoissonRegressor(solver="em"),
+    RelevanceVectorPoissonRegressor("rbf", solver="em"),
 ]
 
 
@@ -92,22 +94,31 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
-def test_scikit_learn_checks_with_learned_widths(estimator, check):
-    if "sample_weight_equivalence" in str(check):
-        pytest.skip("widths are learned to the tolerance of their optimizer, and the check asks for seven digits")
-    check(estimator)
+@pytest.fixture(scope="module")
+def shared_widths():
+    """Most checks are the same data for every estimator, so widths need to be learned once for each."""
+    with remembering():
+        yield
+
+
+LEARNING = [estimator() for estimator in (*REGRESSORS, *LATENT) if estimator().basis == "auto"]
+
+
+@parametrize_with_checks([*LEARNING, RelevanceVectorRegressor(KernelBasis(gamma="evidence"))])
+def test_scikit_learn_checks_with_learned_widths(estimator, check, shared_widths):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        check(estimator)
 
 
 CLASSIFIERS = [
-    RelevanceVectorClassifier(),
-    RelevanceVectorClassifier(solver="em"),
+    RelevanceVectorClassifier("rbf"),
+    RelevanceVectorClassifier("rbf", solver="em"),
     RelevanceVectorClassifier("passthrough"),
-    RelevanceVectorClassifier(fit_intercept=False, class_weight="balanced"),
-    VBLSClassifier(),
+    RelevanceVectorClassifier("rbf", fit_intercept=False, class_weight="balanced"),
+    VBLSClassifier("rbf"),
     VBLSClassifier("passthrough", prior="shared"),
-    VBLSClassifier(factorized=True, max_iter=30),
+    VBLSClassifier("rbf", factorized=True, max_iter=30),
     VBLSClassifier("passthrough", significance=0.1),
     VBLSClassifier("passthrough", solver="em", max_iter=50),
     VBLSClassifier("passthrough", solver="em", factorized=True, max_iter=50),

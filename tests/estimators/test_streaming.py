@@ -217,7 +217,7 @@ def test_several_outputs_in_a_stream():
 def test_what_a_stream_cannot_do_is_named(monkeypatch):
     X, y = stream()
     with pytest.raises(AttributeError, match="partial_fit"):
-        RelevanceVectorRegressor().partial_fit(X, y)
+        RelevanceVectorRegressor("rbf").partial_fit(X, y)
     assert not hasattr(VBLSRegressor("rbf"), "partial_fit")
     assert hasattr(VBLSRegressor(KernelBasis(centers=5)), "partial_fit")
     assert not hasattr(VBLSRegressor(noise="student-t"), "partial_fit")

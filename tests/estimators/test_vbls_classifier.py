@@ -20,7 +20,7 @@ def moons():
 
 @pytest.mark.parametrize("factorized", [False, True])
 def test_few_functions_are_left_and_they_classify(moons, factorized):
-    model = VBLSClassifier(factorized=factorized).fit(*moons)
+    model = VBLSClassifier("rbf", factorized=factorized).fit(*moons)
     X, y = make_moons(2000, noise=0.3, random_state=1)
     assert model.score(X, y) > 0.88
     assert 2 <= len(model.active_) < 20
@@ -50,7 +50,7 @@ def test_units_and_offsets_do_not_matter(moons):
 def test_many_rows_take_landmarks_and_say_so(capsys):
     X, y = make_moons(3001, noise=0.3, random_state=0)
     with pytest.warns(ConvergenceWarning):
-        model = VBLSClassifier(max_iter=1, verbose=1).fit(X, y)
+        model = VBLSClassifier("rbf", max_iter=1, verbose=1).fit(X, y)
     assert len(model.relevance_) == 1500
     assert model.basis_.center_choice_ == "landmarks"
     assert "landmarks for 3,001 rows" in capsys.readouterr().err
@@ -91,7 +91,7 @@ def test_extreme_weights_have_a_model(moons, rng, options, size):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Sample weights are counts")
-        model = VBLSClassifier(max_iter=30, **options).fit(X, y, size * rng.uniform(0.5, 2.0, 60))
+        model = VBLSClassifier("rbf", max_iter=30, **options).fit(X, y, size * rng.uniform(0.5, 2.0, 60))
     probabilities, (_, std) = model.predict_proba(X), model.latent(X)
     assert np.isfinite(std).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
@@ -103,7 +103,7 @@ def test_a_class_without_a_row_of_positive_weight(factorized):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = VBLSClassifier(factorized=factorized, max_iter=100).fit(X, list("abcda"), [1.0, 0.0, 1.0, 0.0, 1.0])
+        model = VBLSClassifier("rbf", factorized=factorized, max_iter=100).fit(X, list("abcda"), [1.0, 0.0, 1.0, 0.0, 1.0])
     assert list(model.classes_) == list("abcd")
     assert np.isfinite(model.predict_proba(X)).all()
 
@@ -111,7 +111,7 @@ def test_a_class_without_a_row_of_positive_weight(factorized):
 @pytest.mark.parametrize("options", [{"max_iter": 1}, {"max_iter": 3}, {"max_iter": 2, "solver": "em"}])
 def test_a_limit_also_holds_the_size(moons, options):
     with pytest.warns(ConvergenceWarning):
-        model = VBLSClassifier(max_active=5, **options).fit(*moons)
+        model = VBLSClassifier("rbf", max_active=5, **options).fit(*moons)
     assert model.outcome_ is Outcome.STEP_LIMIT
     assert 1 <= len(model.active_) <= 5
     assert model.n_iter_ <= options["max_iter"]
@@ -125,18 +125,18 @@ def test_no_tolerance_ends_when_nothing_moves(moons):
 def test_what_cannot_be_is_named(moons):
     X, y = moons
     with pytest.raises(ValueError, match="prior must be one of"):
-        VBLSClassifier(prior="flat").fit(X, y)
+        VBLSClassifier("rbf", prior="flat").fit(X, y)
     with pytest.raises(ValueError, match=r"label for each of the 150 candidates, got shape \(2,\)"):
-        VBLSClassifier(prior=[0, 1]).fit(X, y)
+        VBLSClassifier("rbf", prior=[0, 1]).fit(X, y)
     for missing in (np.nan, None):
         message = f"the label of candidate 1 is {missing}; give each candidate that belongs to no group a unique label"
         with pytest.raises(ValueError, match=message):
             VBLSClassifier("passthrough", prior=[0, missing]).fit(X, y)
     for factorized in ("no", 2, None):
         with pytest.raises(ValueError, match=f"factorized must be True or False, got {factorized!r}"):
-            VBLSClassifier(factorized=factorized).fit(X, y)
+            VBLSClassifier("rbf", factorized=factorized).fit(X, y)
     with config_context(working_memory=0.1), pytest.raises(ValueError, match="matrix of all 150 candidates at 150 rows"):
-        VBLSClassifier().fit(X, y)
+        VBLSClassifier("rbf").fit(X, y)
 
 
 @pytest.fixture(scope="module")

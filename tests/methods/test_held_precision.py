@@ -43,7 +43,7 @@ def noise_of(phi, t, ridges):
 
 def test_units_do_not_matter_to_the_printed_update_either(sinc):
     X, y = sinc
-    models = [FastGCVRegressor(noise_update="paper").fit(X, factor * y) for factor in (1.0, 1e3, 1e-9)]
+    models = [FastGCVRegressor("rbf", noise_update="paper").fit(X, factor * y) for factor in (1.0, 1e3, 1e-9)]
     for other in models[1:]:
         np.testing.assert_array_equal(models[0].active_, other.active_)
 

@@ -53,10 +53,10 @@ def test_a_cycle_of_local_ridges_is_what_dense_one_dimensional_searches_give():
 @pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_initial_ridge_and_readmission_change_the_path(sinc):
     X, y = sinc
-    models = [LocalRidgeRegressor(initial_ridge=r).fit(X, y) for r in (None, 1e-3, 1e3)]
+    models = [LocalRidgeRegressor("rbf", initial_ridge=r).fit(X, y) for r in (None, 1e-3, 1e3)]
     assert all(m.criterion_ < 0.02 for m in models)
     with pytest.raises(ValueError, match=r"initial_ridge must be positive and finite, or None; got -1"):
-        LocalRidgeRegressor(initial_ridge=-1.0).fit(X, y)
+        LocalRidgeRegressor("rbf", initial_ridge=-1.0).fit(X, y)
 
 
 @pytest.mark.parametrize("gamma", [0.003, 0.01])
@@ -82,7 +82,7 @@ def test_a_cycle_of_local_ridges_that_raised_v_is_taken_back(rng):
 
 def test_max_active_keeps_the_functions_of_largest_effect(sinc):
     X, y = sinc
-    model = LocalRidgeRegressor(max_active=3).fit(X, y)
+    model = LocalRidgeRegressor("rbf", max_active=3).fit(X, y)
     assert (len(model.active_), model.outcome_) == (3, Outcome.SIZE_LIMIT)
 
 
@@ -111,5 +111,5 @@ def test_columns_of_very_different_lengths_are_all_found(seed):
 def test_a_fit_that_becomes_exact_keeps_its_steps():
     """Cycles that have nothing left to improve did not ask the limits."""
     X = np.ones((1, 1))
-    model = LocalRidgeRegressor(fit_intercept=False, max_iter=1).fit(X, X[:, 0], sample_weight=[1e12])
+    model = LocalRidgeRegressor("rbf", fit_intercept=False, max_iter=1).fit(X, X[:, 0], sample_weight=[1e12])
     assert model.n_iter_ == 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skarce import KernelBasis
+from skarce.model_selection.flatness_prior import LEAST, FlatnessPrior
 from skarce.model_selection.kernel_slopes import NAMES, KernelSlopes
 from skarce.model_selection.width_evidence import WeightedTargets, WidthEvidence
 from tests.oracles import contrasts, log_density, rbf
@@ -107,3 +108,36 @@ def test_evidence_and_gradients_under_a_given_prior_of_the_weights(weighted, int
         assert seen.by_widths[p] == pytest.approx(difference / (2 * step), rel=1e-5, abs=1e-5)
     ups = [evidence.at(WIDTHS, RATIO * np.exp(sign * step)).log_evidence for sign in (1, -1)]
     assert seen.by_ratio == pytest.approx((ups[0] - ups[1]) / (2 * step), rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("covariance", ["weights", "kernel"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_evidence_and_gradients_with_the_noise_held(weighted, intercept, covariance):
+    for n_centers in (20, 12, 33) if covariance == "weights" else (20,):
+        X, C, T, weights = small_problem(n_centers, 2, weighted)
+        targets = WeightedTargets.of(T, weights, fit_intercept=intercept)
+        priors = [FlatnessPrior.of(3.0, len(X), weights)]
+        kernel = KernelSlopes("rbf", X, C)
+        evidence = WidthEvidence(kernel, targets, covariance, noise_prior=3.0, priors=priors, noise_variance=0.4)
+        seen, step = evidence.at(WIDTHS, RATIO), 1e-5
+        np.testing.assert_array_equal(seen.noise_variances, 0.4)
+        counts = np.ones(20, dtype=int) if weights is None else weights.astype(int)
+        kernels = rbf(X * np.sqrt(WIDTHS), C * np.sqrt(WIDTHS), 1.0)
+        phi, rows = np.repeat(kernels, counts, axis=0), np.repeat(T, counts, axis=0)
+        signal = phi @ phi.T if covariance == "weights" else np.repeat(phi, counts, axis=1)
+        expected = sum(dense_log_evidence(signal, t, seen.ridge, 0.4, intercept) for t in rows.T)
+        np.testing.assert_allclose(seen.log_evidence, expected, rtol=1e-10)
+        assert seen.posterior == pytest.approx(expected + 3.0 * np.log(1.0 - phi.mean()))  # the prior of the noise has no effect
+        for p in range(3):
+            factors = np.exp(step * np.eye(3)[p])
+            difference = evidence.at(WIDTHS * factors, RATIO).posterior - evidence.at(WIDTHS / factors, RATIO).posterior
+            assert seen.by_widths[p] == pytest.approx(difference / (2 * step), rel=1e-5, abs=1e-5)
+        ups = [evidence.at(WIDTHS, RATIO * np.exp(sign * step)).posterior for sign in (1, -1)]
+        assert seen.by_ratio == pytest.approx((ups[0] - ups[1]) / (2 * step), rel=1e-5, abs=1e-5)
+
+
+def test_kernels_that_are_the_same_everywhere_are_excluded():
+    prior = FlatnessPrior.of(2.0, 5, None)
+    assert prior.at(np.ones((5, 5)))[0] == 2.0 * np.log(LEAST)
+    assert prior.at(np.eye(5))[0] == pytest.approx(2.0 * np.log(0.8))

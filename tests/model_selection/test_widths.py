@@ -254,7 +254,7 @@ def test_pipelines_grid_search_clone_and_pickle(two_inputs):
     np.testing.assert_array_equal(same.predict(X), model.predict(X))
     assert model[-1].basis.gamma == "ard"
     grid = {"basis__gamma": ["scale", "evidence", "ard"], "basis__kernel": ["rbf", "matern32"]}
-    search = GridSearchCV(RelevanceVectorRegressor(), grid, cv=2).fit(X, y)
+    search = GridSearchCV(RelevanceVectorRegressor("rbf"), grid, cv=2).fit(X, y)
     assert search.best_params_["basis__gamma"] == "ard"
     assert RelevanceVectorRegressor(make_pipeline(StandardScaler(), KernelBasis(gamma="ard"))).fit(X, y).score(X, y) > 0.95
 
@@ -326,3 +326,28 @@ def test_kernels_that_vanish_at_all_rows_are_no_problem(gamma):
         found = learn_widths(X, np.sin(X[:, 0]), gamma=gamma, centers=centers)
         assert np.isfinite(found.log_evidence)
         assert np.isfinite(found.gamma).all()
+
+
+def test_labels_are_not_numbers_without_noise():
+    """Classes that overlap: a Gaussian process without noise explains labels better than one with noise does."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(300, 3)), 1)
+    labels = np.where(X[:, 0] + 0.5 * rng.logistic(size=300) > 0.0, 1.0, -1.0)
+    learned = learn_widths(X, labels, covariance="kernel", noise_share=1.0)
+    assert learned.noise_variance == pytest.approx(labels.var(ddof=1))
+    assert learned.gamma[0] * np.ptp(X[:, 0]) ** 2 < 10.0
+    assert learned.gamma[1:].max() < 0.1 * learned.gamma[0]
+
+
+def test_flat_kernels_are_held_back():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 1))
+    y = X[:, 0] + 0.01 * rng.normal(size=60)
+    flat, curved = (learn_widths(X, y, covariance="kernel", flatness=flatness).gamma[0] for flatness in (0.0, 5.0))
+    assert flat < 0.01 * curved
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("noise_share", 0.0), ("noise_share", "x"), ("flatness", -1.0), ("flatness", None)])
+def test_wrong_priors_are_named(name, wrong):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        learn_widths([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.0], **{name: wrong})

@@ -12,7 +12,7 @@ from tests.oracles import rbf
 
 def test_relevance_is_one_minus_alpha_sigma(sinc):
     X, y = sinc
-    model = RelevanceVectorRegressor().fit(X, y)
+    model = RelevanceVectorRegressor("rbf").fit(X, y)
     expected = 1.0 - model.weight_precision_ * np.diag(model.posterior_.covariance)
     np.testing.assert_allclose(model.relevance_[model.active_], expected, rtol=1e-8)
 

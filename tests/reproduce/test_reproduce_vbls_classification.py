@@ -87,7 +87,7 @@ def test_functions_of_pipelines_and_of_guesses_are_counted(fold):
 
 
 def test_vectors_are_those_that_the_model_is_made_of(fold):
-    ours, svm = RelevanceVectorClassifier().fit(*fold[:2]), SVC().fit(*fold[:2])
+    ours, svm = RelevanceVectorClassifier("rbf").fit(*fold[:2]), SVC().fit(*fold[:2])
     assert len(vectors_of(ours, fold.X_train)) == len(ours.active_)
     np.testing.assert_array_equal(vectors_of(svm, fold.X_train), svm.support_vectors_)
 

@@ -168,12 +168,12 @@ def test_verbose_prints_steps(capsys):
 
 
 ESTIMATORS = {
-    "ols": OrthogonalLeastSquaresRegressor(),
-    "ols, variance": OrthogonalLeastSquaresRegressor(stop="variance"),
-    "rfs": RegularizedForwardRegressor(),
-    "rfs, orthogonal": RegularizedForwardRegressor(penalize="orthogonal"),
-    "rfs, no ridge": RegularizedForwardRegressor(ridge=0.0),
-    "rfs, orthogonal, no ridge": RegularizedForwardRegressor(ridge=0.0, penalize="orthogonal"),
+    "ols": OrthogonalLeastSquaresRegressor("rbf"),
+    "ols, variance": OrthogonalLeastSquaresRegressor("rbf", stop="variance"),
+    "rfs": RegularizedForwardRegressor("rbf"),
+    "rfs, orthogonal": RegularizedForwardRegressor("rbf", penalize="orthogonal"),
+    "rfs, no ridge": RegularizedForwardRegressor("rbf", ridge=0.0),
+    "rfs, orthogonal, no ridge": RegularizedForwardRegressor("rbf", ridge=0.0, penalize="orthogonal"),
 }
 
 

@@ -53,7 +53,7 @@ def test_a_snapshot_stays_and_the_model_goes_on():
 
 def test_what_is_not_defined_by_the_new_fit_vanishes(table):
     X, y = table
-    model = RelevanceVectorRegressor().fit(X, y)
+    model = RelevanceVectorRegressor("rbf").fit(X, y)
     assert len(model.relevance_vectors_)
     model.set_params(basis="passthrough").fit(X.to_numpy(), y)
     assert not hasattr(model, "relevance_vectors_")
@@ -63,7 +63,7 @@ def test_what_is_not_defined_by_the_new_fit_vanishes(table):
 def test_settings_of_scikit_learn_survive_a_fit(table):
     X, y = table
     with config_context(enable_metadata_routing=True):
-        model = RelevanceVectorRegressor().set_fit_request(sample_weight=True).fit(X, y).fit(X, y)
+        model = RelevanceVectorRegressor("rbf").set_fit_request(sample_weight=True).fit(X, y).fit(X, y)
         assert model.get_metadata_routing().fit.requests == {"sample_weight": True}
         assert clone(model).get_metadata_routing().fit.requests == {"sample_weight": True}
     basis = ProcessBasis(gamma="scale").set_output(transform="pandas").fit(X).fit(X)

@@ -58,7 +58,7 @@ def test_two_threads_that_overlap_restore_the_number():
 
 def test_many_threads_in_predict_restore_the_number(sinc):
     X, y = sinc
-    model = RelevanceVectorRegressor().fit(X, y)
+    model = RelevanceVectorRegressor("rbf").fit(X, y)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

@@ -78,7 +78,7 @@ def test_other_threads_run_during_compiled_steps(rng, monkeypatch):
     watcher = threading.Thread(target=count)
     watcher.start()
     for _ in range(100):  # a busy machine may give the watcher no turn during one fit
-        RelevanceVectorRegressor(solver="sequential").fit(X, y)
+        RelevanceVectorRegressor("rbf", solver="sequential").fit(X, y)
         if now.n_turns:
             break
     now.is_done = True

@@ -32,9 +32,9 @@ def test_plain_arrays_pass_and_names_are_forgotten(rng, monkeypatch):
 def test_everything_else_is_left_to_scikit_learn(rng, spoil, message):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     with pytest.raises(ValueError, match=message):
-        validated(RelevanceVectorRegressor(), *spoil(X, y))
+        validated(RelevanceVectorRegressor("rbf"), *spoil(X, y))
 
 
 def test_sums_that_overflow_are_not_mistaken_for_infinite_inputs():
     X = np.full((4, 1), 1.7e308)
-    assert validated(RelevanceVectorRegressor(), X, np.arange(4.0))[0] is X
+    assert validated(RelevanceVectorRegressor("rbf"), X, np.arange(4.0))[0] is X

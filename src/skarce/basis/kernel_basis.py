@@ -20,13 +20,13 @@ from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
 from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
-from skarce.basis.widths import median_gamma, scale_gamma
+from skarce.basis.widths import auto_options, learned_rule, median_gamma, scale_gamma
 
 FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
-GAMMA_RULES = ("scale", "median", "evidence", "ard")
-LEARNED = ("evidence", "ard")  # these rules need the targets
+GAMMA_RULES = ("auto", "scale", "median", "evidence", "ard")
+LEARNED = ("auto", "evidence", "ard")  # these rules need the targets
 AUTO_KERNEL = "auto"  # the kernel is chosen together with its widths
-WIDTH_PARAMS = ("covariance", "n_starts", "max_rows", "max_iter", "tol", "callback")
+WIDTH_PARAMS = ("covariance", "flatness", "n_starts", "max_rows", "max_iter", "tol", "callback")
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
@@ -43,7 +43,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         or ``"matern32"`` together with the width, by the evidence; it needs a learned `gamma`. With ``"precomputed"``, X is the
         kernel matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an
         array of shape (n_samples, n_centers).
-    gamma : float, array-like of shape (n_features,), "scale", "median", "evidence" or "ard", default="scale"
+    gamma : float, array-like of shape (n_features,), "scale", "median", "evidence", "ard" or "auto", default="scale"
         Inverse squared width of the kernel.
 
         - ``"scale"`` is ``1 / (n_features * X.var())``, or ``1 / (n_features * X.std())`` for ``"laplacian"``.
@@ -51,6 +51,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
           differences for ``"laplacian"``.
         - ``"evidence"`` learns one width for all inputs from the targets.
         - ``"ard"`` learns one width for each input from the targets.
+        - ``"auto"`` is ``"ard"`` for up to 30 inputs and ``"evidence"`` for more, learned quickly: from at most 500 rows, by the
+          evidence of a Gaussian process. For kernels whose width cannot be learned it is ``"scale"``.
         - An array has one number for each input.
 
         Widths are learned by `skarce.model_selection.learn_widths`. Learned widths and arrays are for the distance kernels only:
@@ -62,7 +64,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     width_params : dict, default=None
-        Options for learned widths: `covariance`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
+        Options for learned widths: `covariance`, `flatness`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
         `skarce.model_selection.learn_widths`.
     centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
         Where the kernels are.
@@ -324,7 +326,9 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     @property
     def learns_width(self) -> bool:
         """Whether the width is learned from the targets."""
-        return isinstance(self.gamma, str) and self.gamma in LEARNED
+        if not (isinstance(self.gamma, str) and self.gamma in LEARNED):
+            return False
+        return self.gamma != "auto" or (isinstance(self.kernel, str) and self.kernel in (AUTO_KERNEL, *DISTANCE_KERNELS))
 
     @property
     def takes_every_row(self) -> bool:
@@ -379,17 +383,17 @@ class KernelBasis(TransformerMixin, BaseEstimator):
                 f"KernelBasis requires y to be passed, but the target y is None: gamma={self.gamma!r} is learned from the targets. "
                 "Pass y to fit, or choose gamma='scale' or a number."
             )
-        chosen = dict(self.width_params or {})
+        learning = learning or learners.handed()
+        chosen = {**(auto_options(learning) if self.gamma == "auto" else {}), **(self.width_params or {})}
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
         of_process = chosen.get("covariance") == "kernel"  # a process has neither centers nor weights
-        learning = learning or learners.handed()
         if of_process:
             learning = {name: value for name, value in learning.items() if name != "weight_variance"}
         return learners.learn_widths(
             X,
             y,
-            gamma=self.gamma,
+            gamma=learned_rule(self.gamma, X.shape[1]),
             kernel=self.kernel,
             centers=None if of_process or self.takes_every_row else self.centers_,
             sample_weight=weights,
@@ -401,7 +405,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         gamma = self.gamma
         if isinstance(gamma, str) and gamma in GAMMA_RULES:
             absolute = self.kernel == "laplacian"
-            return scale_gamma(X, weights, absolute) if gamma == "scale" else median_gamma(X, weights, rng, absolute)
+            return median_gamma(X, weights, rng, absolute) if gamma == "median" else scale_gamma(X, weights, absolute)
         if isinstance(gamma, Real) and not isinstance(gamma, (bool, np.bool_)):
             if not 0.0 < as_number(gamma) < np.inf:
                 raise ValueError(f"gamma must be positive and finite, got {quoted(gamma)}.")
@@ -434,5 +438,6 @@ def check_learned(kernel: Any, gamma: Any) -> None:
     """Raise a ValueError if the kernel is to be chosen but its width is not learned: the evidence chooses both."""
     if isinstance(kernel, str) and kernel == AUTO_KERNEL and not (isinstance(gamma, str) and gamma in LEARNED):
         raise ValueError(
-            f'kernel="auto" is chosen together with learned widths: it needs gamma="ard" or gamma="evidence", got {quoted(gamma)}.'
+            'kernel="auto" is chosen together with learned widths: it needs gamma="ard", "evidence" or "auto", got '
+            f"{quoted(gamma)}."
         )

@@ -1,17 +1,53 @@
-"""The function that learns kernel widths, and the options that an estimator hands to it.
+"""The function that learns kernel widths, the options that an estimator hands to it, and a memory of what it learned.
 
 The function lives in a higher layer, so the package registers it here when it is imported.
 """
 
 from __future__ import annotations
 
+import pickle
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
+
+import joblib
 
 _learner: Callable[..., Any] | None = None
 _handed: ContextVar[dict[str, Any] | None] = ContextVar("handed", default=None)
+
+
+@dataclass
+class Memory:
+    """What was learned from which data with which options, and how long it took."""
+
+    learned: dict[str, tuple[Any, float]] = field(default_factory=dict)
+    seconds_saved: float = 0.0
+
+    def ask(self, learner: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Return what the learner returns. It is called once for the same arguments."""
+        try:
+            key = joblib.hash((args, {name: value for name, value in options.items() if value is not None}))
+        except (pickle.PicklingError, AttributeError, TypeError):  # a callback that is a lambda cannot be hashed
+            return learner(*args, **options)
+        if key in self.learned:
+            widths, seconds = self.learned[key]
+            self.seconds_saved += seconds
+            return widths
+        started = time.perf_counter()
+        widths = learner(*args, **options)
+        self.learned[key] = widths, time.perf_counter() - started
+        return widths
+
+    def take_seconds_saved(self) -> float:
+        """Return how long learning would have taken since the last call, had nothing been remembered."""
+        seconds, self.seconds_saved = self.seconds_saved, 0.0
+        return seconds
+
+
+_memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
 
 
 def register_width_learner(learner: Callable[..., Any]) -> None:
@@ -24,7 +60,19 @@ def learn_widths(*args: Any, **options: Any) -> Any:
     """Call the registered function."""
     if _learner is None:
         raise RuntimeError("no learner of kernel widths is registered: import skarce first.")
-    return _learner(*args, **options)
+    memory = _memory.get()
+    return _learner(*args, **options) if memory is None else memory.ask(_learner, *args, **options)
+
+
+@contextmanager
+def remembering() -> Iterator[Memory]:
+    """Learn widths only once from the same data with the same options, for all fits inside."""
+    memory = Memory()
+    token = _memory.set(memory)
+    try:
+        yield memory
+    finally:
+        _memory.reset(token)
 
 
 @contextmanager

@@ -15,11 +15,10 @@ from skarce._typing import Floats
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
 from skarce.basis.centers import AUTO_LANDMARKS
+from skarce.basis.default import NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
-
-NAMES = ("rbf", "passthrough")
 
 
 class SelectedColumns(TransformerMixin, BaseEstimator):
@@ -119,7 +118,7 @@ def check_basis(basis: Any) -> Any:
             is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
             hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
             raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {quoted(basis)}.{hint}")
-        return KernelBasis() if basis == "rbf" else None
+        return named_basis(basis)
     if isinstance(basis, type):
         raise TypeError(f"basis must be an object, but {basis.__name__} is a class. Write basis={basis.__name__}().")
     if not (hasattr(basis, "fit") and hasattr(basis, "transform")):

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from skarce import __version__
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.rendering import messages, say, show
-from skarce.cli.target_methods import find_for, load_training, print_notes, task_option
+from skarce.cli.target_methods import basis_option, find_for, load_training, print_notes, task_option
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, MethodResult, Task, cross_validate, find_methods
 from skarce.datasets.tables import Table, diabetes_table, read_table
@@ -41,9 +41,10 @@ If the target is text, booleans or at most ten different whole numbers, classifi
 score. Use --task to override this.
 
 {chr(10).join(map(_methods_help, TASKS.values()))}
-By default, each method chooses kernel widths in its own way. With --widths, widths are chosen within each fold by the rule below,
-and the time counts as time to fit. A method that cannot follow the rule follows the nearest one that it can, and a note below the
-table says so: svr and svc are cross-validated if they should learn widths, and gp always learns them.
+By default, our kernel functions and their widths are learned from the training rows of each fold, once for all methods; the time
+counts as time to fit of each. --basis rbf takes Gaussian kernels of one width by a quick rule. With --widths, widths are chosen by
+the rule below. A method that cannot follow the rule follows the nearest one that it can, and a note below the table says so: svr
+and svc are cross-validated if they should learn widths, and gp always learns them.
 
 \b
 {RULES}
@@ -51,6 +52,7 @@ table says so: svr and svc are cross-validated if they should learn widths, and 
 Examples:
   skarce compare
   skarce compare houses.csv --target price
+  skarce compare houses.csv --target price --basis rbf       quick
   skarce compare houses.csv --target price --widths ard
   skarce compare flowers.csv --target species --methods frvm,svc
   skarce compare houses.csv --target price --methods frvm,svr --cv 10 --repeats 3 --json result.json
@@ -62,6 +64,7 @@ Examples:
 @click.option("--target", help="The column to predict; required with DATA.")
 @task_option
 @click.option("--methods", help="Comma-separated names.  [default: all methods that are quick enough for the number of rows]")
+@basis_option
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose kernel widths.  [default: varies by method]")
 @click.option("--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option(
@@ -74,6 +77,7 @@ def compare(
     target: str | None,
     task: Task | None,
     methods: str | None,
+    basis: str,
     widths: str | None,
     cv: int,
     repeats: int,
@@ -90,13 +94,23 @@ def compare(
     task.check_folds(training.y, cv, target)
     print_notes(training)
     chosen = _quick(task, len(training.y)) if names is None else find_for(target, task, partial(find_methods, names))
+    chosen = [method.with_basis(basis) for method in chosen]
     if widths is not None:
         chosen = [method.with_widths(widths) for method in chosen]
     splitter = task.splitter(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
         results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
     sizes = {"n_rows": len(training.y), "n_inputs": len(training.kinds)}
-    settings = {"data": table.name, **sizes, "task": task.name, "widths": widths, "cv": cv, "repeats": repeats, "seed": seed}
+    settings = {
+        "data": table.name,
+        **sizes,
+        "task": task.name,
+        "basis": basis,
+        "widths": widths,
+        "cv": cv,
+        "repeats": repeats,
+        "seed": seed,
+    }
     if json_path is not None:
         _write_json(json_path, settings, results)
     show(*comparison_table(results, settings))

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 from skarce._typing import Floats
-from skarce.basis import KernelBasis
+from skarce.basis import KernelBasis, check_basis
 from skarce.cli.model_file import SavedModel
 from skarce.cli.task_output import output_for
 from skarce.estimators import LaplacePriorRegressor, VBLSClassifier, VBLSRegressor
@@ -48,7 +48,7 @@ def kernel_width(model: SavedModel) -> dict[str, str]:
     basis, asked = model.regressor.basis_, model.regressor.basis
     if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
         return {}
-    rule = asked.gamma if isinstance(asked, KernelBasis) else "scale"
+    rule = check_basis(asked).gamma
     origin = f"by {rule!r}, on scaled inputs" if isinstance(rule, str) else "on scaled inputs"
     if np.ndim(basis.gamma_) == 0:
         return {"kernel": f"{basis.kernel_}, gamma {basis.gamma_:.4g} ({origin})"}

@@ -13,17 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce.basis.default import AUTO
 from skarce.cli.explanation import size_facts
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, say, show, working
-from skarce.cli.target_methods import find_for, load_training, print_notes, task_option
+from skarce.cli.target_methods import basis_option, find_for, load_training, print_notes, task_option
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import check_output
 from skarce.comparison import METHODS, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
 
-LEARNING = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].learns_widths])
 BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
 HELP = """Fit a model to a table and save it.
 
@@ -37,7 +37,8 @@ Examples:
   skarce fit houses.parquet --target price --method rvm --out houses.skops
   skarce fit many.csv --target y --centers 500 --max-time 60
   skarce fit flowers.csv --target species                    classes with probabilities
-  skarce fit houses.csv --target price --widths ard          one width per input, learned
+  skarce fit houses.csv --target price --basis rbf           quick: one width by a rule, nothing learned
+  skarce fit houses.csv --target price --widths ard          one width per input, learned from up to 1000 rows
   skarce fit houses.csv --target price --widths cv           the best of nine, cross-validated: 46 fits
   skarce fit houses.csv --target price --method gps-be --n-basis 20
 """
@@ -49,10 +50,11 @@ Examples:
 @task_option
 @click.option("--method", default="frvm", show_default=True, help=f"One of {choices(own_names)}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
+@basis_option
 @click.option(
     "--gamma",
     type=click.FloatRange(min=0, min_open=True),
-    help=f"Kernel width, as in exp(-gamma |x-c|^2).  [default: scale; learned by {LEARNING}]",
+    help="Width of rbf kernels, as in exp(-gamma |x-c|^2).  [default: learned; by a rule with --basis rbf]",
 )
 @click.option("--widths", type=click.Choice(list(WIDTH_RULES)), help="How to choose the kernel width, instead of --gamma.")
 @click.option(
@@ -70,6 +72,7 @@ def fit(
     task: Task | None,
     method: str,
     out: Path,
+    basis: str,
     gamma: float | None,
     widths: str | None,
     centers: int | None,
@@ -82,19 +85,25 @@ def fit(
     check_output(out, data)
     training, task = load_training(read_table(data), target, task)
     chosen = find_for(target, task, partial(find_own_method, method))
-    _check_options(chosen, gamma=gamma, widths=widths, centers=centers, n_basis=n_basis)
+    _check_options(chosen, basis=basis, gamma=gamma, widths=widths, centers=centers, n_basis=n_basis)
     print_notes(training)
     options = {"basis__gamma": gamma, "basis__centers": centers, "n_basis": n_basis, "max_time": max_time}
     given = {name: value for name, value in options.items() if value is not None}
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
+        chosen = chosen.with_basis(basis)
         pipeline = _fitted(chosen if widths is None else chosen.with_widths(widths), training, given)
     model = SavedModel(pipeline, target, training.kinds, __version__)
     save(model, out)
     show(facts_table({**_facts(model, training), "written to": str(out)}))
 
 
-def _check_options(method: Method, *, gamma: float | None, widths: str | None, centers: int | None, n_basis: int | None) -> None:
+def _check_options(
+    method: Method, *, basis: str, gamma: float | None, widths: str | None, centers: int | None, n_basis: int | None
+) -> None:
     """Refuse options that the method cannot use."""
+    if basis != AUTO and not method.has_basis:
+        reason = "always has the same kernels" if method.has_kernels else "has no kernels"
+        raise click.UsageError(f"--basis {basis} is not for --method {method.name}, which {reason}.")
     if widths is not None and not method.widths.rules:
         reason = "always chooses its kernel widths in the same way" if method.has_kernels else "has no kernels"
         raise click.UsageError(f"--widths {widths} is not for --method {method.name}, which {reason}.")

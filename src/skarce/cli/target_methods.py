@@ -8,6 +8,7 @@ from typing import TypeVar
 import click
 import numpy as np
 
+from skarce.basis.default import AUTO, KERNELS
 from skarce.cli.rendering import say
 from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
 from skarce.datasets import TargetKind
@@ -21,6 +22,14 @@ task_option = click.option(
     type=click.Choice(list(TASKS)),
     callback=lambda context, option, name: None if name is None else TASKS[name],
     help="Whether to predict numbers, classes or counts.  [default: numbers or classes, recognized from the target]",
+)
+
+basis_option = click.option(
+    "--basis",
+    type=click.Choice(KERNELS),
+    default=AUTO,
+    show_default=True,
+    help="Kernels: auto learns the kernel function and its widths; rbf has one width by a quick rule.",
 )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from skarce.basis.learners import Memory, remembering
 from skarce.comparison.registry import Method
 from skarce.comparison.scores import Fold, Score
 
@@ -64,6 +65,8 @@ def cross_validate(
 ) -> list[MethodResult]:
     """Cross-validate methods for one task on the same folds; the best comes first, failed methods come last.
 
+    Methods that learn kernel widths in the same way share them: they are learned once for each fold.
+
     Parameters
     ----------
     X : table of shape (n_samples, n_inputs)
@@ -76,10 +79,11 @@ def cross_validate(
     results = [MethodResult(method) for method in methods]
     for train, test in splitter.split(X, y):
         fold = _prepared(X, y, train, test, preprocessing)
-        for result in results:
-            on_start(result.method)
-            if result.error is None:
-                _run_fold(result, fold)
+        with remembering() as memory:
+            for result in results:
+                on_start(result.method)
+                if result.error is None:
+                    _run_fold(result, fold, memory)
     return sorted(results, key=_rank)
 
 
@@ -88,16 +92,21 @@ def _prepared(X: Any, y: Any, train: Any, test: Any, preprocessing: Any) -> Fold
     return Fold(prepare.transform(X.iloc[train]), y[train], prepare.transform(X.iloc[test]), y[test])
 
 
-def _run_fold(result: MethodResult, fold: Fold) -> None:
-    """Add the score of one fold, or the error that ended the method. Convergence warnings of rivals are ignored."""
+def _run_fold(result: MethodResult, fold: Fold, memory: Memory) -> None:
+    """Add the score of one fold, or the error that ended the method. Convergence warnings of rivals are ignored.
+
+    Methods share learned widths. The time to fit includes that of learning them, which is what the method would take on its own.
+    """
     method = result.method
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if method.is_rival:
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            result.scores.append(method.task.score(method.fit, fold))
+            score = method.task.score(method.fit, fold)
+            result.scores.append(replace(score, fit_seconds=score.fit_seconds + memory.take_seconds_saved()))
         except Exception as error:
+            memory.take_seconds_saved()
             result.error = f"{type(error).__name__}: {error}"
     result.warnings += [str(warning.message) for warning in caught]
 

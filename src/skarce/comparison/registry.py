@@ -11,9 +11,10 @@ from sklearn.linear_model import LassoCV, LogisticRegression, PoissonRegressor
 from sklearn.model_selection import GridSearchCV
 
 from skarce.basis import KernelBasis
+from skarce.basis.default import AUTO, QUICK
 from skarce.comparison import rivals
 from skarce.comparison.tasks import CLASSIFICATION, COUNTS, REGRESSION, TASKS, Task
-from skarce.comparison.width_rules import LEARNING_RULES, NO_KERNEL, NO_WIDTHS, OUR_KERNELS, OUR_KERNELS_BY_ARD, Widths, best_of
+from skarce.comparison.width_rules import NO_KERNEL, NO_WIDTHS, OUR_KERNELS, QUICK_RULE, Widths, best_of
 from skarce.estimators import (
     BackwardEliminationRegressor,
     EvidenceRegressor,
@@ -42,7 +43,7 @@ class Method:
     """A way to fit a table: `make()` gives a new, unfitted model for scaled inputs and targets in user units.
 
     `widths` says how its kernel widths are chosen by default, and by which other rules they can be; `with_widths` gives the
-    method that follows one of these.
+    method that follows one of these, and `with_basis` the method on another basis.
     """
 
     name: str
@@ -53,11 +54,13 @@ class Method:
     is_rival: bool = False
     max_rows: int | None = None  # with more rows it takes minutes and gigabytes, so it runs only if it is named
     chosen_rule: str | None = None  # the rule for widths, if it is not the default
+    chosen_basis: str | None = None  # the name of the basis, if it is not the default
 
     @property
     def width_rule(self) -> str:
         """The rule by which kernel widths are chosen."""
-        return self.widths.default if self.chosen_rule is None else self.chosen_rule
+        by_default = QUICK_RULE if self.chosen_basis == QUICK else self.widths.default
+        return by_default if self.chosen_rule is None else self.chosen_rule
 
     @property
     def uses_default_widths(self) -> bool:
@@ -70,9 +73,9 @@ class Method:
         return self.widths.default != NO_KERNEL
 
     @property
-    def learns_widths(self) -> bool:
-        """Whether kernel widths are learned from inputs and targets."""
-        return self.width_rule in LEARNING_RULES
+    def has_basis(self) -> bool:
+        """Whether it can be told which basis to use: its kernels are chosen by default."""
+        return self.has_kernels and not self.is_rival and self.widths.default == AUTO
 
     @property
     def takes_budget(self) -> bool:
@@ -87,9 +90,14 @@ class Method:
         """The same method with kernel widths by another rule, or by the nearest rule that it can follow."""
         return replace(self, chosen_rule=self.widths.nearest(rule)) if self.widths.rules else self
 
+    def with_basis(self, name: str) -> Method:
+        """The same method on the basis of this name, or the method itself if its basis is always the same."""
+        return replace(self, chosen_basis=name) if self.has_basis and name != AUTO else self
+
     def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
-        """A fitted model with kernel widths by the rule."""
-        model = self.make().set_params(**parameters)
+        """A fitted model on the basis, with kernel widths by the rule."""
+        basis = {} if self.chosen_basis is None else {"basis": self.chosen_basis}
+        model = self.make().set_params(**basis, **parameters)
         if not self.uses_default_widths:
             model = self.widths.prepare(model, self.width_rule, X, self.task)
         return best_of(model, X, y) if isinstance(model, GridSearchCV) else model.fit(X, y)
@@ -103,12 +111,8 @@ def _gps(gamma: str) -> Callable[[], Any]:
     return lambda: EvidenceRegressor(KernelBasis(gamma=gamma))
 
 
-def _gps_be() -> Any:
-    return BackwardEliminationRegressor(KernelBasis(gamma="ard"))
-
-
 _rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(RelevanceVectorClassifier, solver="em")
-_vbls_rvm, _vbls_classes = partial(VBLSRegressor, "rbf"), partial(VBLSClassifier, "passthrough")
+_vbls_rvm, _vbls_classes = partial(VBLSRegressor, AUTO), partial(VBLSClassifier, "passthrough")
 _rvm_counts = partial(RelevanceVectorPoissonRegressor, solver="em")
 _rival = partial(Method, is_rival=True)
 
@@ -124,9 +128,9 @@ _ALL = (
     Method("ssge-floating", REGRESSION, "evidence, one precision, floating search", _ssge("floating"), max_rows=1000),
     Method("ssge-oscillating", REGRESSION, "evidence, one precision, oscillating search", _ssge("oscillating"), max_rows=3000),
     Method("abf", REGRESSION, "all basis functions, one precision by evidence", EvidenceRegressor, max_rows=3000),
-    Method("gps", REGRESSION, "all basis functions, one width per input by evidence", _gps("ard"), Widths("ard"), max_rows=1000),
-    Method("gps-u", REGRESSION, "all basis functions, one width by evidence", _gps("evidence"), Widths("evidence"), max_rows=1000),
-    Method("gps-be", REGRESSION, "gps, then backward elimination (Bo et al.)", _gps_be, OUR_KERNELS_BY_ARD, max_rows=1000),
+    Method("gps", REGRESSION, "all rbf functions, one width per input by evidence", _gps("ard"), Widths("ard"), max_rows=1000),
+    Method("gps-u", REGRESSION, "all rbf functions, one width by evidence", _gps("evidence"), Widths("evidence"), max_rows=1000),
+    Method("gps-be", REGRESSION, "abf, then backward elimination (Bo et al.)", BackwardEliminationRegressor, max_rows=1000),
     Method("skr", REGRESSION, "L1 penalty by GCV, a lasso on kernels (Park)", LaplacePriorRegressor),
     Method("as", REGRESSION, "Jeffreys prior, adaptive sparseness (Figueiredo 2003)", JeffreysPriorRegressor, max_rows=3000),
     Method("vbls", REGRESSION, "variational Bayesian least squares, linear (Ting et al.)", VBLSRegressor, NO_WIDTHS),

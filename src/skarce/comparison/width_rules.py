@@ -18,12 +18,13 @@ from skarce.basis.widths import scale_gamma
 from skarce.comparison.tasks import Task
 
 WIDTH_RULES = {
+    "auto": "one width per input (one for all of more than 30 inputs), quickly learned from at most 500 rows",
     "scale": "1 / (number of inputs x their variance), as in support vector machines",
     "cv": "the best of nine around that width, by five-fold cross-validation",
     "evidence": "one width, learned by maximizing the evidence",
     "ard": "one width per input, learned by maximizing the evidence",
 }
-LEARNING_RULES = ("evidence", "ard")
+QUICK_RULE = "scale"  # the rule of basis="rbf"
 NO_KERNEL = "none"  # the rule of a method without kernels
 FACTORS = 4.0 ** np.arange(-5, 4)  # times the gamma of "scale"; more of them widen the kernel, because that often helps
 N_FOLDS = 5
@@ -55,11 +56,10 @@ def by_parameter(name: str, rules: tuple[str, ...] = tuple(WIDTH_RULES)) -> Widt
     def prepare(model: Any, rule: str, X: Floats, task: Task) -> Any:
         return cross_validated(model, name, X, task) if rule == "cv" else model.set_params(**{name: rule})
 
-    return Widths("scale", rules, prepare)
+    return Widths(QUICK_RULE, rules, prepare)
 
 
-OUR_KERNELS = by_parameter("basis__gamma")
-OUR_KERNELS_BY_ARD = replace(OUR_KERNELS, default="ard")
+OUR_KERNELS = replace(by_parameter("basis__gamma"), default="auto")
 NO_WIDTHS = Widths(NO_KERNEL)
 
 

@@ -21,9 +21,11 @@ class BackwardEliminationRegressor(NestedRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
         All of them are in the model at first. The method of the paper is ``KernelBasis(gamma="ard")``.
     weight_variance : "learned" or float, default="learned"
         Prior variance of the weights, for targets scaled to [-1, 1]. 1.0 is the model of the paper. Predictions and attributes are
@@ -155,7 +157,7 @@ class BackwardEliminationRegressor(NestedRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         weight_variance: float | str = "learned",
         direction: str = "backward",

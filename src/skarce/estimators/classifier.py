@@ -23,6 +23,7 @@ from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.likelihoods import Bernoulli, moderated_log_odds
+from skarce.methods.method import Method
 from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.latent import LatentPosterior
@@ -118,8 +119,11 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         targets = _targets(codes, len(classes))
         kept = None if (counts == 1.0).all() else counts
         # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
-        about_means = Rows(X, targets - np.average(targets, axis=0, weights=counts), kept, is_one_output=len(classes) == 2)
-        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=about_means)
+        signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
+        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
+
+    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
+        return {**super()._width_options(rows, method), "noise_share": 1.0}
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""

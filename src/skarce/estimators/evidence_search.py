@@ -36,9 +36,11 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 1400. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 1400. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
         All weights share one precision, so the scale of the columns matters.
     search : str or search object, default="forward"
         Order in which sets are tried: ``"forward"``, ``"plus-take-away"`` (add two, remove one), ``"floating"``, ``"oscillating"``
@@ -173,7 +175,7 @@ class EvidenceSearchRegressor(NestedRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         search: Any = "forward",
         reestimate: str = "tight",

@@ -24,9 +24,11 @@ class FastGCVRegressor(SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 1500. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 1500. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all ridges together by Newton steps.
         ``"sequential"`` takes the best single action in each step, as the paper does. Both end in a model that no single change
@@ -150,7 +152,7 @@ class FastGCVRegressor(SparseRegressorBase):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         solver: str = "fast",
         noise_update: str = "held",

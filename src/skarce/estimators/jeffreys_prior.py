@@ -19,9 +19,11 @@ class JeffreysPriorRegressor(SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     initial_ridge : float, default=0.01
         Ridge of the start, in the units of phi'phi: the sum of the squares of a candidate over the rows, about its mean if there is
         an intercept. A larger value keeps fewer functions.
@@ -141,7 +143,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         initial_ridge: float = 0.01,
         size_prior: str | None = "auto",

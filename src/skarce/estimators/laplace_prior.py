@@ -25,9 +25,11 @@ class LaplacePriorRegressor(SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
         Columns are not scaled, so the penalty is weaker for columns with a large norm.
     penalty : "gcv", float or array-like of float, default="gcv"
         Weight mu of the L1 penalty. ``"gcv"`` tries 100 values, from the smallest value at which all weights are zero down to 1e-4
@@ -162,7 +164,7 @@ class LaplacePriorRegressor(SparseRegressorBase):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         penalty: Any = "gcv",
         degrees_of_freedom: str = "hat",

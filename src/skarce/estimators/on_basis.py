@@ -15,9 +15,11 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
 from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
+from skarce.basis.default import basis_for_nested, stands_for_kernels
 from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
+INSIDE_BASIS = "basis__"  # how the names of parameters inside the basis begin
 
 
 class OnBasis:
@@ -36,7 +38,8 @@ class OnBasis:
     def set_params(self, **params: Any) -> Any:
         """Set the parameters of this estimator.
 
-        Nested names such as ``basis__gamma`` also work for ``basis="rbf"``, which then becomes a `KernelBasis`.
+        Nested names such as ``basis__gamma`` also work for ``basis="auto"`` and ``basis="rbf"``, which then become a `KernelBasis`.
+        With a given width, ``"auto"`` becomes what ``"rbf"`` does, because the evidence chooses a kernel together with its widths.
 
         Parameters
         ----------
@@ -49,8 +52,9 @@ class OnBasis:
             Estimator instance.
         """
         basis = params.get("basis", self.basis)
-        if isinstance(basis, str) and basis == "rbf" and any(name.startswith("basis__") for name in params):
-            params = {"basis": KernelBasis(), **{name: value for name, value in params.items() if name != "basis"}}
+        inside = {name.removeprefix(INSIDE_BASIS): value for name, value in params.items() if name.startswith(INSIDE_BASIS)}
+        if inside and stands_for_kernels(basis):
+            params = {**params, "basis": basis_for_nested(basis, inside)}
         for name in params:
             own, nested, _ = name.partition("__")
             value = params.get(own, getattr(self, own, self))
@@ -109,13 +113,12 @@ class OnBasis:
 
     def _has_wide_kernels(self) -> bool:
         """Whether kernels may be so wide that they look alike: widths are learned, or there is one for each input."""
-        basis = self.basis
+        basis = check_basis(self.basis)
         return isinstance(basis, KernelBasis) and (basis.learns_width or np.ndim(basis.gamma) == 1)
 
     def _is_on_kernels(self) -> bool:
         """Whether candidates are kernels, and not inputs or the columns of another transformer."""
-        is_named = isinstance(self.basis, str) and self.basis != "passthrough"
-        return is_named or isinstance(self.basis, (KernelBasis, ProcessBasis))
+        return stands_for_kernels(self.basis) or isinstance(self.basis, (KernelBasis, ProcessBasis))
 
     def _seed(self) -> int:
         """Return a fixed seed if random_state is None, so that the same data give the same model."""

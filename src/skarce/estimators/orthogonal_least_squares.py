@@ -16,9 +16,11 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     stop : {"gcv", "bic", "variance"}, default="gcv"
         How models along the path are compared. ``"gcv"`` uses generalized cross validation, N q / v^2. ``"bic"`` uses n log q + L
         log n, which gives smaller models. ``"variance"`` takes the first model that leaves at most the share `unexplained` of the
@@ -145,7 +147,7 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         stop: str = "gcv",
         patience: int = 2,

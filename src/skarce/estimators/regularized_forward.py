@@ -19,9 +19,11 @@ class RegularizedForwardRegressor(ForwardRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     ridge : "gcv" or float, default="gcv"
         Weight of the penalty. ``"gcv"`` chooses it by GCV after each addition. A number fixes it, in the units of phi'phi: the sum
         of the squares of a candidate over the rows, about its mean if there is an intercept. A single function with phi'phi = ridge
@@ -149,7 +151,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         ridge: float | str = "gcv",
         penalize: str = "weights",

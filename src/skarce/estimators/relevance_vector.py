@@ -23,9 +23,11 @@ class RelevanceVectorRegressor(SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "sequential", "em"}, default="fast"
         Algorithm. ``"fast"`` adds functions in greedy batches and re-estimates all precisions together by Newton steps.
         ``"sequential"`` takes the best single action in each step [2]_. ``"em"`` starts from all candidates [1]_. All three end in
@@ -149,7 +151,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         solver: str = "fast",
         noise_variance: float | None = None,

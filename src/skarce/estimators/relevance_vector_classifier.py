@@ -17,10 +17,12 @@ class RelevanceVectorClassifier(LatentClassifier):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000 (7.5e6 divided by the number of rows, 100 at least and 1000 at most). ``"passthrough"`` uses the input
-        columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000 (7.5e6 divided by the number of rows, 100 at least and 1000 at most). The evidence
+        chooses the kernel function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with
+        one width by a quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output
+        columns.
     solver : {"fast", "em"}, default="fast"
         Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.
         ``"em"`` starts from all candidates [1]_, then goes on as ``"fast"`` does. Both end in a model that no single change
@@ -138,7 +140,7 @@ class RelevanceVectorClassifier(LatentClassifier):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         solver: str = "fast",
         class_weight: Any = None,

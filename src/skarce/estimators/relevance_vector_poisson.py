@@ -41,10 +41,11 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
 
     Parameters
     ----------
-    basis : "rbf", "passthrough" or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 3000 (4.5e6 divided by the number of rows, 100 at least). ``"passthrough"`` uses the
-        input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 3000 (4.5e6 divided by the number of rows, 100 at least). The evidence chooses the kernel
+        function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with one width by a
+        quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         ``"fast"`` adds functions to an empty model, re-estimates and deletes, on pools of candidates. ``"em"`` starts from all
         candidates (Tipping 2001), then goes on as ``"fast"`` does. Both end in a model that no single change improves by more than
@@ -152,7 +153,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         solver: str = "fast",
         fit_intercept: bool = True,

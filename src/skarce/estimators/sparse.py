@@ -21,9 +21,11 @@ class SparseRegressor(NestedRegressor):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     criterion : Criterion or None, default=None
         Object of `skarce.criteria` that judges sets of functions. None is ``IndividualEvidence()``.
     search : Search or None, default=None
@@ -142,7 +144,7 @@ class SparseRegressor(NestedRegressor):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         criterion: Any = None,
         search: Any = None,
         *,
@@ -180,7 +182,8 @@ class SparseRegressor(NestedRegressor):
             )
         if not isinstance(search, Search):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {quoted(search)}.")
-        return Selection(criterion, search, keep_path=self.keep_path)
+        start = self._spanning_start() if search.starts_anywhere and criterion.has_own_ridges else None
+        return Selection(criterion, search, start, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         method = self._method()

@@ -20,9 +20,11 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="passthrough"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="passthrough"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     direction : {"both", "forward", "backward"}, default="both"
         ``"both"`` adds the most significant input and removes those that have become insignificant. ``"forward"`` only adds.
         ``"backward"`` starts from all inputs and only removes, and needs fewer inputs than rows.

@@ -13,6 +13,7 @@ from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
+from skarce.basis.default import stands_for_kernels
 from skarce.designs import StreamDesign
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -22,9 +23,10 @@ from skarce.posteriors.augmentation import Augmentation
 def _can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
-    is_named = isinstance(basis, str) and basis == "rbf"
     is_kernel = isinstance(basis, KernelBasis)
-    if is_named or (is_kernel and (basis.centers is None or is_auto(basis.centers) or basis.kernel == "precomputed")):
+    if stands_for_kernels(basis) or (
+        is_kernel and (basis.centers is None or is_auto(basis.centers) or basis.kernel == "precomputed")
+    ):
         raise AttributeError(
             "partial_fit needs candidates that are fixed in advance, but these are centered at the training rows. Use "
             'KernelBasis(centers=500), an array of centers, or basis="passthrough".'

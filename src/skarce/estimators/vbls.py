@@ -42,9 +42,11 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="passthrough"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="passthrough"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
+        `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
+        columns themselves. A scikit-learn transformer uses its output columns.
     prior : {"ard", "shared", "none"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all, ``"none"`` is
         least squares. An array has a label for each candidate: candidates with the same label share a precision, so they stay or

@@ -23,10 +23,12 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
 
     Parameters
     ----------
-    basis : {"rbf", "passthrough"} or transformer, default="rbf"
-        Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000 (2e7 divided by the number of rows, 1000 at most). ``"passthrough"`` uses the
-        input columns themselves. A scikit-learn transformer uses its output columns. All candidates are in memory at first.
+    basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        landmarks if there are more than 2000 (2e7 divided by the number of rows, 1000 at most). The evidence chooses the kernel
+        function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with one width by a
+        quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All
+        candidates are in memory at first.
     prior : {"ard", "shared"} or array-like of shape (n_candidates,), default="ard"
         Which weights share a precision. ``"ard"`` is one precision for each weight, ``"shared"`` is one for all. An array has a
         label for each candidate: candidates with the same label share a precision, so they stay or leave together. Precisions refer
@@ -152,7 +154,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: Any = "auto",
         *,
         prior: Any = "ard",
         solver: str = "direct",

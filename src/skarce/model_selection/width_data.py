@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skarce._typing import Floats
-from skarce.basis.centers import distinct_rows
 
 
 class Data(NamedTuple):
@@ -31,14 +30,14 @@ class Data(NamedTuple):
         """Join rows that repeat both inputs and targets of another row, and scale the weights down to one on average.
 
         If a target were repeated to the last digit, this would prove that there is no noise. A weight of two would prove the same.
+
+        Rows are put in order, so that the order in which they came does not matter, not even to the last digit.
         """
         joint = np.hstack([self.X, self.targets])
-        data = self
-        if len(distinct_rows(joint)) < len(joint):
-            _, first, number = np.unique(joint, axis=0, return_index=True, return_inverse=True)
-            weights = np.bincount(number.reshape(-1), weights=self.weights)
-            order = np.argsort(first)
-            data = Data(self.X[first[order]], self.targets[first[order]], weights[order], self.centers)
+        _, first, number = np.unique(joint, axis=0, return_index=True, return_inverse=True)
+        is_whole = self.weights is None and len(first) == len(joint)
+        weights = None if is_whole else np.bincount(number.reshape(-1), weights=self.weights)
+        data = Data(self.X[first], self.targets[first], weights, self.centers)
         if data.weights is not None and data.weights.sum() > len(data.X):
             data = data._replace(weights=data.weights * (len(data.X) / data.weights.sum()))
         return data

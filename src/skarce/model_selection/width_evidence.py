@@ -29,9 +29,10 @@ in :math:`\partial L/\partial A` the factor n/a becomes :math:`1/\sigma^2`, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -41,11 +42,17 @@ from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.model_selection.kernel_slopes import KernelSlopes
-from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.moments.directions import Directions
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14
+
+
+class KernelPrior(Protocol):
+    """A prior on kernels, as rows and centers see them."""
+
+    def at(self, phi: Floats) -> tuple[float, Floats]:
+        """Return the log density, and its derivatives in the kernels: one number for each row."""
 
 
 class Value(NamedTuple):
@@ -109,10 +116,14 @@ class WeightedTargets:
 
 
 class WidthEvidence:
-    """The log evidence and its gradient at any widths, for given rows, targets and centers.
+    r"""The log evidence and its gradient at any widths, for given rows, targets and centers.
 
     With a `noise_prior` c the noise variance has the prior density sigma^(2c). It is part of `posterior` and of the gradients:
-    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The prior of `neighbors` is part of both too.
+    -n/2 log a becomes -(n/2 - c) log a, and the noise becomes a/(n - 2c). The `priors` of kernels are part of both too.
+
+    With a `noise_variance` the noise is held at this :math:`\sigma^2`. Then L is
+    :math:`-\tfrac n2\log 2\pi\sigma^2 - a/(2\sigma^2) - \tfrac12\log|I + AA^T/\rho|`, and the factor n/a becomes
+    :math:`1/\sigma^2` in all derivatives.
     """
 
     def __init__(
@@ -122,41 +133,47 @@ class WidthEvidence:
         covariance: str = "weights",
         weight_variances: Floats | None = None,
         noise_prior: float = 0.0,
-        neighbors: NeighborPrior | None = None,
+        priors: Sequence[KernelPrior] = (),
+        noise_variance: float | None = None,
     ) -> None:
         self._kernel, self._targets, self._weight_variances = kernel, targets, weight_variances
-        self._neighbors = neighbors
-        self._noise_prior = noise_prior if weight_variances is None else 0.0
+        self._priors = priors
+        self._held_noise = noise_variance
+        self._noise_prior = noise_prior if weight_variances is None and noise_variance is None else 0.0
         self._exponent = targets.n_samples - 2.0 * self._noise_prior  # of the noise, in the likelihood times the prior
         self._evaluate = self._of_weights if covariance == "weights" else self._of_kernel
 
     def at(self, widths: Floats, ratio: float) -> Value:
         """Return the value at these widths and this ratio kappa of signal to noise."""
         phi, slope = self._kernel.values_and_slopes(widths)
-        prior, by_row = (0.0, None) if self._neighbors is None else self._neighbors.at(phi)
+        known = [prior.at(phi) for prior in self._priors]
         seen, by_phi = self._evaluate(phi, ratio)
-        if by_row is not None:
+        for _, by_row in known:
             by_phi += by_row[:, None]
         by_phi *= slope
-        return seen._replace(posterior=seen.posterior + prior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
+        posterior = seen.posterior + sum(log_density for log_density, _ in known)
+        return seen._replace(posterior=posterior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
-        """Return the ratio kappa with the largest evidence of the first output at these widths, from one decomposition.
+        """Return the ratio kappa with the largest evidence of an output at these widths, the median over all outputs.
 
         If kernels vanish at all rows, the ratio does not matter, and it is 1.
         """
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
-        directions, t, n = Directions.of(_squares(columns)), self._targets.values[:, 0], self._targets.n_samples
+        directions, n = Directions.of(_squares(columns)), self._targets.n_samples
         if not len(directions.eigenvalues):
             return 1.0
-        given = None if self._weight_variances is None else float(self._weight_variances[0])
-        fit = EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, given)
-        return float(directions.eigenvalues.sum()) / (n * fit.best_ridge())
+        given = [None] * self._targets.values.shape[1] if self._weight_variances is None else self._weight_variances.tolist()
+        fits = [
+            EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, variance)
+            for t, variance in zip(self._targets.values.T, given, strict=True)
+        ]
+        return float(directions.eigenvalues.sum()) / (n * float(np.median([fit.best_ridge() for fit in fits])))
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the value and its derivative in Phi. The matrix of the weights or of the rows is factorized: the smaller one."""
-        t, root, n = self._targets.values, self._targets.root, self._exponent
+        t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
             phi *= root[:, None]
         raw = float(np.vdot(phi, phi))
@@ -177,7 +194,9 @@ class WidthEvidence:
         penalty = ridge * np.einsum("mo,mo->o", weights, weights)
         left = np.einsum("no,no->o", rest, rest) + penalty
         noise = self._noise(left, ridge)
-        by_ridge = 0.5 * (len(left) * (factored.freedom - n) + float(((left - penalty) / noise).sum()))
+        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
+        if self._weight_variances is not None:  # the noise moves with rho
+            by_ridge += 0.5 * float((left / noise - self._targets.n_samples).sum())
         by_phi = product(rest / noise, weights.T)
         by_phi -= len(left) * shrunk
         if energy > 0.0:  # else the kernels do not vary at this width
@@ -188,7 +207,7 @@ class WidthEvidence:
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the same with Phi itself as covariance: rho (C + rho I)^-1 is P."""
-        t, root, n = self._targets.values, self._targets.root, self._exponent
+        t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
             phi *= np.multiply.outer(root, root)
         raw = float(phi.trace())
@@ -199,20 +218,23 @@ class WidthEvidence:
         solved = factored.solve(t)
         left = ridge * np.einsum("no,no->o", t, solved)
         penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
-        by_ridge = 0.5 * (len(left) * factored.freedom - n * float((penalty / left).sum()))
+        noise = self._noise(left, ridge)
+        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
         # The factors of the sums over pairs are symmetric, and a row has distance zero from itself. So the strict lower half of the
         # inverse, counted twice, is enough. The direction of the intercept has no derivative; the inverse has 1/rho there.
-        by_phi = product(solved * (0.5 * n * ridge / left), solved.T)
+        by_phi = product(solved * (0.5 * ridge / noise), solved.T)
         by_phi -= len(left) * factored.half_of_inverse
         if (direction := self._targets.direction) is not None:
             moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
             by_phi += np.multiply.outer((0.5 * len(left) / ridge - moving) * direction, direction)
         if self._targets.is_weighted:
             by_phi *= np.multiply.outer(root, root)
-        return self._value(left, self._noise(left, ridge), factored, share * by_ridge), by_phi
+        return self._value(left, noise, factored, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
-        """Return the noise of each output: with the largest evidence, or the ridge times the weight variance if that is given."""
+        """Return the noise of each output: held, or the ridge times the weight variance if that is given, or at its optimum."""
+        if self._held_noise is not None:
+            return np.full(len(left), self._held_noise)
         return left / self._exponent if self._weight_variances is None else ridge * self._weight_variances
 
     def _ridge(self, energy: float, raw: float, ratio: float) -> tuple[float, float]:

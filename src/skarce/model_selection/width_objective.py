@@ -11,6 +11,7 @@ from skarce._scales import check_parameter
 from skarce._typing import Floats
 from skarce.basis.centers import distinct_rows
 from skarce.model_selection.ascent import Ending, Summit
+from skarce.model_selection.flatness_prior import FlatnessPrior
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.model_selection.width_data import Data, Scale
@@ -68,12 +69,16 @@ class Model(NamedTuple):
     fit_intercept : whether a constant is integrated out
     covariance : ``"weights"`` or ``"kernel"``
     weight_variance : the prior variance of the weights, or None if it is learned
+    noise_share : the noise variance as a share of the variance of the targets, or None if it is learned
+    flatness : the strength of the prior against flat kernels
     """
 
     kernel: str
     fit_intercept: bool
     covariance: str
     weight_variance: Any
+    noise_share: float | None = None
+    flatness: float = 0.0
 
 
 class Objective:
@@ -101,9 +106,9 @@ class Objective:
                 [check_parameter("weight_variance", v, v / s**2) for v, s in zip(given[self._varies], self._scales, strict=True)]
             )
         of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
-        neighbors = NeighborPrior.of(rows, centers, data.weights)
+        priors = (NeighborPrior.of(rows, centers, data.weights), FlatnessPrior.of(model.flatness, len(rows), data.weights))
         kernel = KernelSlopes(model.kernel, rows, centers)
-        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, neighbors)
+        self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, priors, model.noise_share)
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None

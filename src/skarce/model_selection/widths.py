@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
 from skarce._parallel import blas_threads
-from skarce._parameters import check_choice, check_count, generator_of
+from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -40,6 +40,8 @@ def learn_widths(
     fit_intercept: bool = True,
     covariance: str = "weights",
     weight_variance: Any = None,
+    noise_share: float | None = None,
+    flatness: float = 0.0,
     n_starts: int = 3,
     max_rows: int = 1000,
     max_iter: int = 200,
@@ -74,6 +76,12 @@ def learn_widths(
         covariance, the usual Gaussian process. This costs half as much, but these are the widths of another model.
     weight_variance : float or array-like of shape (n_outputs,), default=None
         The prior variance of the weights, in the squared units of the targets. None learns it. Only for ``covariance="weights"``.
+    noise_share : float, default=None
+        The variance of the noise as a share of the variance of each target, if it is not to be learned. Classifiers hold it at 1;
+        see the Notes.
+    flatness : float, default=0.0
+        Strength of a prior against kernels that are almost the same number at all rows. The density is one minus the mean of the
+        kernel, to this power. Sparse models need it, because functions that look alike are hard to select from.
     n_starts : int, default=3
         The number of starts of the optimizer. The first three have equal widths; more are drawn at random.
     max_rows : int, default=1000
@@ -134,6 +142,11 @@ def learn_widths(
     With ``kernel="auto"``, the starts race with one kernel, and the other kernels go on from what it found. The best kernel is
     finished first, and the others from there, as long as they can win.
 
+    Labels are not numbers with normal noise: one that is the same at two rows does not say that there is no noise. The logistic
+    likelihood of labels t in {0, 1}, expanded to second order about the share p of the ones, is that of targets t - p with noise of
+    variance p(1 - p), which is the variance of the targets. So for labels ``noise_share=1`` makes L an approximate evidence of a
+    classifier, with the expansion of Laplace at a constant latent function instead of the mode.
+
     References
     ----------
     MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
@@ -163,6 +176,9 @@ def learn_widths(
     y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
+    check_finite_share("flatness", flatness)
+    if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
+        raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
     X, weights = checked_scales(X), None
     check_targets(y.reshape(len(y), -1))
     if sample_weight is not None:
@@ -176,8 +192,8 @@ def learn_widths(
     effort = Effort(tol, max_iter, deadline, callback)
     search = Search.of(data, scale, effort, n_starts, rng)
     with blas_threads(1):
-        models = [Model(name, fit_intercept, covariance, weight_variance) for name in (AUTO if kernel == "auto" else (kernel,))]
-        found = search.learn(models)
+        kernels = AUTO if kernel == "auto" else (kernel,)
+        found = search.learn([Model(name, fit_intercept, covariance, weight_variance, noise_share, flatness) for name in kernels])
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "

@@ -100,6 +100,10 @@ class BestAction(Search):
         check_count("max_changes", self.max_changes)
         check_flag("compiled", self.compiled)
 
+    @property
+    def starts_anywhere(self) -> bool:
+        return True
+
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         if criterion.shares_ridge:
             return self._with_shared_ridge(Walk(criterion, moments, journal, start))

@@ -124,6 +124,10 @@ class GreedyBatches(Search):
     def moves_ridges(self) -> bool:
         return True
 
+    @property
+    def starts_anywhere(self) -> bool:
+        return True
+
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
         return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 

@@ -31,6 +31,11 @@ class Search(ABC):
         return False
 
     @property
+    def starts_anywhere(self) -> bool:
+        """Whether the search can begin with any functions at any ridges, and then both adds and removes some. Default: False."""
+        return False
+
+    @property
     def removes(self) -> bool:
         """Whether the search removes functions. Default: True."""
         return True

@@ -67,19 +67,19 @@ def test_the_path_of_gcv_ends_before_models_that_use_half_of_the_rows(rng):
 
 def test_it_says_if_the_criterion_is_least_at_an_end_of_the_path(sinc):
     X, y = sinc
-    model = LaplacePriorRegressor().fit(X, y)
+    model = LaplacePriorRegressor("rbf").fit(X, y)
     path = model.trace_[:-1]
     assert path["criterion"].argmin() == len(path) - 1 == 99
     assert model.outcome_ is Outcome.END_OF_PATH
-    longer = LaplacePriorRegressor(penalty=path["penalty"][0] * np.geomspace(1e-1, 1e-8, 30)).fit(X, y)
+    longer = LaplacePriorRegressor("rbf", penalty=path["penalty"][0] * np.geomspace(1e-1, 1e-8, 30)).fit(X, y)
     assert 0 < longer.trace_["criterion"][:-1].argmin() < 29
     assert longer.outcome_ is Outcome.CONVERGED
     assert longer.penalty_ < model.penalty_
     for penalties in (path["penalty"][30:60], longer.penalty_ * np.geomspace(1e-3, 1e-5, 5)):
-        model = LaplacePriorRegressor(penalty=penalties).fit(X, y)
+        model = LaplacePriorRegressor("rbf", penalty=penalties).fit(X, y)
         assert model.trace_["criterion"][:-1].argmin() in (0, len(penalties) - 1)
         assert model.outcome_ is Outcome.END_OF_PATH
-    assert LaplacePriorRegressor(penalty=longer.penalty_).fit(X, y).outcome_ is Outcome.CONVERGED
+    assert LaplacePriorRegressor("rbf", penalty=longer.penalty_).fit(X, y).outcome_ is Outcome.CONVERGED
 
 
 @pytest.mark.parametrize("finish", [True, False])

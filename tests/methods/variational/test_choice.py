@@ -37,9 +37,9 @@ def test_models_that_are_tried_count_against_the_steps(rng, significance, strict
 def test_the_last_step_may_be_the_one_that_ends_the_fit():
     """To keep the strongest functions means to solve for their weights again, which was noted beyond the limit."""
     X, y = make_moons(40, noise=0.3, random_state=0)
-    n_iter = VBLSClassifier(significance=0.05).fit(X, y).n_iter_
+    n_iter = VBLSClassifier("rbf", significance=0.05).fit(X, y).n_iter_
     for max_iter in range(max(n_iter - 3, 1), n_iter + 4):
-        model = VBLSClassifier(significance=0.05, max_active=1, max_iter=max_iter).fit(X, y)
+        model = VBLSClassifier("rbf", significance=0.05, max_active=1, max_iter=max_iter).fit(X, y)
         assert model.n_iter_ <= max_iter
         assert len(model.active_) == 1
 
