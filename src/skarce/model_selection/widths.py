@@ -134,8 +134,8 @@ def learn_widths(
 
     All starts race on few rows (20 for each width, at least 250 and at most 400), with the kernel itself as the covariance. This is
     cheaper, and it has fewer local maxima. In one of the first three starts, each kernel is as wide as the standard deviation of
-    its input. The best two then continue with all rows, at most `max_rows`, and with the covariance that was asked for; they take over
-    the curvature that the race has learned. A start ends early if it runs into the maximum of another one. For rbf kernels,
+    its input. The best two then continue with all rows, at most `max_rows`, and with the covariance that was asked for; they take
+    over the curvature that the race has learned. A start ends early if it runs into the maximum of another one. For rbf kernels,
     :math:`\Phi\Phi^T` is about as wide as :math:`\Phi` with half the gamma, so ``covariance="kernel"`` finds about half the gamma
     of ``covariance="weights"``.
 
