@@ -17,10 +17,12 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 
 from skarce import (
     BackwardEliminationRegressor,
+    CriterionSearch,
     EvidenceRegressor,
     KernelBasis,
     OrthogonalLeastSquaresRegressor,
     Outcome,
+    RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     SparseRegressor,
     VBLSRegressor,
@@ -324,6 +326,13 @@ def test_intervals_of_normal_noise():
     lower, upper = model.predict_interval(X)
     np.testing.assert_allclose(lower, mean - 1.959963985 * std)
     np.testing.assert_allclose(upper, mean + 1.959963985 * std)
+
+
+def test_a_search_has_the_intervals_of_its_best_model():
+    X, y = table()
+    search = CriterionSearch(RelevanceVectorRegressor(), {"basis__gamma": [0.1, 1.0]}).fit(X, y)
+    np.testing.assert_array_equal(search.predict_interval(X, 0.8), search.best_estimator_.predict_interval(X, 0.8))
+    assert not hasattr(CriterionSearch(RelevanceVectorClassifier(), {}), "predict_interval")
 
 
 def test_intervals_of_student_noise():

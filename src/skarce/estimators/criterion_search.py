@@ -225,6 +225,27 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **params)
 
+    @available_if(_best_estimator_has("predict_interval"))  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> Any:
+        """Return intervals of the best model that cover new targets. Only available for regressors of skarce.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.95
+            Share of new targets that the intervals are to cover, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Lower ends.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Upper ends.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_interval(X, coverage)
+
     @available_if(_best_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return class probabilities of the best model. Only available for classifiers.

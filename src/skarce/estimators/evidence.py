@@ -136,7 +136,7 @@ class EvidenceRegressor(SparseRegressorBase):
     >>> model = EvidenceRegressor(KernelBasis(gamma="evidence")).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    200 functions, 1.00 +- 0.11
+    200 functions, 1.00 +- 0.10
     """
 
     def __init__(

@@ -117,8 +117,8 @@ class RelevanceVectorClassifier(LatentClassifier):
     Probabilities are means over the posterior.
 
     The method is good at very small models with probabilities. Its evidence prefers kernels that are too narrow, so choose the
-    width by ``KernelBasis(gamma="evidence")`` or by cross validation. Probabilities are too confident if rows are few, and too
-    cautious if the classes are nearly separable. Large class weights can make kernels fit single rows.
+    width by ``KernelBasis(gamma="evidence")`` or by cross validation. Without a temperature, probabilities are too confident if
+    rows are few, and too cautious if the classes are nearly separable. Large class weights can make kernels fit single rows.
 
     References
     ----------

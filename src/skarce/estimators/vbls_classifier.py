@@ -132,8 +132,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     precisions are re-estimated in turn, and each step raises the bound.
 
     The method is good at selecting inputs, and its bound is a better guide to the kernel width than the evidence of the relevance
-    vector machine. All candidates have to fit into memory. Probabilities are too confident if rows are few. Intervals of weights
-    are computed from the curvature of the likelihood, because the bound is overconfident.
+    vector machine. All candidates have to fit into memory. Without a temperature, probabilities are too confident if rows are few.
+    Intervals of weights are computed from the curvature of the likelihood, because the bound is overconfident.
 
     References
     ----------
