@@ -51,6 +51,7 @@ def test_our_methods_have_the_width_of_the_rule(problem, rule):
     assert np.ndim(fitted.basis_.gamma_) == (rule == "ard")
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_cross_validation_takes_the_best_of_nine_widths(problem):
     X, y = problem
     fitted = REGRESSORS["frvm"].with_widths("cv").fit(X, y)
