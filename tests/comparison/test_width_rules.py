@@ -61,6 +61,7 @@ def test_methods_on_the_quick_basis(problem):
         assert REGRESSORS[name].with_basis("rbf") is REGRESSORS[name]
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_cross_validation_takes_the_best_of_nine_widths(problem):
     X, y = problem
     fitted = REGRESSORS["frvm"].with_widths("cv").fit(X, y)

@@ -92,6 +92,7 @@ def test_one_row_and_two_rows(make):
     assert RelevanceVectorRegressor("rbf").fit([[1.0]], [3.0]).predict([[9.0]])[0] == 3.0
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_more_candidates_than_rows(rng, make):
     X = rng.normal(size=(40, 400))
     y = X[:, 3] * 2 + rng.normal(0, 0.1, 40)

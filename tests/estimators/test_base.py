@@ -67,12 +67,14 @@ def test_polynomial_features_as_basis(rng):
     assert sorted(strong) == ["x0 x3", "x5^2"]
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_grid_search_reaches_the_basis(sinc):
     X, y = sinc
     search = GridSearchCV(RelevanceVectorRegressor(KernelBasis()), {"basis__gamma": [0.001, 0.3, 300.0]}, cv=3).fit(X, y)
     assert search.best_params_ == {"basis__gamma": 0.3}
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_grid_search_reaches_the_kernels_behind_the_name(sinc):
     X, y = sinc
     search = GridSearchCV(RelevanceVectorRegressor("rbf"), {"basis__gamma": [0.001, 0.3, 300.0]}, cv=3).fit(X, y)

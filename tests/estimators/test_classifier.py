@@ -158,6 +158,7 @@ def test_short_fits_print_their_end(model, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_posteriors_are_printed_in_a_line():
     X, y = moons(150)
     model = RelevanceVectorClassifier("rbf").fit(X, y)

@@ -133,6 +133,7 @@ def test_inflation_counts_degrees_of_freedom_more(sinc):
         assert search.criterion_ == search.results_["criterion"][search.best_index_]
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_inflation_mends_the_choice_of_kernels_that_are_too_narrow(rng):
     X = rng.uniform(-5, 5, (150, 2))
     y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=150)

@@ -211,6 +211,7 @@ def test_the_face_is_that_of_the_estimator(sinc):
     assert search.set_params(estimator__tol=0.1).estimator.tol == 0.1
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_score_follows_the_routing_of_metadata():
     X, y = make_friedman1(100, noise=1.0, random_state=0)
     weights = np.r_[np.ones(50), np.full(50, 3.0)]

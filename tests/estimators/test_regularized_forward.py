@@ -91,7 +91,7 @@ def test_model_is_the_dense_solution(moments, ridge, penalize, fit_intercept):
 def test_weights_count_rows(rng, penalize, fit_intercept):
     phi, t = random_problem(2, n=40, m=15)
     counts = rng.integers(0, 4, 40)
-    model = RegularizedForwardRegressor("passthrough", penalize=penalize, fit_intercept=fit_intercept)
+    model = RegularizedForwardRegressor("passthrough", penalize=penalize, fit_intercept=fit_intercept, size_prior=None)
     model.fit(phi, t, sample_weight=counts)
     rows = np.repeat(np.arange(40), counts)
     path = model.trace_["index"][: len(model.active_)]

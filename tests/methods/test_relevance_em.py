@@ -21,7 +21,7 @@ def test_dependent_columns_do_not_keep_the_iteration_going(seed):
     X = np.repeat(rng.normal(size=(16, 5)), 2, axis=0)[:31]
     X = np.hstack([X, X])
     y = np.repeat(np.sin(2.0 * X[::2, 0]) + X[::2, 4] + 0.01 * rng.normal(size=16), 2)[:31]
-    model = RelevanceVectorRegressor(PolynomialFeatures(2), solver="em", tol=1e-8, max_iter=3_000).fit(X, y)
+    model = RelevanceVectorRegressor(PolynomialFeatures(2), solver="em", size_prior=None, tol=1e-8, max_iter=3_000).fit(X, y)
     assert model.outcome_ is not Outcome.STEP_LIMIT
     assert model.score(X, y) > 0.9
 

@@ -19,6 +19,8 @@ from tests.problems import moments_of
 MOST = 10_000  # steps of a search on a small problem
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("basis", ["passthrough", KernelBasis(gamma=100.0), KernelBasis(gamma=0.01)])
 @pytest.mark.parametrize("make", [FastGCVRegressor, RelevanceVectorRegressor])
 @pytest.mark.parametrize("solver", ["fast", "sequential"])

@@ -52,6 +52,8 @@ def test_every_search_with_every_criterion(seed, criterion, search):
     assert np.isfinite(std).all()
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 @every_search
 @every_criterion
 def test_more_candidates_than_rows_copies_and_zeros(criterion, search):

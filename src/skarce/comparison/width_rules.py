@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from skarce._typing import Floats
 from skarce.basis.widths import scale_gamma
 from skarce.comparison.tasks import Task
+from skarce.states.outcome import Outcome
 
 WIDTH_RULES = {
     "auto": "one width per input (one for all of more than 30 inputs), quickly learned from at most 500 rows",
@@ -77,7 +80,9 @@ def best_of(search: GridSearchCV, X: Floats, y: Floats) -> Any:
     """
     started, limit = time.monotonic(), search.estimator.get_params().get("max_time")
     if limit is None:
-        return search.fit(X, y).best_estimator_
+        with _doubts_ignored():
+            width = clone(search).set_params(refit=False).fit(X, y).best_params_
+        return clone(search.estimator).set_params(**width).fit(X, y)
     width = _best_in_time(search, X, y, started + SHARE_OF_TIME_FOR_FOLDS * limit)
     left = max(limit - (time.monotonic() - started), 0.0)
     return clone(search.estimator).set_params(**width, max_time=left).fit(X, y).set_params(max_time=limit)
@@ -93,7 +98,8 @@ def _best_in_time(search: GridSearchCV, X: Floats, y: Floats, deadline: float) -
         if left <= 0.0:
             break
         model = clone(search.estimator).set_params(**{name: width}, max_time=left / search.cv.get_n_splits())
-        score = float(cross_val_score(model, X, y, cv=search.cv, scoring=search.scoring).mean())
+        with _doubts_ignored():
+            score = float(cross_val_score(model, X, y, cv=search.cv, scoring=search.scoring).mean())
         if time.monotonic() < deadline:
             scores[width] = score
     if len(scores) < len(widths):
@@ -103,3 +109,12 @@ def _best_in_time(search: GridSearchCV, X: Floats, y: Floats, deadline: float) -
             stacklevel=4,
         )
     return {name: max(scores, key=lambda width: scores[width]) if scores else outward[0]}
+
+
+@contextmanager
+def _doubts_ignored() -> Iterator[None]:
+    """Ignore warnings about models that cannot be trusted: some widths are tried that are far too narrow, and the folds decide."""
+    with warnings.catch_warnings():
+        for outcome in (Outcome.HALF_USED, Outcome.NO_NOISE, Outcome.ILL_CONDITIONED):
+            warnings.filterwarnings("ignore", re.escape(outcome.value), ConvergenceWarning)
+        yield

@@ -281,6 +281,10 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
                 'partial_fit keeps no rows, but noise="student-t" needs them to update their weights. Use noise="gaussian".'
             )
 
+    def _is_doubtful(self, posterior: VariationalPosterior) -> bool:
+        """Whether the outcome always deserves a warning. Least squares without noise has a warning of its own."""
+        return posterior.outcome.deserves_a_warning
+
     def _warnings(self, posteriors: list[VariationalPosterior]) -> list[str]:
         messages, prior = super()._warnings(posteriors), Prior(self.prior)
         outcomes = [posterior.outcome for posterior in posteriors]
