@@ -231,7 +231,7 @@ class RowsOfBlocks:
         return np.concatenate([self._weighted(block, self._target(block)) for block in self._read()])
 
     def compressed(self, among: Indices | None = None) -> Floats:
-        """Return T with T'T = [Phi t]'[Phi t], from one pass. With more rows than columns, T is the triangle of a QR factorization."""
+        """Return T with T'T = [Phi t]'[Phi t], from one pass: the rows, or the triangle of their QR factors if they are many."""
         among = np.arange(len(self._center.candidates)) if among is None else among
         width = len(among) + 1
         kept = np.empty((0, width))

@@ -4,8 +4,8 @@ Let the columns of Q be orthonormal and span the active functions, and perhaps m
 with :math:`Q^Te = 0`, and the target is :math:`t = Qz + s`. So the active functions are :math:`\Phi_A = QR`, where R are columns of
 the coordinates C of all candidates. A function that leaves stays in the span, which costs nothing.
 
-A new direction comes from a column of the Gram matrix, which loses digits if the function is much like the others, or from the rows,
-which loses none. With M candidates, k directions and r rows, it costs O(k M) or O(r M).
+A new direction comes from a column of the Gram matrix, which loses digits if the function is much like the others, or from the
+rows, which loses none. With M candidates, k directions and r rows, it costs O(k M) or O(r M).
 """
 
 from __future__ import annotations

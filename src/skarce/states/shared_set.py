@@ -4,7 +4,9 @@ In orthonormal coordinates (see `skarce.states.coordinates`), the eigenvectors o
 every ridge. With eigenvalues p, turned coordinates F of the candidates and z of the target, and
 :math:`\sigma_i = \lambda/(p_i+\lambda)`,
 
-.. math:: \varphi^TP_0\varphi = |e|^2 + \sum_i \sigma_iF_i^2, \quad \varphi^TP_0^2\varphi = |e|^2 + \sum_i \sigma_i^2F_i^2, \quad \dots
+.. math::
+    \varphi^TP_0\varphi = |e|^2 + \sum_i \sigma_iF_i^2, \quad \varphi^TP_0^2\varphi = |e|^2 + \sum_i \sigma_i^2F_i^2, \quad
+    t^TP_0^2t = |s|^2 + \sum_i \sigma_i^2z_i^2 .
 
 Eigenvectors cost O(L^3 + L^2 M), so they are computed again only after some additions. In between, the j functions X that entered
 since then act through a small matrix: :math:`P = P_0 - P_0XJ^{-1}X^TP_0` with :math:`J = \lambda I + X^TP_0X`. So an addition and

@@ -21,7 +21,7 @@ EXACT_FIT = 1e-10
 # If less than this share of a candidate is left, it lies in the span of the active functions to working precision.
 DEPENDENT = 1e-10
 # The same for quantities computed from the rows, which have more digits. This is what a Cholesky factor of H can resolve.
-DEPENDENT_BY_ROWS = 1e-13
+DEPENDENT_BY_ROWS = 1e-14
 # Ridges stay within these multiples of phi'phi. A smaller ridge acts like zero, a larger one like infinity.
 RIDGE_RANGE = (1e-12, 1e14)
 # Eigenvalues below this share of the largest one, times the number of rows of the matrix, are only rounding.
