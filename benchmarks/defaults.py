@@ -3,9 +3,10 @@
 ``basis="auto"`` learns the kernel function and one width for each input, from at most 500 rows, by the evidence of a Gaussian
 process with a prior against flat kernels. Here each of these parts is changed by itself. The first table averages over data sets:
 the root mean squared error over the standard deviation of the test targets, the number of functions, and CPU seconds of one fit on
-one BLAS thread. The second method takes over the widths of the first, so its seconds do not include learning. What was chosen was chosen on the tables of TUNE; those of REPORT were only looked at
-afterwards. The second table adds inputs that are noise to Friedman's first function, to see where one width for each input stops to
-pay. The third compares classes and counts with the quick rule.
+one BLAS thread. The second method takes over the widths of the first, so its seconds do not include learning. What was chosen was
+chosen on the tables of TUNE; those of REPORT were only looked at afterwards. The second table adds inputs that are noise to
+Friedman's first function, to see where one width for each input stops to pay. The third compares classes and counts with the quick
+rule.
 """
 
 from __future__ import annotations
