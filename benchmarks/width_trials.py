@@ -51,11 +51,10 @@ class Trial(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a learner found: gamma of each input, CPU seconds, and how often the evidence was evaluated."""
+    """What a learner found: gamma of each input, and CPU seconds."""
 
     gamma: list[float]
     cpu: float
-    evaluations: int
 
 
 def trials(tables: Iterable[str], n_rows: Iterable[int], splits: int, kernels: Iterable[str]) -> Iterator[Trial]:
@@ -71,7 +70,7 @@ def learned(trial: Trial, **options: Any) -> Found:
     with threadpool_limits(1):
         started = time.process_time()
         found = learn_widths(X, y, kernel=trial.kernel, covariance="kernel", **options)
-        return Found(found.gamma.tolist(), time.process_time() - started, found.n_evaluations)
+        return Found(found.gamma.tolist(), time.process_time() - started)
 
 
 def of_rival(trial: Trial) -> Found:
@@ -85,7 +84,7 @@ def of_rival(trial: Trial) -> Found:
         started = time.process_time()
         model.fit(X, y)
     gamma = 0.5 / model.kernel_.k1.k2.length_scale**2
-    return Found(gamma.tolist(), time.process_time() - started, 0)
+    return Found(gamma.tolist(), time.process_time() - started)
 
 
 def score(trial: Trial, gamma: Any, *, intercept: bool = False) -> float:

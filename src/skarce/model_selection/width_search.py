@@ -18,8 +18,8 @@ FIRST_RATIO = 10.0  # the ratio of signal to noise at every start
 FACTORS = (1.0, 0.1)  # widths of the first starts, relative to the first guess; then comes the unit start, and random ones follow
 SPREAD = 1.5  # standard deviation of the random starts, in the logarithms of the widths
 NARROWER = (0.0, np.log(10.0))  # added to the log widths learned with a free weight variance, for starts with a given variance
-RACE_LOOSENESS = 10.0  # during the race, the tolerance is this many times `tol`
-RACE_ROWS = (200, 300)  # the starts race on at least and at most this many rows, and in between ...
+RACE_LOOSENESS = 3.0  # during the race, the tolerance is this many times `tol`
+RACE_ROWS = (250, 400)  # the starts race on at least and at most this many rows, and in between ...
 RACE_ROWS_PER_INPUT = 20  # ... on this many for each width
 FINISHED = 2  # at most this many of the starts continue with all rows
 

@@ -83,7 +83,7 @@ def learn_widths(
         Strength of a prior against kernels that are almost the same number at all rows. The density is one minus the mean of the
         kernel, to this power. Sparse models need it, because functions that look alike are hard to select from.
     n_starts : int, default=3
-        The number of starts of the optimizer.
+        The number of starts of the optimizer. The first three have equal widths; more are drawn at random.
     max_rows : int, default=1000
         The largest number of rows to use. If there are more rows, a random sample is used.
     max_iter : int, default=200
@@ -91,7 +91,7 @@ def learn_widths(
     max_time : float, default=None
         The time limit in seconds. At the limit, the best widths so far are returned with a warning. None sets no limit.
     tol : float, default=1e-2
-        A start ends after an iteration that raises the log evidence by at most this amount.
+        A start ends after an iteration that raises the log evidence by at most this amount, if the next one promises no more.
     callback : callable, default=None
         A function that is called with a `Progress` after every iteration. If it raises `StopIteration`, learning ends with the best
         widths so far.
@@ -116,14 +116,31 @@ def learn_widths(
 
     .. math:: L = -\tfrac n2\log a - \tfrac12\log|I + \Phi\Phi^T/\rho| + \text{const}.
 
-    A weak prior on the noise, :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`, avoids solutions in which each
-    row has its own narrow kernel. L-BFGS-B maximizes L over the logarithms of the widths and of the ratio of signal to noise,
+    Three weak priors exclude maxima that do not predict. `log_evidence` does not include them.
+
+    - Each width g (gamma, for squared or absolute differences) has the density
+      :math:`p(\log g)\propto e^{-g\delta_s}\,(1 + \varepsilon/(g\delta_r))^{-b}` with :math:`\varepsilon = 10^{-5}` and b = 0.02.
+      Here :math:`\delta_s` is the squared (absolute) difference of neighboring distinct values of the input, by the median of the
+      differences, and :math:`\delta_r` that of its smallest and largest value. So kernels that make every value of a grid a
+      category of its own are unlikely. Between the spacing and two hundred times the range the density is flat, and inputs that
+      do not matter can be switched off. One width for all inputs has the smallest spacing and the largest range of them. An input
+      that does not vary has no say, and gamma 0.
+    - With :math:`m_i`, the sum of the kernels between row i and all other places, the share of rows with neighbors is the mean of
+      :math:`m_i/(1 + m_i)`. Its tenth power is a prior density. If no row sees another one, the signal imitates noise.
+    - The noise has the prior :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`.
+
+    A quasi-Newton method maximizes L with the priors over the logarithms of the widths and of the ratio of signal to noise,
     :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
 
-    All starts race on at most 300 rows, with the kernel itself as the covariance. This is cheaper, and it has fewer local maxima.
-    The best start then continues with all rows, at most `max_rows`, and with the covariance that was asked for. For rbf kernels,
+    All starts race on few rows (20 for each width, at least 250 and at most 400), with the kernel itself as the covariance. This is
+    cheaper, and it has fewer local maxima. In one of the first three starts, each kernel is as wide as the standard deviation of
+    its input. The best two then continue with all rows, at most `max_rows`, and with the covariance that was asked for; they take
+    over the curvature that the race has learned. A start ends early if it runs into the maximum of another one. For rbf kernels,
     :math:`\Phi\Phi^T` is about as wide as :math:`\Phi` with half the gamma, so ``covariance="kernel"`` finds about half the gamma
     of ``covariance="weights"``.
+
+    With ``kernel="auto"``, the starts race with one kernel, and the other kernels go on from what it found. The best kernel is
+    finished first, and the others from there, as long as they can win.
 
     Labels are not numbers with normal noise: one that is the same at two rows does not say that there is no noise. The logistic
     likelihood of labels t in {0, 1}, expanded to second order about the share p of the ones, is that of targets t - p with noise of
@@ -136,8 +153,7 @@ def learn_widths(
 
     Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian Processes for Machine Learning. MIT Press. Chapter 5.
 
-    Byrd, R. H., Lu, P., Nocedal, J. and Zhu, C. (1995). A limited memory algorithm for bound constrained optimization. SIAM Journal
-    on Scientific Computing 16, 1190-1208.
+    Nocedal, J. and Wright, S. J. (2006). Numerical Optimization. Springer. Chapters 6 and 18.
 
     Examples
     --------
