@@ -108,7 +108,7 @@ def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):
 def test_explain_a_model_without_functions(tmp_path):
     rng = np.random.default_rng(4)
     pd.DataFrame({"a": rng.normal(size=40), "y": rng.normal(size=40)}).to_csv("noise.csv", index=False)
-    assert run("fit", "noise.csv", "--target", "y").exit_code == 0
+    assert run("fit", "noise.csv", "--target", "y", "--basis", "rbf").exit_code == 0
     result = run("explain", "model.skops")
     assert result.exit_code == 0, result.output
     assert "0 of 40 candidates" in result.stdout

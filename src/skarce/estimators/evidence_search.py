@@ -170,7 +170,7 @@ class EvidenceSearchRegressor(NestedRegressor):
     >>> model = EvidenceSearchRegressor(search="floating").fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    6 functions, 1.01 +- 0.11
+    5 functions, 1.01 +- 0.11
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class FastGCVRegressor(SparseRegressorBase):
     r"""Sparse regression by generalized cross validation, with one ridge for each weight.
 
     Functions are added, changed and deleted, always by the change that lowers the generalized cross validation error most [1]_.
-    Only the kernel is left to tune. Models are somewhat larger and fit somewhat closer than those of the relevance vector machine.
+    Nothing is left to tune. Models are somewhat larger and fit somewhat closer than those of the relevance vector machine.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class FastGCVRegressor(SparseRegressorBase):
     >>> model = FastGCVRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}, GCV {model.criterion_:.4f}")
-    6 functions, 1.00 +- 0.10, GCV 0.0109
+    9 functions, 1.00 +- 0.10, GCV 0.0109
     """
 
     def __init__(

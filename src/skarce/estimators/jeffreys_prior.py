@@ -15,7 +15,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     r"""Adaptive sparseness: a Jeffreys prior on the variance of every weight.
 
     Expectation maximization starts from a ridge estimate with all candidates. Each weight is penalized by the inverse of its own
-    square, so small weights vanish. The noise is estimated at the same time [1]_. Only the kernel is left to tune.
+    square, so small weights vanish. The noise is estimated at the same time [1]_. Nothing is left to tune.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class JeffreysPriorRegressor(SparseRegressorBase):
     >>> model = JeffreysPriorRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    5 functions, 1.01 +- 0.11
+    4 functions, 0.99 +- 0.11
     """
 
     def __init__(

@@ -146,7 +146,7 @@ class RegularizedForwardRegressor(ForwardRegressor):
     >>> model = RegularizedForwardRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    10 functions, 1.00 +- 0.10
+    9 functions, 1.01 +- 0.10
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     r"""Relevance vector machine for regression.
 
     Each weight has its own prior precision. Maximizing the evidence sends most precisions to infinity, and the functions that are
-    left are the model [1]_ [2]_. Noise and precisions are learned, so only the kernel is left to tune.
+    left are the model [1]_ [2]_. Noise, precisions and the kernel are learned, so nothing is left to tune.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     >>> model = RelevanceVectorRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    7 functions, 1.02 +- 0.11
+    4 functions, 1.01 +- 0.11
     """
 
     def __init__(

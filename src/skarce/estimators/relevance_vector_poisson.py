@@ -37,7 +37,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     The log rate is a weighted sum of a few functions. The target is a count. If rows were observed for different times, or over
     different areas, the target is the rate (count over exposure) and ``sample_weight`` is the exposure, as in scikit-learn's
     `PoissonRegressor`. Every weight has its own prior precision. The precisions maximize the evidence by the Laplace
-    approximation, which drives most of them to infinity. Only the kernel is left to tune.
+    approximation, which drives most of them to infinity. Nothing is left to tune.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     an intercept the predictions for the training rows, times their exposures, add up to what was counted, but for the weak prior of
     the constant.
 
-    Kernel widths that are learned (``KernelBasis(gamma="evidence")``) are learned from the square roots of the rates, whose noise
+    Kernel widths are learned from the square roots of the rates, whose noise
     hardly depends on the rate, with exposures relative to their mean.
 
     References
@@ -148,7 +148,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     >>> model = RelevanceVectorPoissonRegressor().fit(X, counts / days, sample_weight=days)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.1f} +- {std[0]:.1f} events a day")
-    4 functions, 7.3 +- 2.8 events a day
+    3 functions, 7.4 +- 2.7 events a day
     """
 
     def __init__(
