@@ -19,7 +19,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     ----------
     basis : {"rbf", "passthrough"} or transformer, default="rbf"
         Candidate basis functions. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the training inputs, or at landmarks if there
-        are more than 2000 (7.5e6 divided by the number of rows, 100 at least and 1000 at most). ``"passthrough"`` uses the input
+        are more than 2000 (1e7 divided by the number of rows, 100 at least and 1000 at most). ``"passthrough"`` uses the input
         columns themselves. A scikit-learn transformer uses its output columns.
     solver : {"fast", "em"}, default="fast"
         Algorithm. ``"fast"`` starts from the empty model, and adds, re-estimates and deletes functions on pools of candidates.
