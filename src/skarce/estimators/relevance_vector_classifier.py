@@ -19,7 +19,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     ----------
     basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
         Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
-        landmarks if there are more than 2000 (7.5e6 divided by the number of rows, 100 at least and 1000 at most). The evidence
+        landmarks if there are more than 2000 (1e7 divided by the number of rows, 100 at least and 1000 at most). The evidence
         chooses the kernel function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with
         one width by a quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output
         columns.

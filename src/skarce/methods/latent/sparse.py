@@ -32,7 +32,7 @@ from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-LANDMARKS = Landmarks(most=1000, most_elements=7_500_000)
+LANDMARKS = Landmarks(most=1000, most_elements=10_000_000)
 SOLVERS = ("fast", "em")
 LEAST_COLUMNS = 32  # in a pool, however short memory is
 PAUSE_MODELS, PAUSE_SECONDS = 10.0, 0.05  # a target goes on after its part of the time only if there is time for some more models
