@@ -19,6 +19,7 @@ from skarce.model_selection.cross_fitting import LeftOut, TimeIsUpError, cross_f
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
+MANY_ROWS = 50_000  # so many rows leave little doubt about widths, and refits would take minutes
 MANY_FUNCTIONS = 0.1  # weights that the data determine, as a share of the rows; intervals of larger models are too narrow
 NOT_CALIBRATED = "The uncertainty of the model is not calibrated, because"
 TIME_IS_UP = f"{NOT_CALIBRATED} max_time came before the refits without some of the rows. Raise max_time, or set {{}}=False."
@@ -66,7 +67,8 @@ class Calibrated(SparseEstimator):
 
     def _is_advised(self, design: Design) -> bool:
         """Tell whether the model is likely to be too sure of itself: it has learned its widths, or has many functions."""
-        return learns_widths(self._seeded_basis()) or has_many_functions(self._posteriors(), design)
+        has_learned = learns_widths(self._seeded_basis()) and len(design.rows.targets) <= MANY_ROWS
+        return has_learned or has_many_functions(self._posteriors(), design)
 
     def _check_limits(self) -> None:
         super()._check_limits()

@@ -12,7 +12,6 @@ from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
 from skarce._validation import check_dense, checked_table, quietly_validated
-from skarce.basis import learns_widths
 from skarce.designs import Design
 from skarce.estimators.calibration import Calibrated
 from skarce.estimators.on_basis import check_finite, takes_arrays
@@ -29,7 +28,7 @@ class LatentEstimator(Calibrated):
     temperature_: float
 
     def _is_advised(self, design: Design) -> bool:
-        return len(design.rows.targets) < FEW_ROWS or learns_widths(self._seeded_basis())
+        return len(design.rows.targets) < FEW_ROWS
 
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.

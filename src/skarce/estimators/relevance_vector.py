@@ -53,8 +53,9 @@ class RelevanceVectorRegressor(SparseRegressorBase):
     calibrate_std : {"auto", True, False} or splitter, default="auto"
         Whether to scale the predictive std by what left-out rows say. True fits the model again on five parts of the rows, at the
         same candidates and widths, and scales the std by the root mean square of (target - prediction) / std over left-out rows.
-        ``"auto"`` does so if kernels or widths were learned, or if the data determine more than a tenth as many weights as there
-        are rows. A splitter of scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
+        ``"auto"`` does so if kernels or widths were learned and there are at most 50,000 rows, or if the data determine more than a
+        tenth as many weights as there are rows. A splitter of scikit-learn, or an iterable of (train, test) indices, says which
+        rows to leave out.
     moments : {"auto", "whole", "columns"}, default="auto"
         How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's

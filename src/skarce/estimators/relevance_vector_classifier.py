@@ -46,7 +46,7 @@ class RelevanceVectorClassifier(LatentClassifier):
         Whether to divide log odds, about those of the shares of the classes, by a temperature that left-out rows ask for. True fits
         the model again on five parts of the rows, at the same candidates and widths, and takes the temperature with the smallest
         log loss over left-out rows. ``"auto"`` does
-        so if kernels or widths were learned, or if there are fewer than 1000 rows. A splitter of scikit-learn, or an iterable of
+        so if there are fewer than 1000 rows. A splitter of scikit-learn, or an iterable of
         (train, test) indices, says which rows to leave out.
     verbose : int, default=0
         Verbosity level. 1 prints a line now and then, 2 prints a line for every step.

@@ -64,7 +64,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     calibrate_proba : {"auto", True, False} or splitter, default="auto"
         Whether to multiply the variance of new counts by a dispersion that left-out rows ask for. True fits the model again on five
         parts of the rows, at the same candidates and widths, and takes the dispersion, at least 1, with the smallest log loss over
-        left-out rows. ``"auto"`` does so if kernels or widths were learned, or if there are fewer than 1000 rows. A splitter of
+        left-out rows. ``"auto"`` does so if there are fewer than 1000 rows. A splitter of
         scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     verbose : int, default=0
         1 prints a line now and then, 2 a line for every step.
