@@ -62,6 +62,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks
 	$(BIN)/python -m benchmarks.many_rows --out results/benchmarks
+	$(BIN)/python -m benchmarks.cliffs --out results/benchmarks
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
