@@ -8,9 +8,10 @@ from skarce.searches import BestAction, Forward
 from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
+from skarce.states.shared_set import SharedSet
 from tests.criteria.dense_one_ridge import PENALTIES, best_ridge, value
 from tests.oracles import gram_schmidt, random_problem
-from tests.problems import moments_of
+from tests.problems import kernel_moments, moments_of
 
 
 @PENALTIES
@@ -71,3 +72,45 @@ def test_mixing_survives_the_order_of_the_indices():
     _, U = gram_schmidt(phi[:, found.active])
     np.testing.assert_allclose(found.mixing, U, atol=1e-9 * np.abs(U).max())
     np.testing.assert_allclose(found.ridges, 3.0)
+
+
+@pytest.mark.parametrize(("size", "factor"), [(20, 0.3), (33, 0.3), (40, 3.0), (48, 3.0)])
+def test_the_ridge_settles_at_the_smallest_v(size, factor):
+    """With few functions all ridges are compared, with more only those nearby; here both find the smallest V."""
+    moments, _, _ = kernel_moments(2.0, n=80)
+    criterion, active = SharedGCV(), np.arange(size)
+    ridges = np.geomspace(1e-6, 1e4, 201)
+    values = [criterion.state_score(criterion.new_state(moments, active, np.full(size, ridge))) for ridge in ridges]
+    best = float(ridges[int(np.argmax(values))])
+    state = criterion.new_state(moments, active, np.full(size, factor * best))
+    criterion.settle(state)
+    assert isinstance(state, SharedSet)
+    assert state.ridge == pytest.approx(best, rel=0.12)  # the step of the scan
+    assert criterion.state_score(state) >= max(values) - 1e-3
+
+
+def test_a_ridge_far_from_the_minimum_is_found_among_all():
+    moments, _, _ = kernel_moments(2.0, n=80)
+    criterion, active = SharedGCV(), np.arange(40)
+    far, near = (criterion.new_state(moments, active, np.full(40, ridge)) for ridge in (1e-7, 0.1))
+    for state in (far, near):
+        criterion.settle(state)
+    assert far.ridge == pytest.approx(near.ridge, rel=0.02)
+
+
+def test_moments_without_rows_and_fixed_ridges_keep_their_state():
+    moments, _, _ = kernel_moments(2.0)
+    assert isinstance(SharedGCV().new_state(moments), SharedSet)
+    assert isinstance(SharedGCV().new_state(moments.without_rows()), ActiveSet)
+    assert isinstance(SharedGCV(0.0).new_state(moments), ActiveSet)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.1])
+def test_forward_selection_is_the_same_with_and_without_rows(gamma):
+    """As long as moments have enough digits, both kinds of state go the same way."""
+    moments, _, _ = kernel_moments(gamma, n=100, noise=0.3)
+    found = [Forward(n_basis=25).run(SharedGCV(), m, Journal(Budget())) for m in (moments, moments.without_rows())]
+    np.testing.assert_array_equal(found[0].active[:10], found[1].active[:10])
+    if gamma == 1.0:
+        np.testing.assert_array_equal(found[0].active, found[1].active)
+        np.testing.assert_allclose(found[0].ridges, found[1].ridges, rtol=1e-5)

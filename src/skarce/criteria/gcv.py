@@ -115,7 +115,7 @@ class GCV(Criterion):
     sense: ClassVar[int] = -1
     needs_squares: ClassVar[bool] = True
     has_own_ridges: ClassVar[bool] = True
-    most_landmarks: ClassVar[int] = 750  # ill-conditioned sets, which are many if candidates are as many as rows, take long
+    most_landmarks: ClassVar[int] = 750  # models are large if candidates are many, and take long
 
     def __post_init__(self) -> None:
         if not 0.0 <= as_number(self.lowest_ridge) < np.inf:

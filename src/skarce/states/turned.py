@@ -1,0 +1,226 @@
+r"""Functions that share one ridge, in coordinates in which a change of the ridge is cheap.
+
+In orthonormal coordinates (see `skarce.states.coordinates`), the eigenvectors of :math:`RR^T` make ridge regression diagonal for
+every ridge. With eigenvalues p, turned coordinates F of the candidates and z of the target, and
+:math:`\sigma_i = \lambda/(p_i+\lambda)`,
+
+.. math::
+    \varphi^TP_0\varphi = |e|^2 + \sum_i \sigma_iF_i^2, \quad \varphi^TP_0^2\varphi = |e|^2 + \sum_i \sigma_i^2F_i^2, \quad
+    t^TP_0^2t = |s|^2 + \sum_i \sigma_i^2z_i^2 .
+
+Eigenvectors cost O(L^3 + L^2 M), so they are computed again only after some additions. In between, the j functions X that entered
+since then act through a small matrix: :math:`P = P_0 - P_0XJ^{-1}X^TP_0` with :math:`J = \lambda I + X^TP_0X`. So an addition and
+any change of the ridge cost O(j L M). No digits are lost, because every difference is one of quantities that are small already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skarce._linalg import symmetric_inverse
+from skarce._typing import Floats, Indices
+from skarce.states.coordinates import Frame
+from skarce.states.ridge_fit import RidgeFit
+
+FINE = 1e-8  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
+
+
+class Turned:
+    """Functions in the coordinates in which ridge regression on them is diagonal.
+
+    Parameters
+    ----------
+    frame : Frame
+        Orthonormal coordinates that span the functions.
+    active : array of shape (n_active,)
+        The functions.
+    ridge : float
+        About which ridge they will have.
+
+    Attributes
+    ----------
+    eigenvalues : array of shape (n_directions,)
+        p, the eigenvalues of RR'.
+    target : array of shape (n_directions,)
+        The turned coordinates of the target.
+    """
+
+    def __init__(self, frame: Frame, active: Indices, ridge: float) -> None:
+        self.active, self.n_directions, self.origin = active, len(frame), frame.origin
+        own = frame.candidates[:, active]
+        if ridge < FINE * float((own**2).sum()):  # singular values have twice as many digits as eigenvalues, but take longer
+            self._vectors, values, _ = np.linalg.svd(own)
+            self.eigenvalues = np.append(values**2, np.zeros(len(frame) - len(values)))
+        else:
+            eigenvalues, self._vectors = np.linalg.eigh(own @ own.T)
+            self.eigenvalues = np.maximum(eigenvalues, 0.0)
+        self.target = self._vectors.T @ frame.target
+        self._not_turned = frame.candidates
+
+    @cached_property
+    def candidates(self) -> Floats:
+        """F, the turned coordinates of all candidates, of shape (n_directions, n_candidates)."""
+        return self._vectors.T @ self._not_turned
+
+    @cached_property
+    def squares(self) -> Floats:
+        """F o F."""
+        return self.candidates**2
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A turned set and the functions that have entered since it was turned.
+
+    Parameters
+    ----------
+    frame : Frame
+        Orthonormal coordinates that span all functions.
+    turned : Turned
+        The set when the eigenvectors were computed.
+    active : array of shape (n_active,)
+        All functions. The first of them are those of `turned`.
+    n_samples : float
+        The number of samples.
+    """
+
+    frame: Frame
+    turned: Turned
+    active: Indices
+    n_samples: float
+
+    @cached_property
+    def recent(self) -> Indices:
+        """The functions that have entered since."""
+        return self.active[len(self.turned.active) :]
+
+    @cached_property
+    def eigenvalues(self) -> Floats:
+        """p, and zeros for the directions that have come since."""
+        return np.append(self.turned.eigenvalues, np.zeros(len(self.frame) - self.turned.n_directions))
+
+    @cached_property
+    def target(self) -> Floats:
+        """The coordinates of the target."""
+        return np.append(self.turned.target, self.frame.target[self.turned.n_directions :])
+
+    @cached_property
+    def others(self) -> Floats:
+        """The coordinates of the candidates along the directions that have come since."""
+        return self.frame.candidates[self.turned.n_directions :]
+
+    @cached_property
+    def entered(self) -> Floats:
+        """X, the coordinates of the functions that have entered since."""
+        return np.concatenate([self.turned.candidates[:, self.recent], self.others[:, self.recent]])
+
+    def shares(self, ridge: float) -> Floats:
+        """Return lambda / (p + lambda)."""
+        return ridge / (self.eigenvalues + ridge)
+
+    def small(self, ridge: float) -> Small:
+        """Return the target at one ridge."""
+        return Small(self, ridge)
+
+
+class Small:
+    """The target and the few recent functions at one ridge, without the candidates.
+
+    Attributes
+    ----------
+    residual, freedom, energy : float
+        t'P^2 t, tr P and t'P t.
+    """
+
+    def __init__(self, grown: Grown, ridge: float) -> None:
+        self.shares = once = grown.shares(ridge)
+        rest, entered, target = grown.frame.rest, grown.entered, grown.target
+        self._small = small = once[:, None] * entered  # P0 X
+        matrix = entered.T @ small
+        matrix.flat[:: len(matrix) + 1] += ridge
+        self.solver = np.linalg.inv(matrix)  # J^-1
+        self.twice = small.T @ small  # X'P0^2 X
+        self.weights = self.solver @ (small.T @ target)
+        self._left = self._projected(target, self.weights)
+        self.energy = rest + float(self._left @ target)
+        self.residual = rest + float(self._left @ self._left)
+        self.freedom = grown.n_samples - len(once) + float(once.sum() - (self.solver * self.twice).sum())
+        self._rest, self._others = rest, grown.n_samples - len(once)
+
+    def slope(self) -> float:
+        """Return the derivative of log(q / v^2) in the logarithm of the ridge: 2 (q - t'P^3 t) / q - 2 (v - tr P^2) / v."""
+        again = self._projected(self._left, self.solver @ (self._small.T @ self._left))
+        cubed = self._rest + float(again @ self._left)
+        both = self.solver @ self.twice
+        thrice = (self._small * self.shares[:, None]).T @ self._small  # X'P0^3 X
+        squared = self._others + float((self.shares**2).sum() - 2.0 * (self.solver * thrice).sum() + (both * both.T).sum())
+        return 2.0 * (1.0 - cubed / self.residual) - 2.0 * (1.0 - squared / self.freedom)
+
+    def _projected(self, vector: Floats, weights: Floats) -> Floats:
+        """Return P v within the directions, where J weights = X'P0 v."""
+        return self.shares * vector - self._small @ weights
+
+
+@dataclass(frozen=True)
+class AtRidge:
+    """A grown set at one ridge.
+
+    Parameters
+    ----------
+    grown : Grown
+        The set.
+    ridge : float
+        The ridge of all functions.
+    """
+
+    grown: Grown
+    ridge: float
+
+    @cached_property
+    def small(self) -> Small:
+        return self.grown.small(self.ridge)
+
+    @cached_property
+    def fit(self) -> RidgeFit:
+        """Ridge regression on the functions themselves."""
+        active = self.grown.active
+        return RidgeFit.of(self.grown.frame, active, np.full(len(active), self.ridge))
+
+    @cached_property
+    def inverse(self) -> Floats:
+        return symmetric_inverse(self.fit.lower)
+
+    @cached_property
+    def candidates(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """`leftover`, `alignment`, `remainder` and `overlap` of all candidates."""
+        grown, turned, small = self.grown, self.grown.turned, self.small
+        outside, aligned, others = grown.frame.outside, grown.frame.aligned, grown.others
+        n, n_recent = turned.n_directions, len(grown.recent)
+        once = small.shares[:n]
+        twice = once * once
+        lengths = np.stack([once, twice]) @ turned.squares
+        x_old, x_new = grown.entered[:n], grown.entered[n:]
+        left = np.concatenate(
+            [(once[:, None] * x_old).T, (twice[:, None] * x_old).T, [once * turned.target, twice * turned.target]]
+        )
+        products = left @ turned.candidates
+        if len(others):
+            lengths += np.einsum("ij,ij->j", others, others)
+            products += np.concatenate([x_new.T, x_new.T, np.stack([grown.target[n:]] * 2)]) @ others
+        first, second = products[:n_recent], products[n_recent : 2 * n_recent]  # X'P0 phi and X'P0^2 phi
+        solved, weights = small.solver @ first, small.weights
+        inner = small.twice @ solved
+        return (
+            np.maximum(outside + lengths[0] - np.einsum("ij,ij->j", first, solved), 0.0),
+            aligned + products[-2] - weights @ first,
+            np.maximum(outside + lengths[1] + np.einsum("ij,ij->j", solved, inner - 2.0 * second), 0.0),
+            aligned + products[-1] - weights @ (second - inner) - second_of(small, grown) @ solved,
+        )
+
+
+def second_of(small: Small, grown: Grown) -> Floats:
+    """Return X'P0^2 t."""
+    return (small.shares**2 * grown.target) @ grown.entered

@@ -1,0 +1,47 @@
+"""Compiled steps on nearly dependent functions: what they promise is what a new computation finds."""
+
+import numpy as np
+import pytest
+
+from skarce.criteria import GCV
+from skarce.searches import GreedyBatches
+from skarce.searches.compiled import take_steps
+from skarce.states.active_set import ActiveSet
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+from tests.oracles import stable_gcv
+from tests.problems import kernel_moments
+
+
+def score(phi, t, active, ridges, n):
+    return -0.5 * n * np.log(stable_gcv(phi[:, active], t, ridges, n))
+
+
+@pytest.mark.parametrize("gamma", [0.3, 0.1, 0.03])
+def test_promised_gains_are_kept(gamma):
+    moments, phi, t = kernel_moments(gamma, n=100, noise=0.01, fit_intercept=False)
+    start = np.arange(0, 100, 8)
+    criterion, state = GCV(), ActiveSet(moments, start, 1e-7 * moments.gram.diagonal[start], squares=True)
+    conditions = []
+    for _ in range(20):
+        before = score(phi, t, state.active.copy(), state.ridges.copy(), 100)
+        steps = take_steps(criterion.compiled_rule(), state, 1e-3, 16, 100, 1000)
+        if not len(steps.gains):
+            break
+        after = score(phi, t, state.active, state.ridges, 100)
+        assert after - before == pytest.approx(steps.gains.sum(), rel=0.25, abs=1e-3)  # a search asks for half
+        conditions.append(state.factor.lower.diagonal().max() ** 2 / state.factor.lower.diagonal().min() ** 2)
+    assert max(conditions) > 1e5
+
+
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+def test_no_single_change_and_no_several_lower_v(kind):
+    """A search on nearly dependent functions ends no worse than the same search without trials of several functions."""
+    moments, phi, t = kernel_moments(0.03, n=80, noise=0.05, fit_intercept=False, kind=kind)
+    journal = Journal(Budget(tol=1e-3))
+    found = GreedyBatches().run(GCV(), moments, journal)
+    assert found.outcome in (Outcome.CONVERGED, Outcome.ILL_CONDITIONED)
+    assert journal.score == pytest.approx(score(phi, t, found.active, found.ridges, 80), abs=1e-2)
+    limited = GreedyBatches().run(GCV(), moments, Journal(Budget(tol=1e-3, max_active=len(found.active))))
+    assert len(limited.active) <= len(found.active)
