@@ -155,9 +155,9 @@ class WidthEvidence:
         return seen._replace(posterior=posterior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
 
     def best_ratio(self, widths: Floats) -> float:
-        """Return the ratio kappa with the largest evidence of an output at these widths, the median over all outputs.
+        """Return the ratio kappa with the largest evidence at these widths, from one decomposition; of several outputs, the mean.
 
-        If kernels vanish at all rows, the ratio does not matter, and it is 1.
+        The mean is that of the logarithms. If kernels vanish at all rows, the ratio does not matter, and it is 1.
         """
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
@@ -165,11 +165,11 @@ class WidthEvidence:
         if not len(directions.eigenvalues):
             return 1.0
         given = [None] * self._targets.values.shape[1] if self._weight_variances is None else self._weight_variances.tolist()
-        fits = [
-            EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, variance)
+        ridges = [
+            EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, variance).best_ridge()
             for t, variance in zip(self._targets.values.T, given, strict=True)
         ]
-        return float(directions.eigenvalues.sum()) / (n * float(np.median([fit.best_ridge() for fit in fits])))
+        return float(directions.eigenvalues.sum() / n / np.exp(np.mean(np.log(ridges))))
 
     def _of_weights(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the value and its derivative in Phi. The matrix of the weights or of the rows is factorized: the smaller one."""
