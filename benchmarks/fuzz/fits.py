@@ -108,7 +108,7 @@ class FitCase:
     def has_clear_signal(self) -> bool:
         """Whether a model that has converged must have found the signal: the data are ordinary, but for their units."""
         ordinary, basis = {*X_SCALES, *Y_SCALES, *LAYOUTS, "X = X.astype(np.float32)"}, self.basis
-        is_plain = not set(dict(self.params)) - {"basis"} and basis in ("'rbf'", "'passthrough'")
+        is_plain = not set(dict(self.params)) - {"basis"} and basis in ("'auto'", "'rbf'", "'passthrough'")
         is_linear = self.problem.base.startswith("y = X @") or basis != "'passthrough'"
         roomy = self.problem.n_rows >= SMALLEST_SIGNAL and self.problem.n_columns <= 2
         return is_plain and is_linear and roomy and set(self.problem.twists) <= ordinary and self.estimator not in TASKS

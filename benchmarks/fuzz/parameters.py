@@ -207,7 +207,7 @@ ESTIMATORS, BASES = public_classes("predict"), public_classes("transform")
 def values_of(estimator: str, parameter: str) -> Values | None:
     """The values that are known for a parameter of a class, or None."""
     if parameter == "basis":
-        return Values(("'rbf'", "'passthrough'"), ODD_BASES)
+        return Values(("'auto'", "'rbf'", "'passthrough'"), ODD_BASES)
     if parameter == "kernel":
         odd = ("'gaussian'", "None", "3", *ODD_CALLABLES)
         return Values((*map(repr, KERNELS), *(CALLABLES if estimator == "KernelBasis" else ())), odd)
