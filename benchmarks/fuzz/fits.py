@@ -182,6 +182,8 @@ def draw_fit(rng: Any) -> FitCase:
     problem = draw_problem(rng, TASKS.get(estimator, "numbers"))
     if "precomputed" in dict(params).get("basis", "") + dict(params).get("kernel", "") and rng.random() < 0.9:
         problem = replace(problem, twists=(*problem.twists, "X = X @ X.T"))
+    if "max_iter" not in dict(params) and {("factorized", "True"), ("solver", "'em'")} & set(params):
+        params = (*params, ("max_iter", "300"))  # these take thousands of steps, and a case has several fits
     case = FitCase(estimator, params, problem)
     known = all_calls(case.fit_arguments)
     names = [name for name in known if case.suits(name)]

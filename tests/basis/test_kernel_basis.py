@@ -89,3 +89,10 @@ def basis_checks_that_cannot_hold(basis):
 @parametrize_with_checks([KernelBasis(), KernelBasis(gamma="ard")], expected_failed_checks=basis_checks_that_cannot_hold)
 def test_scikit_learn_checks_of_the_basis(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("far", [1e154, -1e300])
+def test_kernels_of_products_say_where_they_overflow(far):
+    basis = KernelBasis("polynomial").fit(np.ones((2, 1)))
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="row 1 of X are too large"):
+        basis.transform([[1.0], [far]])

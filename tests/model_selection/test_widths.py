@@ -351,3 +351,11 @@ def test_flat_kernels_are_held_back():
 def test_wrong_priors_are_named(name, wrong):
     with pytest.raises(ValueError, match=f"{name} must be"):
         learn_widths([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.0], **{name: wrong})
+
+
+def test_weights_that_leave_no_contrast_give_the_first_guess():
+    X, y, weights = np.array([[0.0], [1.0]]), np.array([1e12, 0.0]), np.full(2, 0.5)  # one observation, and an intercept
+    with np.errstate(all="raise"):
+        learned = learn_widths(X, y, sample_weight=weights)
+    assert np.isfinite(learned.gamma).all()
+    assert learned.n_evaluations == 0

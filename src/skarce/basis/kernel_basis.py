@@ -264,7 +264,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         check_is_fitted(fitted)
         X = quietly_validated(fitted, X, reset=False)
         evaluation = fitted.on(X)
-        return evaluation.columns(np.arange(evaluation.n_candidates))
+        with np.errstate(over="ignore", invalid="ignore"):
+            phi = evaluation.columns(np.arange(evaluation.n_candidates))
+        if fitted.kernel in PRODUCT_KERNELS:
+            _check_overflow(phi)
+        return phi
 
     def select(self, indices: Any) -> KernelBasis:
         """Return the same basis with only some centers.
@@ -440,4 +444,14 @@ def check_learned(kernel: Any, gamma: Any) -> None:
         raise ValueError(
             'kernel="auto" is chosen together with learned widths: it needs gamma="ard", "evidence" or "auto", got '
             f"{quoted(gamma)}."
+        )
+
+
+def _check_overflow(phi: Floats) -> None:
+    """Raise a ValueError if kernels of products have overflowed. Kernels of distances cannot."""
+    wrong = ~np.isfinite(phi).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"the kernels at row {np.flatnonzero(wrong)[0]} of X are too large for floating-point numbers ({wrong.sum()} of "
+            f"{len(wrong)} rows). Check the units of X, or scale it, for instance with StandardScaler."
         )

@@ -159,7 +159,7 @@ class SharedGCV(PublishedGCV):
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
-        ridge = _ridge_nearby(state) if size > FEW and size % SCAN_EVERY else None
+        ridge = _ridge_nearby(state) if size > FEW and size % max(SCAN_EVERY, size // SCAN_EVERY) else None
         if ridge is None:
             ridge = _global_ridge(state)
         if abs(ridge - state.ridges[0]) > STILL * ridge:

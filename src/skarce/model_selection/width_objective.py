@@ -93,7 +93,7 @@ class Objective:
         raw = np.einsum("no,no->o", data.targets, data.targets)
         self._varies = energies > 1e-24 * raw
         self.can_tell = bool(self._n_samples > 0.0 and self._varies.any() and (scale.units > 0.0).any())
-        self._scales = np.sqrt(energies[self._varies] / max(self._n_samples, 1e-300))
+        self._scales = np.sqrt(energies[self._varies] / (self._n_samples if self.can_tell else 1.0))
         rows = scale.inputs(data.X)
         centers = rows[distinct_rows(rows)] if data.centers is None else scale.inputs(data.centers)
         if model.covariance == "kernel":

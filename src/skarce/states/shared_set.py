@@ -14,7 +14,7 @@ from skarce.states.coordinates import Coordinates, Frame, GramCoordinates, RowCo
 from skarce.states.state import DEPENDENT, ROUNDING, State
 from skarce.states.turned import AtRidge, Grown, Turned
 
-MOST_RECENT = 16  # functions that may enter before the eigenvectors are computed again
+MOST_RECENT = 16  # functions (or one in so many of them, if that is more) that may enter before the eigenvectors are computed again
 
 
 class SharedSet(State):
@@ -159,7 +159,11 @@ class SharedSet(State):
     def _go_to(self, active: Indices, ridge: float, turned: Turned | None = None) -> None:
         """Make these functions active. The first of them may be `turned` already."""
         frame = self._frame_of(active)
-        if turned is None or turned.origin is not frame.origin or len(active) - len(turned.active) > MOST_RECENT:
+        if (
+            turned is None
+            or turned.origin is not frame.origin
+            or len(active) - len(turned.active) > max(MOST_RECENT, len(active) // MOST_RECENT)
+        ):
             turned = Turned(frame, active, ridge)
         self._at = AtRidge(Grown(frame, turned, active, self.moments.n_samples), ridge)
 

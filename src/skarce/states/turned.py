@@ -25,7 +25,7 @@ from skarce._typing import Floats, Indices
 from skarce.states.coordinates import Frame
 from skarce.states.ridge_fit import RidgeFit
 
-FINE = 1e-8  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
+FINE = 1e-10  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
 
 
 class Turned:
