@@ -51,7 +51,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
           differences for ``"laplacian"``.
         - ``"evidence"`` learns one width for all inputs from the targets.
         - ``"ard"`` learns one width for each input from the targets.
-        - ``"auto"`` is ``"ard"`` for up to 30 inputs and ``"evidence"`` for more, learned quickly: from at most 500 rows, by the
+        - ``"auto"`` is ``"ard"`` for up to 100 inputs and ``"evidence"`` for more, learned quickly: from at most 500 rows, by the
           evidence of a Gaussian process. For kernels whose width cannot be learned it is ``"scale"``.
         - An array has one number for each input.
 

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from skarce._typing import Floats
 
-MOST_OWN_WIDTHS = 30  # gamma="auto" learns one width for each of up to this many inputs, and one for all of more inputs
+MOST_OWN_WIDTHS = 100  # gamma="auto" learns one width for each of up to this many inputs, and one for all of more inputs
 AUTO_LEARNING_ROWS = 500  # gamma="auto" learns from at most this many rows
 AUTO_FLATNESS = 5.0  # strength of its prior against kernels that are the same number at all rows
 MEDIAN_ROWS = 2000  # the median is taken over the pairs of at most this many rows

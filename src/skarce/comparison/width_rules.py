@@ -21,7 +21,7 @@ from skarce.comparison.tasks import Task
 from skarce.states.outcome import Outcome
 
 WIDTH_RULES = {
-    "auto": "one width per input (one for all of more than 30 inputs), quickly learned from at most 500 rows",
+    "auto": "one width per input (one for all of more than 100 inputs), quickly learned from at most 500 rows",
     "scale": "1 / (number of inputs x their variance), as in support vector machines",
     "cv": "the best of nine around that width, by five-fold cross-validation",
     "evidence": "one width, learned by maximizing the evidence",
