@@ -179,6 +179,7 @@ def test_several_outputs_share_the_widths(two_inputs):
     assert learned.gamma[0] > 100 * learned.gamma[1]
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("X", "y"),
     [

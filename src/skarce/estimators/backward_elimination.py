@@ -150,7 +150,7 @@ class BackwardEliminationRegressor(NestedRegressor):
     >>> model = BackwardEliminationRegressor(KernelBasis(gamma="evidence")).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}")
-    54 functions, 1.00 +- 0.11
+    54 functions, 1.00 +- 0.10
     >>> smaller = model.with_n_basis(7)
     >>> print(f"{len(smaller.active_)} functions, {smaller.predict([[1.5]])[0]:.2f}")
     7 functions, 0.99

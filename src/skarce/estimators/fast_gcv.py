@@ -148,7 +148,7 @@ class FastGCVRegressor(SparseRegressorBase):
     >>> model = FastGCVRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}, GCV {model.criterion_:.4f}")
-    9 functions, 1.00 +- 0.10, GCV 0.0109
+    9 functions, 1.00 +- 0.11, GCV 0.0108
     """
 
     def __init__(

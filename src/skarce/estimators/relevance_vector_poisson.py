@@ -148,7 +148,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     >>> model = RelevanceVectorPoissonRegressor().fit(X, counts / days, sample_weight=days)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> print(f"{len(model.active_)} functions, {mean[0]:.1f} +- {std[0]:.1f} events a day")
-    3 functions, 7.4 +- 2.7 events a day
+    3 functions, 7.4 +- 2.8 events a day
     """
 
     def __init__(
