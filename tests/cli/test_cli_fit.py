@@ -65,7 +65,7 @@ def test_a_fit_that_fails_is_one_line(houses, monkeypatch):
 
 def test_the_saved_model_is_the_one_in_memory(houses, model):
     training = training_data(read_table(Path("houses.csv")), "price")
-    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor("rbf"))])
+    pipeline = Pipeline([("preprocessing", make_preprocessing(training.kinds)), ("model", RelevanceVectorRegressor())])
     pipeline.fit(training.X, training.y)
     saved = load(Path(model))
     assert (saved.target, saved.version) == ("price", __version__)

@@ -42,6 +42,7 @@ def friedman(tmp_path, monkeypatch):
 # Methods ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("basis", ["auto", "rbf"])
 @pytest.mark.parametrize("rule", ["auto", "scale", "evidence", "ard"])
 def test_our_methods_have_the_width_of_the_rule(problem, rule, basis):

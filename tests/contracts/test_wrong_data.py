@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.fuzz.faults import fault_of_exception
@@ -73,8 +74,10 @@ WRONG_SEARCHES = {
 
 
 def check_refusal(call):
-    with warnings.catch_warnings(action="error"), pytest.raises((ValueError, TypeError)) as raised:
-        call()
+    with warnings.catch_warnings(action="error"):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a fit before the wrong call may use most of its few rows
+        with pytest.raises((ValueError, TypeError)) as raised:
+            call()
     assert fault_of_exception(raised.value) is None
     assert len(str(raised.value)) <= LONGEST_LINE
 

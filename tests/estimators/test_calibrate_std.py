@@ -289,6 +289,7 @@ def test_transformers_stay_as_they_are_fitted():
     )
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 def test_any_criterion_and_any_search():
     X, y = table()
     assert SparseRegressor(NARROW, GCV(), GreedyBatches(), calibrate_std=True).fit(X, y).std_scale_ > 1.2

@@ -48,6 +48,7 @@ def table(n_rows, n_inputs, seed=0):
     return X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n_rows)
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n_rows", [1, 2, 5])
 def test_few_rows(estimator, n_rows):
     X, y = table(n_rows, 2)
@@ -57,6 +58,7 @@ def test_few_rows(estimator, n_rows):
     assert_sound(estimator().fit(X, labels_or_numbers), X)
 
 
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n_inputs", [101, 1000])
 def test_many_inputs_share_one_width(estimator, n_inputs):
     X, y = table(60, n_inputs)

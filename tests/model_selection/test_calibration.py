@@ -6,7 +6,14 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from skarce.model_selection.calibration import dispersion, log_loss, log_odds_of_shares, std_scale, temperature
+from skarce.model_selection.calibration import (
+    dispersion,
+    log_loss,
+    log_odds_of_shares,
+    slopes_of_log_loss,
+    std_scale,
+    temperature,
+)
 
 
 def rows(n=200, seed=0):
@@ -120,3 +127,16 @@ def test_the_dispersion_is_at_least_one_and_stands_a_count_that_was_not_expected
     means = np.where(np.arange(500) == 0, 1e-6, 10.0)
     assert 1.0 <= dispersion(counts, means, means) < 3.0
     assert np.isfinite(dispersion(np.array([1e12, 0.0]), np.array([1e-300, 0.0]), np.array([1e-300, 0.0])))
+
+
+@pytest.mark.parametrize("n_functions", [1, 3])
+def test_slopes_of_the_log_loss_are_differences(rng, n_functions):
+    log_odds, weights = rng.normal(0.0, 2.0, (8, n_functions)), rng.uniform(0.5, 2.0, 8)
+    classes = rng.integers(0, max(n_functions, 2), 8)
+    targets = (classes[:, None] == np.arange(n_functions)).astype(float)
+    slopes, step = slopes_of_log_loss(log_odds, targets, weights), 1e-6
+    for place in np.ndindex(log_odds.shape):
+        moved = np.zeros(log_odds.shape)
+        moved[place] = step
+        difference = log_loss(log_odds + moved, targets, weights) - log_loss(log_odds - moved, targets, weights)
+        assert slopes[place] == pytest.approx(difference / (2.0 * step), abs=1e-7)

@@ -392,12 +392,15 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
         of_process = chosen.get("covariance") == "kernel"  # a process has neither centers nor weights
-        if of_process:
-            learning = {name: value for name, value in learning.items() if name != "weight_variance"}
+        rule = learned_rule(self.gamma, X.shape[1])
+        # A process has no weights, and one width for all inputs is too little to explain labels without noise.
+        left_out = {"weight_variance"} if of_process else set()
+        left_out |= {"noise_share"} if rule == "evidence" else set()
+        learning = {name: value for name, value in learning.items() if name not in left_out}
         return learners.learn_widths(
             X,
             y,
-            gamma=learned_rule(self.gamma, X.shape[1]),
+            gamma=rule,
             kernel=self.kernel,
             centers=None if of_process or self.takes_every_row else self.centers_,
             sample_weight=weights,
@@ -453,5 +456,5 @@ def _check_overflow(phi: Floats) -> None:
     if wrong.any():
         raise ValueError(
             f"the kernels at row {np.flatnonzero(wrong)[0]} of X are too large for floating-point numbers ({wrong.sum()} of "
-            f"{len(wrong)} rows). Check the units of X, or scale it, for instance with StandardScaler."
+            f"{len(phi)} rows). Check the units of X, or scale it, for instance with StandardScaler."
         )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_expit, log_softmax
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit, log_expit, log_softmax
 
 from skarce._typing import Floats
 from skarce.likelihoods.poisson import count_log_density
@@ -19,6 +19,7 @@ MOST_ROUNDS = 200  # of the scale of Student's t, which converges in some tens
 SETTLED = 1e-10
 PRIOR_OF_LOG = float(np.log(2.0))  # a temperature is believed to be within a factor of about two of one
 LOG_BOUNDS = (-5.0, 5.0)  # of the logarithm of a temperature
+REACH = 1e-4  # around a minimum that was found by values, for the zero of the slope
 LEAST_LOG_DENSITY = -1e6  # of a count; below it, all are equally impossible
 
 
@@ -100,7 +101,18 @@ def temperature(log_odds: Floats, targets: Floats, weights: Floats, center: Floa
         scaled = about(log_odds, center, np.exp(log_temperature))
         return log_loss(scaled, targets, weights) + 0.5 * (log_temperature / PRIOR_OF_LOG) ** 2
 
-    return float(np.exp(_least(loss, LOG_BOUNDS)))
+    def slope(log_temperature: float) -> float:
+        scaled = about(log_odds, center, np.exp(log_temperature))
+        by_log_odds = slopes_of_log_loss(scaled, targets, weights)
+        return -float(np.vdot(by_log_odds, scaled - center)) + log_temperature / PRIOR_OF_LOG**2
+
+    return float(np.exp(_refined(slope, _least(loss, LOG_BOUNDS))))
+
+
+def _refined(slope: Callable[[float], float], at: float) -> float:
+    """Return the zero of the slope near a minimum. The values of a function determine its minimum to half of their digits only."""
+    low, high = at - REACH, at + REACH
+    return float(brentq(slope, low, high, xtol=1e-14)) if slope(low) < 0.0 < slope(high) else at
 
 
 def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
@@ -109,6 +121,13 @@ def log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> float:
         sides = np.where(targets[:, 0] > 0.5, log_odds[:, 0], -log_odds[:, 0])
         return -float(weights @ log_expit(sides))
     return -float(weights @ (targets * log_softmax(log_expit(log_odds), axis=1)).sum(axis=1))
+
+
+def slopes_of_log_loss(log_odds: Floats, targets: Floats, weights: Floats) -> Floats:
+    """Return the derivatives of `log_loss` in the log odds. With s = expit(f) and p = s / sum(s) they are -w (t - p)(1 - s)."""
+    if log_odds.shape[1] == 1:
+        return -weights[:, None] * ((targets > 0.5) - expit(log_odds))
+    return -weights[:, None] * (targets - np.exp(log_softmax(log_expit(log_odds), axis=1))) * expit(-log_odds)
 
 
 def _least(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
