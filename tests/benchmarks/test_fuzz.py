@@ -162,10 +162,11 @@ def test_a_case_without_an_end_is_ended_and_named():
 
 
 def test_workers_that_hang_or_die_are_replaced_and_none_is_left():
+    others = set(multiprocessing.active_children())  # of joblib, if a test before this one used it
     with Pool(jobs.die_or_answer, 2, 1.0) as pool:
         results = {case: [fault.kind for fault in faults] for case, faults in pool.run(["hang", "sleep", "die", "fault", "fine"])}
     assert results == {"hang": [NO_END], "sleep": [NO_END], "die": ["process died"], "fault": ["fault"], "fine": []}
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= others
 
 
 def test_a_run_that_was_given_up_leaves_nothing_for_the_next_one():
