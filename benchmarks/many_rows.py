@@ -155,7 +155,7 @@ def main() -> None:
     if arguments.one:
         X, y, X_test, y_test = friedman(arguments.rows)
         split = X, targets_for(arguments.one, y), X_test, targets_for(arguments.one, y_test)
-        print(json.dumps(measured(getattr(skarce, arguments.one)("rbf"), split)))
+        print(json.dumps(measured(getattr(skarce, arguments.one)("auto"), split)))
         return
     record = {"machine": machine(), "defaults": default_fits(), "centers": both_choices()}
     titles = {
