@@ -50,7 +50,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "jeffreys": skarce.JeffreysPriorRegressor,
     "vbls": skarce.VBLSRegressor,
 }
-# What a method may cost: so many times the time of the reference, or these seconds if that is less.
+# What a method may cost: a multiple of the time of the reference, or these seconds if that is less.
 LIMITS = {"fgcv": (5.0, 0.1), "rfs": (10.0, 0.3)}
 N_TEST, REPEATS, LONG_SECONDS = 1000, 3, 0.5
 GENERATED = {"friedman1": (make_friedman1, 1.0), "friedman2": (make_friedman2, 125.0)}

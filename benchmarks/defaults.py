@@ -67,7 +67,7 @@ def changed(**options: Any) -> KernelBasis:
 
 
 def split_of(name: str, n_train: int, seed: int) -> Split:
-    """Return so many training rows of a table and its test rows, in a random order; inputs are not scaled."""
+    """Return this many training rows of a table and its test rows, in a random order; inputs are not scaled."""
     if name in GENERATED:
         make, noise = GENERATED[name]
         X, y = make(n_train + N_TEST, noise=noise, random_state=seed)

@@ -22,7 +22,7 @@ from skarce.reproduce.runner.run import Options, Run, median_choice, settings_di
 from skarce.reproduce.runner.summary_table import summary_table
 from skarce.reproduce.runner.units import Unit, Work, run_unit, run_units
 from tests.cli.commands import run
-from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, finished, fixed, in_process, record
+from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, finished, fixed, in_process, interrupted_after, record
 
 LEADER = Contender("leader", "learns", lambda choice: Ridge(alpha=3.0), learned=lambda model: model.coef_, printed_as="Lead(1)")
 FOLLOWER = Contender(
@@ -148,15 +148,9 @@ def test_followers_in_other_processes_are_given_the_same(tmp_path):
 
 @pytest.mark.parametrize("stop_after", [1, 2, 5])
 def test_a_follower_goes_on_from_what_is_stored(tmp_path, stop_after):
-    class Interrupted(Store):
-        def add(self, record):
-            super().add(record)
-            if len(self.records) == stop_after:
-                raise KeyboardInterrupt
-
     path = tmp_path / "broken.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        Run(IN_LINE, Interrupted(path), in_process()).run()
+        Run(IN_LINE, interrupted_after(stop_after)(path), in_process()).run()
     assert fixed(finished(tmp_path, IN_LINE, "broken.jsonl").records()) == fixed(finished(tmp_path, IN_LINE).records())
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from skarce.reproduce.runner.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
 from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.run import Options, Run, settings_digest
-from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, Failing, finished, fixed, in_process, record
+from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, Failing, finished, fixed, in_process, interrupted_after, record
 
 
 def test_every_unit_is_run_once_and_tuned(tmp_path):
@@ -22,15 +22,9 @@ def test_every_unit_is_run_once_and_tuned(tmp_path):
 
 @pytest.mark.parametrize("stop_after", [1, 3, 7])
 def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path, stop_after):
-    class Interrupted(Store):
-        def add(self, record):
-            super().add(record)
-            if len(self.records) == stop_after:
-                raise KeyboardInterrupt
-
     path = tmp_path / "broken.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        Run(TINY, Interrupted(path), in_process()).run()
+        Run(TINY, interrupted_after(stop_after)(path), in_process()).run()
     with path.open("ab") as file:
         file.write(b'{"experiment": "one", "rep')  # as if the machine had gone down in the middle of a line
     first = path.read_bytes().splitlines()[:stop_after]

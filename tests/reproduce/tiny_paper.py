@@ -31,6 +31,18 @@ TINY = Paper(
 )
 
 
+def interrupted_after(n_records):
+    """The class of a store that is interrupted when it has this many records."""
+
+    class Interrupted(Store):
+        def add(self, record):
+            super().add(record)
+            if len(self.records) == n_records:
+                raise KeyboardInterrupt
+
+    return Interrupted
+
+
 def in_process(**options):
     return Options(n_jobs=1, **options)
 

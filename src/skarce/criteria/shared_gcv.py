@@ -19,7 +19,7 @@ from skarce.states.state import DEPENDENT, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
-FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most this many functions, and for one size in so many
+FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most 32 functions, and for every 16th size
 FARTHEST = 1.5  # the nearest minimum of V is within this distance in the logarithm of the ridge, or all ridges are compared
 FIRST_STEP, NEARBY, MOST_STEPS = 0.05, 1e-3, 8  # the first and the last step of the secant method, in the same logarithm
 NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less

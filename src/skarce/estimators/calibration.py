@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from skarce.model_selection.cross_fitting import LeftOut, TimeIsUpError, cross_f
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
-MANY_ROWS = 50_000  # so many rows leave little doubt about widths, and refits would take minutes
+MANY_ROWS = 50_000  # with more rows than this, widths are hardly in doubt, and refits would take minutes
 MANY_FUNCTIONS = 0.1  # weights that the data determine, as a share of the rows; intervals of larger models are too narrow
 NOT_CALIBRATED = "The uncertainty of the model is not calibrated, because"
 TIME_IS_UP = f"{NOT_CALIBRATED} max_time came before the refits without some of the rows. Raise max_time, or set {{}}=False."
@@ -61,9 +62,9 @@ class Calibrated(SparseEstimator):
 
     calibration_parameter: ClassVar[str]
 
+    @abstractmethod
     def _keep_calibration(self, left_out: LeftOut | None) -> None:
         """Set the fitted attributes of the calibration. None stands for a model that is not calibrated."""
-        raise NotImplementedError
 
     def _is_advised(self, design: Design) -> bool:
         """Tell whether the model is likely to be too sure of itself: it has learned its widths, or has many functions."""

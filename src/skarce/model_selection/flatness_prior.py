@@ -32,7 +32,7 @@ class FlatnessPrior:
 
     @classmethod
     def of(cls, strength: float, n_rows: int, weights: Floats | None) -> FlatnessPrior:
-        """Return the prior of this strength for so many rows with these weights."""
+        """Return the prior of this strength for this number of rows with these weights."""
         weights = np.ones(n_rows) if weights is None else weights
         return cls(strength, weights / weights.sum())
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
-from skarce.states.state import DEPENDENT, RESOLUTION, ROUNDING, State, resolved_energy
+from skarce.states.one_ridge import OneRidgeState
+from skarce.states.state import RESOLUTION, ROUNDING, resolved_energy
 
 
 @dataclass(frozen=True)
@@ -129,57 +129,18 @@ class Shrunk:
         return leftover, moments.projections - explained[0], remainder, moments.projections - explained[1]
 
 
-class EigenSet(State):
-    """A state whose functions share one ridge. Quantities of the candidates are computed when they are needed.
+class EigenSet(OneRidgeState):
+    """A state in terms of eigenvectors; `OneRidgeState` has its parameters."""
 
-    `snapshot` and `restore` only exchange references, so they cost nothing.
-
-    Parameters
-    ----------
-    moments : Moments
-        What the data say about the candidates.
-    active : array of shape (n_active,), default=None
-        The candidates to start with. None starts with the empty set.
-    ridges : array of shape (n_active,), default=None
-        Their ridges. Their mean becomes the ridge of all functions. None starts at 1.
-    """
-
-    def __init__(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> None:
-        self.moments = moments
-        self.has_squares = True
-        self.is_ill_conditioned, self.dependent = False, DEPENDENT
-        self.restart(
-            np.empty(0, dtype=np.intp) if active is None else active,
-            np.empty(0) if ridges is None else ridges,
-        )
-
-    def __len__(self) -> int:
-        return len(self.basis.active)
+    _at: Shrunk
 
     @property
     def basis(self) -> EigenBasis:
         return self._at.basis
 
     @property
-    def ridge(self) -> float:
-        """The ridge of all functions. An empty set keeps the ridge it had before."""
-        return self._at.ridge
-
-    @property
     def active(self) -> Indices:
         return self.basis.active
-
-    @property
-    def ridges(self) -> Floats:
-        return np.full(len(self), self.ridge)
-
-    @property
-    def gram_rows(self) -> Floats:
-        return self.moments.gram.columns(self.active)
-
-    @property
-    def gram_block(self) -> Floats:
-        return self.moments.gram.block(self.active, self.active)
 
     @property
     def weights(self) -> Floats:
@@ -200,24 +161,6 @@ class EigenSet(State):
     def log_determinant(self) -> float:
         return float(np.log1p(self.basis.squared_norms / self.ridge).sum())
 
-    # These are plain attributes of an `ActiveSet`. Here they are sums over eigenvectors.
-
-    @property
-    def leftover(self) -> Floats:  # type: ignore[override]
-        return self._at.candidates[0]
-
-    @property
-    def alignment(self) -> Floats:  # type: ignore[override]
-        return self._at.candidates[1]
-
-    @property
-    def remainder(self) -> Floats:  # type: ignore[override]
-        return self._at.candidates[2]
-
-    @property
-    def overlap(self) -> Floats:  # type: ignore[override]
-        return self._at.candidates[3]
-
     @property
     def energy(self) -> float:  # type: ignore[override]
         return self.basis.unexplained + float(self.basis.energies @ self._at.shares)
@@ -233,32 +176,13 @@ class EigenSet(State):
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate. Its ridge becomes the ridge of all functions."""
         self.moments.gram.column(candidate)  # a Gram matrix kept by column stores it now; the block is read from there
-        self._at = Shrunk(EigenBasis(self.moments, np.append(self.active, candidate)), ridge)
-
-    def remove(self, position: int) -> None:
-        self._at = Shrunk(EigenBasis(self.moments, np.delete(self.active, position)), self.ridge)
-
-    def change(self, position: int, ridge: float) -> None:
-        raise TypeError("the functions of an EigenSet share one ridge: change it with keep.")
-
-    def restart(self, active: Indices, ridges: Floats) -> None:
-        """Make exactly these candidates active, with the mean of these ridges."""
-        basis = EigenBasis(self.moments, np.array(active, dtype=np.intp))
-        self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else 1.0)
-
-    def keep(self, positions: Indices, ridges: Floats) -> None:
-        """Keep only the functions at `positions`, with the mean of these ridges."""
-        basis = self.basis if len(positions) == len(self) else EigenBasis(self.moments, self.active[positions])
-        self._at = Shrunk(basis, float(np.mean(ridges)) if len(ridges) else self.ridge)
-
-    def snapshot(self) -> Any:
-        return self._at, self.noise
-
-    def restore(self, snapshot: Any) -> None:
-        self._at, self.noise = snapshot
+        self._go_to(np.append(self.active, candidate), ridge)
 
     def directions(self) -> tuple[Floats, Floats, float]:
         return self.basis.squared_norms, self.basis.projections, self.basis.unexplained
 
     def well_determined(self) -> float:
         return self.moments.n_samples - self.freedom
+
+    def _go_to(self, active: Indices, ridge: float) -> None:
+        self._at = Shrunk(EigenBasis(self.moments, active), ridge)
