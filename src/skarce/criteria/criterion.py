@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skarce._typing import Floats, Indices
 from skarce.basis.centers import AUTO_LANDMARKS
+from skarce.criteria.one_ridge import OneRidge
 from skarce.moments import Moments
 from skarce.states.active_set import ActiveSet
 from skarce.states.judge import Judge
@@ -150,6 +151,10 @@ class Criterion(Judge):
 
     def compiled_rule(self) -> CompiledRule | None:
         """Return what the compiled step loop needs for this criterion. Default: None, the loop cannot be used."""
+        return None
+
+    def one_ridge(self) -> type[OneRidge] | None:
+        """Return how the criterion chooses one ridge for all functions. Default: None, it does not say."""
         return None
 
     def with_tol(self, tol: float) -> Self | None:

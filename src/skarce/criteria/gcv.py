@@ -13,6 +13,7 @@ from skarce._scales import check_parameter
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
+from skarce.criteria.one_ridge import OneRidge, OrthogonalFit
 from skarce.criteria.own_ridges import settle_ridges
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE, State
@@ -160,6 +161,9 @@ class GCV(Criterion):
 
     def compiled_rule(self) -> CompiledRule:
         return CompiledRule(lowest_ridge=self.lowest_ridge)
+
+    def one_ridge(self) -> type[OneRidge]:
+        return OrthogonalFit
 
     def score(self, members: Members, n_samples: float) -> float:
         residual, freedom = _fit(members, n_samples)

@@ -13,6 +13,8 @@ from skarce._scales import check_parameter
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.criteria.one_ridge import OneRidge
 from skarce.criteria.own_ridges import settle_ridges
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE, State
@@ -131,6 +133,9 @@ class IndividualEvidence(Criterion):
 
     def compiled_rule(self) -> CompiledRule:
         return CompiledRule(noise_variance=self.noise_variance)
+
+    def one_ridge(self) -> type[OneRidge]:
+        return EvidenceFit
 
     def score(self, members: Members, n_samples: float) -> float:
         if self.noise_variance is not None:

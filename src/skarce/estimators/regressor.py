@@ -25,6 +25,7 @@ from skarce.model_selection.calibration import std_scale
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
+from skarce.searches import GreedyBatches, Pools
 from skarce.searches.spanning_start import SpanningStart
 from skarce.states.outcome import Outcome
 
@@ -160,6 +161,11 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""
         return SpanningStart(self._seed()) if self._has_wide_kernels() else None
+
+    def _fast_search(self) -> GreedyBatches:
+        """Return the fast schedule. On kernels of a given width it looks whether it has stopped too early."""
+        second_look = self._is_on_kernels() and not self._has_wide_kernels()
+        return GreedyBatches(second_look=second_look, pools=Pools(random_state=self._seed()))
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
         rows = design.rows

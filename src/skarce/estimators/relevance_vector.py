@@ -10,7 +10,7 @@ from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.method import MomentMethod
 from skarce.methods.relevance_em import RelevanceEM
 from skarce.methods.selection import Selection
-from skarce.searches import BestAction, GreedyBatches, Pools
+from skarce.searches import BestAction
 
 SOLVERS = ("fast", "sequential", "em")
 
@@ -187,5 +187,5 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         crowded = self._crowded(applies=self.noise_variance is None)
         if self.solver == "em":
             return RelevanceEM(criterion, crowded)
-        search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
+        search = BestAction() if self.solver == "sequential" else self._fast_search()
         return Selection(criterion, search, self._spanning_start(), crowded=crowded)
