@@ -10,7 +10,7 @@ from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.held_precision import HeldPrecision
 from skarce.methods.method import MomentMethod
 from skarce.methods.selection import Selection
-from skarce.searches import BestAction
+from skarce.searches import BestAction, GreedyBatches, Pools
 
 SOLVERS = ("fast", "sequential")
 NOISE_UPDATES = ("held", "paper")
@@ -187,5 +187,6 @@ class FastGCVRegressor(SparseRegressorBase):
             check_choice(name, getattr(self, name), known)
         if self.noise_update == "paper":
             return HeldPrecision(crowded=self._crowded())
-        search = BestAction() if self.solver == "sequential" else self._fast_search()
-        return Selection(GCV(), search, self._spanning_start(), crowded=self._crowded())
+        search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
+        second_look = self._takes_second_look(self.solver)
+        return Selection(GCV(), search, self._spanning_start(), second_look=second_look, crowded=self._crowded())

@@ -25,7 +25,6 @@ from skarce.model_selection.calibration import std_scale
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
-from skarce.searches import GreedyBatches, Pools
 from skarce.searches.spanning_start import SpanningStart
 from skarce.states.outcome import Outcome
 
@@ -162,10 +161,9 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         """Return functions to start from, because wide kernels look alike; None is the empty model."""
         return SpanningStart(self._seed()) if self._has_wide_kernels() else None
 
-    def _fast_search(self) -> GreedyBatches:
-        """Return the fast schedule. On kernels of a given width it looks whether it has stopped too early."""
-        second_look = self._is_on_kernels() and not self._has_wide_kernels()
-        return GreedyBatches(second_look=second_look, pools=Pools(random_state=self._seed()))
+    def _takes_second_look(self, solver: str) -> bool:
+        """Whether a search may have stopped too early at a small model: kernels of a given width may be wide."""
+        return solver == "fast" and self._is_on_kernels() and not self._has_wide_kernels()
 
     def _keep(self, posteriors: list[Posterior], design: Design) -> None:
         rows = design.rows

@@ -10,7 +10,7 @@ from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.method import MomentMethod
 from skarce.methods.relevance_em import RelevanceEM
 from skarce.methods.selection import Selection
-from skarce.searches import BestAction
+from skarce.searches import BestAction, GreedyBatches, Pools
 
 SOLVERS = ("fast", "sequential", "em")
 
@@ -187,5 +187,6 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         crowded = self._crowded(applies=self.noise_variance is None)
         if self.solver == "em":
             return RelevanceEM(criterion, crowded)
-        search = BestAction() if self.solver == "sequential" else self._fast_search()
-        return Selection(criterion, search, self._spanning_start(), crowded=crowded)
+        search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
+        second_look = self._takes_second_look(self.solver)
+        return Selection(criterion, search, self._spanning_start(), second_look=second_look, crowded=crowded)

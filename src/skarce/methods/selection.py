@@ -10,12 +10,13 @@ from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches import Search
 from skarce.searches.search import Start
-from skarce.searches.spanning_start import SpanningStart
+from skarce.searches.spanning_start import SpanningStart, better_start
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 FRUITLESS = 20.0  # a search from a start that is worth less than the model by this much, in log evidence, does not catch up
+SMALL = 48  # a search that has found more functions than this has not stopped too early
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class Selection(MomentMethod):
     second_start : SpanningStart or None
         Where the search begins again if it may have stopped too early: if the second start alone is worth nearly as much as the
         model that was found. The better model is the result. None never begins again.
+    second_look : bool
+        Whether a small model is compared with functions that span the others, at one ridge for all. If those are better, the
+        search begins again from them, and the better model is the result. This is meant for kernels, which may be so wide that no
+        single one helps a small model, although many together would.
     keep_path : bool
         Whether models above the chosen one are kept, if the search has nested models.
     crowded : float or None
@@ -43,6 +48,7 @@ class Selection(MomentMethod):
     search: Search
     start: SpanningStart | None = None
     second_start: SpanningStart | None = None
+    second_look: bool = False
     keep_path: bool = False
     crowded: float | None = None
 
@@ -63,20 +69,27 @@ class Selection(MomentMethod):
     def solve(self, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
         start = None if self.start is None else self.start.of(moments, journal.budget.max_active)
         fit = self.search.run(judge, moments, journal, start)
-        second = None if self.second_start is None else self.second_start.of(moments, journal.budget.max_active)
-        return fit if second is None or fit.outcome.is_early else self._again(fit, second, judge, moments, journal)
+        second = None if fit.outcome.is_early else self._promising(fit, judge, moments, journal.budget.max_active)
+        return fit if second is None else self._again(fit, second, judge, moments, journal)
 
-    def _again(self, fit: Fit, start: Start, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
-        """Search again from a second start if that start is nearly as good as the model that was found. Return the better model.
+    def _promising(self, fit: Fit, judge: Criterion, moments: Moments, max_active: int | None) -> Start | None:
+        """Return a start that is better than the model that was found, or nearly as good.
 
         If candidates look alike, no single one helps a small model, although many together would: the search stopped too early.
         """
-        found, seconds = _worth(fit, judge, moments), _worth(Fit(*start, Outcome.FOLLOWING), judge, moments, settle=True)
-        if seconds < found - FRUITLESS:
-            return fit
+        if self.second_look and len(fit.active) <= SMALL:
+            return better_start(judge, moments, _worth(fit, judge, moments), max_active)
+        start = None if self.second_start is None else self.second_start.of(moments, max_active)
+        if start is None:
+            return None
+        seconds = _worth(Fit(*start, Outcome.FOLLOWING), judge, moments, settle=True)
+        return start if seconds >= _worth(fit, judge, moments) - FRUITLESS else None
+
+    def _again(self, fit: Fit, start: Start, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
+        """Search again from a second start. Return the better model."""
         branch = journal.branch()
         other = self.search.run(judge, moments, branch, start)
-        if not _worth(other, judge, moments) > found:
+        if not _worth(other, judge, moments) > _worth(fit, judge, moments):
             journal.count(branch)
             return fit
         journal.rewind(0)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
-from skarce._parameters import check_count, check_finite_share, check_flag
+from skarce._parameters import check_count, check_finite_share
 from skarce._text import quoted
 from skarce.criteria import Criterion
 from skarce.moments import Moments
@@ -19,7 +18,6 @@ from skarce.searches.joint_steps import joint_steps
 from skarce.searches.pace import Pace
 from skarce.searches.pools import Pools
 from skarce.searches.search import Search, Start
-from skarce.searches.spanning_start import better_start
 from skarce.states.active_block import ActiveBlock
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
@@ -59,10 +57,6 @@ class GreedyBatches(Search):
         Largest number of single actions between two refreshes.
     max_changes : int, default=100
         After this many single changes of ridges in a row, joint steps take over.
-    second_look : bool, default=False
-        Whether a search that ends with a few functions is checked: they are compared with functions that span a sample of the
-        candidates, all at one ridge. If those are better, the search goes on from them. This is meant for kernels, which may be so
-        wide that no single one helps a small model, although many together would.
     pools : Pools, default=Pools()
         How to work on a few candidates at a time if the whole Gram matrix is not in memory.
 
@@ -116,7 +110,6 @@ class GreedyBatches(Search):
     few: int = 400
     stretch: int = 400
     max_changes: int = 100
-    second_look: bool = False
     pools: Pools = field(default_factory=Pools)
 
     def __post_init__(self) -> None:
@@ -124,7 +117,6 @@ class GreedyBatches(Search):
             check_count(name, getattr(self, name), least)
         for name in ("growth", "batch_end", "looseness"):
             check_finite_share(name, getattr(self, name))
-        check_flag("second_look", self.second_look)
         if not isinstance(self.pools, Pools):
             raise TypeError(f"pools must be an object Pools(...), got {quoted(self.pools)}.")
 
@@ -137,8 +129,7 @@ class GreedyBatches(Search):
         return True
 
     def _run(self, criterion: Criterion, moments: Moments, journal: Journal, start: Start | None) -> Fit:
-        climb = partial(self._raise_criterion, look=_SecondLook(is_wanted=self.second_look))
-        return self.pools.run(climb, criterion, moments, journal, start)
+        return self.pools.run(self._raise_criterion, criterion, moments, journal, start)
 
     def _raise_criterion(
         self,
@@ -147,15 +138,13 @@ class GreedyBatches(Search):
         journal: Journal,
         tol: float,
         is_enough: Callable[[State], bool] = lambda state: False,
-        *,
-        look: _SecondLook,
     ) -> Outcome:
         """Raise the criterion until neither single actions nor joint steps gain more than `tol`, or until `is_enough`.
 
         A round of actions raises the newly computed score by a share of what it promised, or it is the last. So are a few rounds
         of joint steps that raise nothing. The score has an upper bound, so this ends.
         """
-        climb = _Climb(self, criterion, state, journal, tol, look)
+        climb = _Climb(self, criterion, state, journal, tol)
         while True:
             limit = Outcome.CONVERGED if state.is_exact() or is_enough(state) else journal.exhausted()
             outcome = climb.round() if limit is None else limit
@@ -216,27 +205,6 @@ class GreedyBatches(Search):
         return settled.converged and len(state) == n_before
 
 
-class _SecondLook:
-    """Finds a better start for a small model, at most once for all candidates and once for the first pool.
-
-    Parameters
-    ----------
-    is_wanted : bool
-        Whether to look at all.
-    """
-
-    def __init__(self, *, is_wanted: bool) -> None:
-        self._is_wanted, self._n_seen = is_wanted, 0
-
-    def start(self, criterion: Criterion, state: State, journal: Journal) -> Start | None:
-        """Return functions that are better than the model, or None if there are none or if the model is not small."""
-        n_candidates, is_small = state.moments.n_candidates, len(state) <= SMALL_MODEL
-        if not (self._is_wanted and is_small and n_candidates > self._n_seen and journal.budget.room(len(state))):
-            return None
-        self._n_seen = n_candidates
-        return better_start(criterion, state, journal.budget.max_active)
-
-
 class _Climb:
     """The rounds of `GreedyBatches`: single actions or a batch of additions, followed by joint steps.
 
@@ -252,15 +220,10 @@ class _Climb:
         The record of the steps, with the limits.
     tol : float
         The smallest gain that counts.
-    look : _SecondLook
-        Checks a small model at the end.
     """
 
-    def __init__(
-        self, schedule: GreedyBatches, criterion: Criterion, state: State, journal: Journal, tol: float, look: _SecondLook
-    ) -> None:
+    def __init__(self, schedule: GreedyBatches, criterion: Criterion, state: State, journal: Journal, tol: float) -> None:
         self._schedule, self._criterion, self._state, self._journal, self._tol = schedule, criterion, state, journal, tol
-        self._look = look
         self._single = BestAction(refresh_every=schedule.stretch, max_changes=schedule.max_changes)
         self._pace = Pace(journal)
         self._is_tight = False
@@ -277,7 +240,7 @@ class _Climb:
         if n_actions == TAKEN_BACK:
             return Outcome.ILL_CONDITIONED
         if n_actions == 0 and (self._is_tight or not len(state)):
-            if self._starts_again() or self._tries_several():
+            if self._tries_several():
                 return None
             return Outcome.SIZE_LIMIT if self._journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
         if is_settled:
@@ -287,17 +250,6 @@ class _Climb:
             tolerance = max(self._schedule.looseness * first_gain, 0.1 * self._tol)
             self._move_ridges(tolerance, self._schedule.max_joint_steps)
         return self._checked(before, n_actions)
-
-    def _starts_again(self) -> bool:
-        """Go on from functions that span the others, if they are better than the model."""
-        is_rough = self._tol > self._journal.budget.least_gain
-        start = None if is_rough else self._look.start(self._criterion, self._state, self._journal)
-        if start is None:
-            return False
-        self._before_try = Checkpoint(self._criterion, self._state, self._journal)
-        self._state.restart(*start)
-        self._is_tight = self._move_ridges(10.0 * self._tol, self._schedule.max_tight_steps)
-        return True
 
     def _tries_several(self) -> bool:
         """Add several functions at once, and go on from there. Return False, at the best set so far, if that has not helped before.

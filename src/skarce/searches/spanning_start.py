@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skarce._linalg import NotPositiveDefiniteError
+from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.one_ridge import OneRidge
@@ -20,62 +21,98 @@ from skarce.moments import Moments
 from skarce.moments.directions import Directions
 from skarce.searches.search import Start
 from skarce.states.active_block import ActiveBlock
-from skarce.states.state import State, resolved_energy
+from skarce.states.state import resolved_energy
 
-POOL = 1000
+POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
-GLANCE = 300  # candidates for a quick look; they say whether a search has stopped too early
+GLANCE = 300  # candidates for a quick look, which says whether a search has stopped too early
 LARGEST_SHARE = 0.5  # of the rows; with more functions at the start, a small error says nothing
+HALF_OF_THE_DIGITS = float(np.finfo(float).eps ** -0.5)  # a condition number at which half of the digits are left
 
 
 @dataclass(frozen=True)
 class SpanningStart:
-    """Start from functions that span the others, up to the best ridge for all of them.
+    """Start from functions that span the others, up to the ridge of largest evidence.
 
     Parameters
     ----------
     random_state : int, default=0
         Seed for the choice of candidates if there are many.
-    pool : int, default=1000
-        The functions are chosen from at most this many candidates.
-    fit : subclass of OneRidge, default=EvidenceFit
-        How the ridge is chosen.
     """
 
     random_state: int = 0
-    pool: int = POOL
-    fit: type[OneRidge] = EvidenceFit
 
     def of(self, moments: Moments, max_active: int | None) -> Start | None:
-        """Return candidates and their ridges, which are all the same, or None if noise alone is better."""
+        """Return candidates and their ridges, which are all the same, or None if the evidence prefers noise alone."""
+        spanned = Spanned.of(moments, POOL, self.random_state)
+        return None if spanned is None else spanned.start(EvidenceFit, max_active)
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """Candidates in the order in which they span the others.
+
+    Parameters
+    ----------
+    moments : Moments
+        What the data say about all candidates.
+    pool : array of shape (n_pool,)
+        The candidates to choose from.
+    directions : Directions
+        Their pivots and eigenvectors.
+    projected : array of shape (n_directions,)
+        The projections of the target on the eigenvectors.
+    """
+
+    moments: Moments
+    pool: Indices
+    directions: Directions
+    projected: Floats
+
+    @classmethod
+    def of(cls, moments: Moments, most: int, random_state: int) -> Spanned | None:
+        """Decompose at most this many candidates that are not constant. Return None if there are none."""
         pool = np.flatnonzero(moments.gram.diagonal > 0.0)
-        if len(pool) > self.pool:
-            pool = np.sort(check_random_state(self.random_state).choice(pool, self.pool, replace=False))
+        if len(pool) > most:
+            pool = np.sort(check_random_state(random_state).choice(pool, most, replace=False))
         directions = Directions.of(moments.gram.block(pool, pool))
         if not len(directions.eigenvalues):
             return None
-        projected = directions.project(moments.projections[pool])
-        fit = self.fit.of(directions.eigenvalues, projected, resolved_energy(moments), moments.n_samples)
+        return cls(moments, pool, directions, directions.project(moments.projections[pool]))
+
+    def start(self, rule: type[OneRidge], max_active: int | None, largest_condition: float = np.inf) -> Start | None:
+        """Return candidates at the best ridge for all of them, or None if noise alone is better or H is too ill-conditioned."""
+        eigenvalues, moments = self.directions.eigenvalues, self.moments
+        fit = rule.of(eigenvalues, self.projected, resolved_energy(moments), moments.n_samples)
         ridge = fit.best_ridge()
-        if ridge >= fit.bounds[1]:
+        if ridge >= fit.bounds[1] or eigenvalues.max() > largest_condition * ridge:
             return None
-        size = min(int(np.count_nonzero(directions.heights > ridge)), MOST, max_active or MOST)
-        return (pool[directions.pivots[:size]], np.full(size, ridge)) if size else None
+        size = min(int(np.count_nonzero(self.directions.heights > ridge)), MOST, max_active or MOST)
+        return (self.pool[self.directions.pivots[:size]], np.full(size, ridge)) if size else None
 
 
-def better_start(criterion: Criterion, state: State, max_active: int | None) -> Start | None:
-    """Return functions that span a sample of the others, if they are better at one ridge than the model at its own ridges.
+def better_start(criterion: Criterion, moments: Moments, worth: float, max_active: int | None) -> Start | None:
+    """Return functions that span a sample of the others, if they are worth more at one ridge than a model at its own ridges.
 
     A model in which every function has its own best ridge should win. If it loses, the search has stopped too early. Return None
-    if it wins.
+    if it wins. The ridge is the best by the criterion, unless H is then ill-conditioned, so that steps would be slow, or else by
+    the evidence, which has no sharp minimum at tiny ridges.
     """
-    moments, fit = state.moments, criterion.one_ridge()
-    start = None if fit is None else SpanningStart(pool=GLANCE, fit=fit).of(moments, max_active)
-    if start is None or len(start[0]) > LARGEST_SHARE * moments.n_samples:
+    spanned, own = Spanned.of(moments, GLANCE, 0), criterion.one_ridge()
+    if spanned is None or own is None:
         return None
+    starts = [spanned.start(EvidenceFit, max_active)]
+    if own is not EvidenceFit:
+        starts.insert(0, spanned.start(own, max_active, HALF_OF_THE_DIGITS))
+    return next((start for start in starts if start is not None and _worth(start, criterion, moments) > worth), None)
+
+
+def _worth(start: Start, criterion: Criterion, moments: Moments) -> float:
     active, ridges = start
+    if len(active) > LARGEST_SHARE * moments.n_samples:
+        return -np.inf
     try:
         block = ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
     except NotPositiveDefiniteError:
-        return None
-    return start if criterion.score(block, moments.n_samples) > criterion.score(state, moments.n_samples) else None
+        return -np.inf
+    return criterion.score(block, moments.n_samples)
