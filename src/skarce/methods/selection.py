@@ -11,6 +11,7 @@ from skarce.moments import Moments
 from skarce.searches import Search
 from skarce.searches.search import Start
 from skarce.searches.spanning_start import SpanningStart, better_start
+from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -69,17 +70,17 @@ class Selection(MomentMethod):
     def solve(self, judge: Criterion, moments: Moments, journal: Journal) -> Fit:
         start = None if self.start is None else self.start.of(moments, journal.budget.max_active)
         fit = self.search.run(judge, moments, journal, start)
-        second = None if fit.outcome.is_early else self._promising(fit, judge, moments, journal.budget.max_active)
+        second = None if fit.outcome.is_early else self._promising(fit, judge, moments, journal.budget)
         return fit if second is None else self._again(fit, second, judge, moments, journal)
 
-    def _promising(self, fit: Fit, judge: Criterion, moments: Moments, max_active: int | None) -> Start | None:
+    def _promising(self, fit: Fit, judge: Criterion, moments: Moments, budget: Budget) -> Start | None:
         """Return a start that is better than the model that was found, or nearly as good.
 
         If candidates look alike, no single one helps a small model, although many together would: the search stopped too early.
         """
         if self.second_look and len(fit.active) <= SMALL:
-            return better_start(judge, moments, _worth(fit, judge, moments), max_active)
-        start = None if self.second_start is None else self.second_start.of(moments, max_active)
+            return better_start(judge, moments, _worth(fit, judge, moments), budget)
+        start = None if self.second_start is None else self.second_start.of(moments, budget.max_active)
         if start is None:
             return None
         seconds = _worth(Fit(*start, Outcome.FOLLOWING), judge, moments, settle=True)

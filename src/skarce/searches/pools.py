@@ -100,6 +100,8 @@ class Pools:
             outcome = climb(criterion, state, journal, journal.budget.least_gain)
             return Fit(state.active.copy(), state.ridges.copy(), outcome)
         active, ridges = start if start is not None else (np.empty(0, dtype=np.intp), np.empty(0))
+        if self._is_crowded(len(active), moments) and (all_of_it := moments.gram.whole()) is not None:
+            return self.run(climb, criterion, replace(moments, gram=all_of_it), journal, start)
         others, score, tol = self._first_others(criterion, moments, active), -np.inf, journal.budget.least_gain
         while True:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)

@@ -19,14 +19,17 @@ from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.one_ridge import OneRidge
 from skarce.moments import Moments
 from skarce.moments.directions import Directions
+from skarce.searches.joint_steps import joint_steps
 from skarce.searches.search import Start
 from skarce.states.active_block import ActiveBlock
+from skarce.states.budget import Budget
 from skarce.states.state import resolved_energy
 
 POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
 GLANCE = 300  # candidates for a quick look, which says whether a search has stopped too early
-LARGEST_SHARE = 0.5  # of the rows; with more functions at the start, a small error says nothing
+LARGEST_SHARE = 0.25  # of the rows; with more functions at the start, a small error says little
+SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
 HALF_OF_THE_DIGITS = float(np.finfo(float).eps ** -0.5)  # a condition number at which half of the digits are left
 
 
@@ -91,28 +94,31 @@ class Spanned:
         return (self.pool[self.directions.pivots[:size]], np.full(size, ridge)) if size else None
 
 
-def better_start(criterion: Criterion, moments: Moments, worth: float, max_active: int | None) -> Start | None:
+def better_start(criterion: Criterion, moments: Moments, worth: float, budget: Budget) -> Start | None:
     """Return functions that span a sample of the others, if they are worth more at one ridge than a model at its own ridges.
 
     A model in which every function has its own best ridge should win. If it loses, the search has stopped too early. Return None
     if it wins. The ridge is the best by the criterion, unless H is then ill-conditioned, so that steps would be slow, or else by
     the evidence, which has no sharp minimum at tiny ridges.
     """
-    spanned, own = Spanned.of(moments, GLANCE, 0), criterion.one_ridge()
+    spanned, own, max_active = Spanned.of(moments, GLANCE, 0), criterion.one_ridge(), budget.max_active
     if spanned is None or own is None:
         return None
     starts = [spanned.start(EvidenceFit, max_active)]
     if own is not EvidenceFit:
         starts.insert(0, spanned.start(own, max_active, HALF_OF_THE_DIGITS))
-    return next((start for start in starts if start is not None and _worth(start, criterion, moments) > worth), None)
+    for active, ridges in filter(None, starts):
+        block = _block(active, ridges, moments)
+        if block is not None and criterion.score(block, moments.n_samples) > worth:
+            settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, SETTLING_STEPS)
+            return active[settled.positions], settled.block.ridges
+    return None
 
 
-def _worth(start: Start, criterion: Criterion, moments: Moments) -> float:
-    active, ridges = start
+def _block(active: Indices, ridges: Floats, moments: Moments) -> ActiveBlock | None:
     if len(active) > LARGEST_SHARE * moments.n_samples:
-        return -np.inf
+        return None
     try:
-        block = ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
+        return ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
     except NotPositiveDefiniteError:
-        return -np.inf
-    return criterion.score(block, moments.n_samples)
+        return None
