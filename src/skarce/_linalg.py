@@ -18,6 +18,7 @@ RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diag
 SURE_RISES = (*RISES, 1e-4, 1e-2, 1.0, 1e2, 1e4)
 
 SPEED = 5e9  # floating-point operations per second that one core has at least, for estimates of long steps
+LARGE = 256  # with more rows, half of a symmetric product is computed and mirrored
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -93,20 +94,31 @@ def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> F
     return solution
 
 
-def lower_product(lower: Floats, right: Floats, out: Floats) -> None:
-    """Write lower @ right into `out` (C-ordered), for a lower triangular matrix: half the work of a full product."""
+def lower_product(lower: Floats, right: Floats, out: Floats, *, transposed: bool = False) -> None:
+    """Write lower @ right, or lower' @ right, into `out` (C-ordered). With a triangular matrix it is half the work."""
     out[:] = right
     if out.size:
-        # In Fortran order the rows of out are columns: out' := out' lower'.
-        blas.dtrmm(1.0, lower, out.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+        # In Fortran order the rows of out are columns: out' := out' lower', or out' lower.
+        blas.dtrmm(1.0, lower, out.T, side=1, lower=1, trans_a=int(not transposed), overwrite_b=1)
+
+
+def squared_lower(lower: Floats) -> Floats:
+    """Return L'L of a lower triangular matrix as a full symmetric matrix. If it is large, half of it is computed and mirrored."""
+    if len(lower) <= LARGE:
+        return lower.T @ lower
+    half, _ = lapack.dlauum(lower, lower=1)
+    half = np.tril(half)
+    diagonal = half.diagonal().copy()
+    half += half.T
+    half.flat[:: len(half) + 1] = diagonal
+    return half
 
 
 def symmetric_inverse(factor: Floats) -> Floats:
     """Return (L L')^-1 as a full symmetric matrix."""
     if not len(factor):
         return np.empty((0, 0))
-    root = inverse_of_lower(factor)
-    return root.T @ root
+    return squared_lower(inverse_of_lower(factor))
 
 
 def seconds_to_invert(size: int) -> float:

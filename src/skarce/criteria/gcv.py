@@ -184,7 +184,8 @@ class GCV(Criterion):
         residual, freedom = _fit(members, n_samples)
         ridges, weights, inverse = members.ridges, members.weights, members.inverse
         shrunk = inverse @ (ridges * weights)
-        explained = inverse - (inverse * ridges) @ inverse
+        penalized = inverse * np.sqrt(ridges)
+        explained = inverse - penalized @ penalized.T  # half the work of H^-1 Z times H^-1
         fit_first, freedom_first = 2.0 * ridges * weights * shrunk, ridges * explained.diagonal()
         # Large matrices are changed in place, because memory takes more time than arithmetic.
         freedom_second = -2.0 * np.multiply.outer(ridges, ridges)

@@ -6,12 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from skarce._linalg import cholesky, inverse_of_lower, solve_lower
+from skarce._linalg import LARGE, cholesky, inverse_of_lower, solve_lower, squared_lower
 from skarce._typing import Floats, Indices
 from skarce.states.members import Members
 from skarce.states.state import left_of
-
-LARGE = 256  # with more functions, the whole inverse is not computed just for its diagonal
 
 
 class ActiveBlock(Members):
@@ -66,12 +64,11 @@ class ActiveBlock(Members):
     @property
     def inverse(self) -> Floats:
         if self._inverse is None:
-            root = self._root
-            self._inverse = root.T @ root
+            self._inverse = squared_lower(self._root)
         return self._inverse
 
     def spread(self) -> Floats:
-        if self._inverse is None and len(self) > LARGE:
+        if self._inverse is None and len(self) > LARGE:  # the whole inverse is not computed just for its diagonal
             return np.einsum("ij,ij->j", self._root, self._root)
         return self.inverse.diagonal()
 

@@ -77,6 +77,7 @@ class ActiveSet(State):
         self.has_squares = squares
         self._coordinates: RowCoordinates | None = None
         self._solution: _Solution | None = None
+        self._spread: Floats | None = None
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -127,8 +128,9 @@ class ActiveSet(State):
 
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
-        root = inverse_of_lower(self.factor.lower)
-        return np.einsum("ij,ij->j", root, root)
+        if self._spread is None:
+            self._spread = _squared_norms_of_columns(inverse_of_lower(self.factor.lower))
+        return self._spread
 
     @property
     def log_determinant(self) -> float:
@@ -140,7 +142,7 @@ class ActiveSet(State):
         moments = self.moments
         lower = self._factor_or_thin_out()
         self.factor = GrowingCholesky(lower)
-        self._solution, self._cover_is_fresh = None, True
+        self._solution, self._spread, self._cover_is_fresh = None, None, True
         self.is_ill_conditioned, self.dependent = False, DEPENDENT
         if self.has_squares and self._n and self._refresh_ill_conditioned():
             return
@@ -156,6 +158,7 @@ class ActiveSet(State):
         root = inverse_of_lower(lower)
         cover = self._cover[: self._n]
         lower_product(root, self.gram_rows, out=cover)
+        self._spread = _squared_norms_of_columns(root)
         explained = root @ moments.projections[self.active]
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
@@ -166,12 +169,13 @@ class ActiveSet(State):
     def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
         """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5)."""
         moments, ridges = self.moments, self.ridges
-        inward = root.T @ cover
+        inward = np.empty_like(cover)
+        lower_product(root, cover, out=inward, transposed=True)
         self.overlap = self.alignment - (ridges * weights) @ inward
         inward *= np.sqrt(ridges)[:, None]
         self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
         self.residual = max(self.energy - float(ridges @ weights**2), RESOLUTION * moments.target_energy)
-        self.freedom = moments.n_samples - self._n + float(ridges @ np.einsum("ij,ij->j", root, root))
+        self.freedom = moments.n_samples - self._n + float(ridges @ self.spread())
 
     def _refresh_ill_conditioned(self) -> bool:
         """If H is ill-conditioned and the rows are available, compute everything from them. Return whether this was done."""
@@ -211,7 +215,7 @@ class ActiveSet(State):
         """Add a candidate (FGCV, appendix VI)."""
         if not self._cover_is_fresh:
             self._refresh_cover()
-        n, self._solution = self._n, None
+        n, self._solution, self._spread = self._n, None, None
         self._reserve(n + 1)
         row, cover = self._rows[n], self._cover[:n]
         row[:] = self.moments.gram.column(candidate)
@@ -342,7 +346,7 @@ class ActiveSet(State):
         self.alignment += step * weight * moved
         self.leftover += step * moved**2
         self.energy += step * weight**2
-        self._cover_is_fresh, self._solution = False, None
+        self._cover_is_fresh, self._solution, self._spread = False, None, None
 
     def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
         """Update the squares by FGCV, eqs 38 to 41, with the weights and ridges before the change."""
@@ -381,3 +385,10 @@ class ActiveSet(State):
             larger = np.empty((2 * size, *old.shape[1:]), dtype=old.dtype)
             larger[:kept] = old[:kept]
             setattr(self, name, larger)
+
+
+def _squared_norms_of_columns(root: Floats) -> Floats:
+    """Return diag(H^-1) from L^-1. It is read only, because states hand it out again."""
+    diagonal = np.einsum("ij,ij->j", root, root)
+    diagonal.flags.writeable = False
+    return diagonal
