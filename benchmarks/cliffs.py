@@ -1,11 +1,11 @@
 """Fit every regression method at many kernel widths, to see where time, error or coverage falls off a cliff.
 
-python -m benchmarks.cliffs [--tables cpu_act,kin8nm] [--methods rvm,fgcv] [--other ../before/.venv/bin/python] [--max-time 60]
+python -m benchmarks.cliffs [--tables cpu_act,kin8nm] [--methods rvm,fgcv] [--other ../before/.venv/bin/python] [--max-time 60] [--plain]
 
 Tables come from the folder that SKARCE_DATA names; friedman1 and friedman2 are generated. Inputs and target are standardized by the
 training rows, and the width is gamma in units of 1 / n_inputs. CPU seconds are for one BLAS thread, the best of up to three fits.
 ``--other`` names another version, as the interpreter of its environment or as the folder that holds its package; the criterion that
-it reaches stands beside ours. Run nothing else at the same time.
+it reaches stands beside ours. ``--plain`` leaves out the refits that calibrate the predictive std. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ def main() -> None:
     arguments = parse_arguments()
     names = [name for name in METHODS if name in {REFERENCE, *arguments.methods.split(",")}]
     if arguments.measure:
-        print(json.dumps([measured(arguments.rows, arguments.max_time, *key) for key in keys(arguments.tables.split(","), names)]))
+        every = keys(arguments.tables.split(","), names)
+        print(json.dumps([measured(arguments.rows, arguments.max_time, *key, plain=arguments.plain) for key in every]))
         return
     console = Console() if sys.stdout.isatty() else Console(width=145)
     rows: list[Row] = []
     for key in track(keys(arguments.tables.split(","), names), "fits", console=console, disable=not console.is_terminal):
-        rows.append(measured(arguments.rows, arguments.max_time, *key))
+        rows.append(measured(arguments.rows, arguments.max_time, *key, plain=arguments.plain))
     before = in_other_version(arguments) if arguments.other else []
     tables = [detail_table(rows, before), summary_table(rows)]
     for table in tables:
@@ -90,6 +91,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=800, help="number of training rows (default: %(default)s)")
     parser.add_argument("--max-time", type=float, default=60.0, help="seconds after which a fit ends early (default: %(default)s)")
     parser.add_argument("--other", help="another version: an interpreter, or the folder that holds its package")
+    parser.add_argument("--plain", action="store_true", help="without the refits that calibrate the predictive std")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -115,14 +117,16 @@ def standardized(table: str, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return X[train], y[train], X[test], y[test]
 
 
-def measured(n_rows: int, max_time: float, table: str, width: str, method: str) -> Row:
+def measured(n_rows: int, max_time: float, table: str, width: str, method: str, *, plain: bool = False) -> Row:
     """Fit one method at one width, and measure it."""
     X, y, X_test, y_test = standardized(table, n_rows)
     basis = KernelBasis(gamma=WIDTHS[width] / X.shape[1])
+    has_refits = "calibrate_std" in METHODS[method]().get_params()  # another version may have none
+    parameters = {"max_time": max_time, **({"calibrate_std": False} if plain and has_refits else {})}
     models: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        seconds = best_of(lambda: models.append(METHODS[method](basis, max_time=max_time).fit(X, y)))
+        seconds = best_of(lambda: models.append(METHODS[method](basis, **parameters).fit(X, y)))
         mean, std = models[-1].predict(X_test, return_std=True)
     return {
         "table": table,
@@ -157,6 +161,7 @@ def in_other_version(arguments: argparse.Namespace) -> list[Row]:
     command = [sys.executable if other.is_dir() else str(other), "-m", "benchmarks.cliffs", "--measure"]
     for name in ("tables", "methods", "rows", "max_time"):
         command += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
+    command += ["--plain"] * arguments.plain
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=Path(__file__).parents[1])
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -96,3 +96,9 @@ def test_another_version_is_measured_in_its_own_process():
     here = cliffs.measured(30, 10.0, "friedman2", "1", "rvm")
     there = next(one for one in before if one["width"] == "1")
     assert there["criterion"] == pytest.approx(here["criterion"], rel=1e-9)
+
+
+def test_plain_fits_are_the_same_models_without_a_factor_on_the_std():
+    calibrated, plain = (cliffs.measured(40, 10.0, "friedman2", "16", "fgcv", plain=plain) for plain in (False, True))
+    assert plain["criterion"] == calibrated["criterion"]
+    assert plain["coverage"] < calibrated["coverage"]

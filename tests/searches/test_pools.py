@@ -87,3 +87,14 @@ def test_pools_keep_the_limits(limits):
     found = GreedyBatches(pools=Pools(40, 10)).run(CountedGCV(), moments_of(phi, rng.normal(size=60), "columns"), journal)
     assert found.outcome.is_early
     assert journal.n_steps <= limits.max_steps
+
+
+def test_a_start_that_crowds_the_first_pool_goes_to_the_whole_gram_at_once():
+    """The result is that of a search on the whole Gram from the same start, and no block of a pool is computed."""
+    design, _, _ = friedman(1, 400)
+    by_column, whole = (design.moments(kind)[0] for kind in ("columns", "whole"))
+    start = np.arange(0, 400, 5), np.full(80, 0.1)
+    by_column.gram.block = None
+    found, expected = (GreedyBatches(pools=Pools(128)).run(IndividualEvidence(), m, Journal(), start) for m in (by_column, whole))
+    np.testing.assert_array_equal(found.active, expected.active)
+    np.testing.assert_allclose(found.ridges, expected.ridges, rtol=1e-6)

@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 
 from skarce._linalg import (
+    LARGE,
     GrowingCholesky,
     NotPositiveDefiniteError,
     cholesky,
     cholesky_of_nearly_singular,
     inverse_of_lower,
     lower_product,
+    squared_lower,
     solve_lower,
     symmetric_inverse,
 )
@@ -73,6 +75,16 @@ def test_lower_product(rng):
     out = np.full((40, 50), np.nan)[:20]
     lower_product(lower, right, out)
     np.testing.assert_allclose(out, lower @ right)
+    lower_product(lower, right, out, transposed=True)
+    np.testing.assert_allclose(out, lower.T @ right)
+
+
+@pytest.mark.parametrize("size", [0, 1, LARGE, LARGE + 1])
+def test_squares_of_triangular_matrices_are_symmetric_whatever_their_size(rng, size):
+    lower = np.tril(rng.normal(size=(size, size)))
+    square = squared_lower(lower)
+    np.testing.assert_allclose(square, lower.T @ lower, atol=1e-10)
+    np.testing.assert_array_equal(square, square.T)
 
 
 def test_solves_and_inverse(rng):
