@@ -1,11 +1,11 @@
 """Fit every regression method at many kernel widths, to see where time, error or coverage falls off a cliff.
 
-python -m benchmarks.cliffs [--tables cpu_act,kin8nm] [--methods rvm,fgcv] [--other ../before/.venv/bin/python] [--max-time 60] [--plain]
+python -m benchmarks.cliffs [--tables cpu_act,kin8nm] [--methods rvm,fgcv] [--other ../before/.venv/bin/python] [--plain]
 
 Tables come from the folder that SKARCE_DATA names; friedman1 and friedman2 are generated. Inputs and target are standardized by the
 training rows, and the width is gamma in units of 1 / n_inputs. CPU seconds are for one BLAS thread, the best of up to three fits.
 ``--other`` names another version, as the interpreter of its environment or as the folder that holds its package; the criterion that
-it reaches stands beside ours. ``--plain`` leaves out the refits that calibrate the predictive std. Run nothing else at the same time.
+it reaches stands beside ours. ``--plain`` leaves out the refits that calibrate the std. Run nothing else at the same time.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from skarce._linalg import (
     cholesky_of_nearly_singular,
     inverse_of_lower,
     lower_product,
-    squared_lower,
     solve_lower,
+    squared_lower,
     symmetric_inverse,
 )
 
