@@ -96,10 +96,21 @@ def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> F
 
 def lower_product(lower: Floats, right: Floats, out: Floats, *, transposed: bool = False) -> None:
     """Write lower @ right, or lower' @ right, into `out` (C-ordered). With a triangular matrix it is half the work."""
+    if transposed and len(lower) <= LARGE:
+        np.matmul(lower.T, right, out=out)
+        return
     out[:] = right
     if out.size:
         # In Fortran order the rows of out are columns: out' := out' lower', or out' lower.
         blas.dtrmm(1.0, lower, out.T, side=1, lower=1, trans_a=int(not transposed), overwrite_b=1)
+
+
+def symmetric_product(matrix: Floats, diagonal: Floats) -> Floats:
+    """Return S D S of a symmetric matrix S and a diagonal that is not negative. If it is large, half of it is computed."""
+    if len(matrix) <= LARGE:
+        return np.asarray((matrix * diagonal) @ matrix)
+    scaled = matrix * np.sqrt(diagonal)
+    return np.asarray(scaled @ scaled.T)  # NumPy computes half of a matrix times its transpose
 
 
 def squared_lower(lower: Floats) -> Floats:

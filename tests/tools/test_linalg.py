@@ -12,6 +12,7 @@ from skarce._linalg import (
     solve_lower,
     squared_lower,
     symmetric_inverse,
+    symmetric_product,
 )
 
 
@@ -85,6 +86,12 @@ def test_squares_of_triangular_matrices_are_symmetric_whatever_their_size(rng, s
     square = squared_lower(lower)
     np.testing.assert_allclose(square, lower.T @ lower, atol=1e-10)
     np.testing.assert_array_equal(square, square.T)
+    symmetric, diagonal = lower + lower.T, rng.uniform(size=size)
+    np.testing.assert_allclose(symmetric_product(symmetric, diagonal), symmetric @ np.diag(diagonal) @ symmetric, atol=1e-10)
+    out = np.empty((size, 3))
+    right = rng.normal(size=(size, 3))
+    lower_product(lower, right, out, transposed=True)
+    np.testing.assert_allclose(out, lower.T @ right, atol=1e-10)
 
 
 def test_solves_and_inverse(rng):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._linalg import symmetric_product
 from skarce._parameters import as_number
 from skarce._scales import check_parameter
 from skarce._text import quoted
@@ -184,8 +185,7 @@ class GCV(Criterion):
         residual, freedom = _fit(members, n_samples)
         ridges, weights, inverse = members.ridges, members.weights, members.inverse
         shrunk = inverse @ (ridges * weights)
-        penalized = inverse * np.sqrt(ridges)
-        explained = inverse - penalized @ penalized.T  # half the work of H^-1 Z times H^-1
+        explained = inverse - symmetric_product(inverse, ridges)
         fit_first, freedom_first = 2.0 * ridges * weights * shrunk, ridges * explained.diagonal()
         # Large matrices are changed in place, because memory takes more time than arithmetic.
         freedom_second = -2.0 * np.multiply.outer(ridges, ridges)

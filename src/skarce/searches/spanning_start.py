@@ -29,7 +29,7 @@ POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
 GLANCE = 300  # candidates for a quick look, which says whether a search has stopped too early
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
-SETTLING_STEPS = 3  # joint steps that remove superfluous functions together, because single actions are slow with squares of P
+SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
 HALF_OF_THE_DIGITS = float(np.finfo(float).eps ** -0.5)  # a condition number at which half of the digits are left
 
 
@@ -110,8 +110,7 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     for active, ridges in filter(None, starts):
         block = _block(active, ridges, moments)
         if block is not None and criterion.score(block, moments.n_samples) > worth:
-            n_steps = SETTLING_STEPS if criterion.needs_squares else 0
-            settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, n_steps)
+            settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, SETTLING_STEPS)
             return active[settled.positions], settled.block.ridges
     return None
 
