@@ -18,6 +18,7 @@ from skarce._typing import Floats
 from skarce._validation import validated_weights
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
 from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
+from skarce.estimators.waiting import waiting_for
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
@@ -129,6 +130,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         twin = unfitted_twin(self)
         twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
         twin._keep(posteriors, prepared.design)
+        waiting = waiting_for(self)
+        if waiting is not None:
+            waiting.put_off(self._calibrate, plan, prepared, method, budget=budget)
+            plan = None
         remarks = twin._calibrate(plan, prepared, method, budget)
         twin._remember(prepared)
         for message in (*twin._warnings(posteriors), *remarks):
