@@ -31,9 +31,7 @@ def test_no_other_model_is_calibrated(sinc, capsys):
 
 def test_calibration_leaves_the_rest_of_the_model_alone(sinc):
     X, y = sinc
-    model = RelevanceVectorRegressor(
-        KernelBasis(centers=20), calibrate_std=True
-    )  # a refit has other landmarks
+    model = RelevanceVectorRegressor(KernelBasis(centers=20), calibrate_std=True)  # a refit has other landmarks
     with calibration_waits(model) as waiting:
         model.fit(X, y)
     mean, std = model.predict(X, return_std=True)
