@@ -139,12 +139,13 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
 
-    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
         self.temperature_ = 1.0
         if left_out is not None:
             log_odds = moderated_log_odds(left_out.means, np.sqrt(left_out.variances))
             self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights, self._class_log_odds)
             print_calibration("temperature", self.temperature_, self.verbose)
+        return []
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)

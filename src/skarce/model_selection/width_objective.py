@@ -49,6 +49,8 @@ class Widths:
         The number of rows that were used.
     kernel : str
         The kernel: what ``kernel="auto"`` chose, or the one that was asked for.
+    n_outliers : int
+        The number of rows that were left out because their targets are outliers.
     """
 
     gamma: Any
@@ -58,6 +60,7 @@ class Widths:
     n_evaluations: int
     n_rows: int
     kernel: str
+    n_outliers: int = 0
 
 
 class Model(NamedTuple):

@@ -19,6 +19,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
+from skarce.model_selection.outliers import learned_without_outliers
 from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_effort import Effort, Progress
 from skarce.model_selection.width_evidence import COVARIANCES
@@ -129,6 +130,12 @@ def learn_widths(
       :math:`m_i/(1 + m_i)`. Its tenth power is a prior density. If no row sees another one, the signal imitates noise.
     - The noise has the prior :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`.
 
+    A target that has lost its decimal point can be worth more to L than all others. Of at least 30 rows, at most one in a hundred is
+    left out if its targets are outliers: more than ten robust standard deviations from the median of its ten nearest neighbors, or
+    from what the learned process predicts for it from the other rows. Widths without them are kept if L of the other rows, with the
+    log probability of the outliers, is larger than L of all rows. Each row is an outlier with probability 1/n, and outliers have a
+    normal distribution about the mean of the others, with a variance of their own.
+
     A quasi-Newton method maximizes L with the priors over the logarithms of the widths and of the ratio of signal to noise,
     :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
 
@@ -190,10 +197,14 @@ def learn_widths(
     data = data.without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = Effort(tol, max_iter, deadline, callback)
-    search = Search.of(data, scale, effort, n_starts, rng)
+    kernels = AUTO if kernel == "auto" else (kernel,)
+    models = [Model(name, fit_intercept, covariance, weight_variance, noise_share, flatness) for name in kernels]
+
+    def learned_from(rows: Data) -> Widths:
+        return Search.of(rows, scale, effort, n_starts, rng).learn(models)
+
     with blas_threads(1):
-        kernels = AUTO if kernel == "auto" else (kernel,)
-        found = search.learn([Model(name, fit_intercept, covariance, weight_variance, noise_share, flatness) for name in kernels])
+        found = learned_without_outliers(learned_from, data, scale, models[0])
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
