@@ -1,10 +1,10 @@
-"""Are probabilities right, by default and with the quick rule, with and without a temperature? ``python -m benchmarks.probabilities``.
+"""Are probabilities right, with learned kernels and with and without a temperature? ``python -m benchmarks.probabilities``.
 
 Classifiers and counts, with ``basis="auto"`` and ``basis="rbf"``, each plain and with ``calibrate_proba``, on real and generated
-tables. Log loss of new rows, Brier score (the sum over classes, halved) and calibration error: rows are sorted by the probability of
-a class and divided into ten bins of equal count, and the error is the mean distance between what was said and what happened, a mean
-over classes. For counts it is the mean distance between levels of 0.1 to 0.9 and the share of counts below the predicted quantiles;
-in place of the Brier score stands the share of the deviance that is left. If the truth is known, `best` is its log loss.
+tables. Log loss of new rows, Brier score (the sum over classes, halved) and calibration error: rows are sorted by the probability
+of a class and divided into ten bins of equal count, and the error is the mean distance between what was said and what happened, a
+mean over classes. For counts it is the mean distance between levels of 0.1 to 0.9 and the share of counts below the predicted
+quantiles; in place of the Brier score stands the share of the deviance that is left. If the truth is known, `best` is its log loss.
 
 What was chosen was chosen on the tables of TUNE. Those of REPORT were only looked at afterwards.
 """
@@ -37,7 +37,7 @@ OF_NUMBERS = {"likelihood": "gaussian", "noise_share": 1.0}
 BASES: dict[str, Any] = {
     "auto": "auto",
     "rbf": "rbf",
-    "expanded": KernelBasis("auto", gamma="auto", width_params=OF_NUMBERS),  # labels as numbers with much noise
+    "expanded": KernelBasis("auto", gamma="auto", width_params=OF_NUMBERS),  # two classes as numbers with much noise
     "narrow": KernelBasis(gamma=4.0),  # far too narrow: what a temperature is for
 }
 CLASSIFIERS = {"rvc": RelevanceVectorClassifier, "vblsc": VBLSClassifier}
@@ -266,7 +266,7 @@ def lines_of(table: str, found: dict[str, Any]) -> list[str]:
             continue
         pairs = ["{:.4f} / {:.4f}".format(*(mean_of(splits, kind, what) for kind in ("plain", "calibrated"))) for what in MEASURES]
         rest = [float(np.mean([split[what] for split in splits])) for what in ("temperature", "functions", "CPU s")]
-        lines.append(f"{table:19s} {name:14s} {'   '.join(pairs)}   {rest[0]:5.2f} {rest[1]:5.0f} {rest[2]:6.2f}{best}")
+        lines.append(f"{table:19s} {name:15s} {'   '.join(pairs)}   {rest[0]:5.2f} {rest[1]:5.0f} {rest[2]:6.2f}{best}")
     return lines
 
 
@@ -280,9 +280,8 @@ def summary(tables: dict[str, Any]) -> list[str]:
         losses = np.array([[mean_of(found[each], "calibrated", "log loss") for each in (name, first)] for found in of])
         more = losses[:, 0] - losses[:, 1]
         pairs = [f"{means['plain', what]:.4f} / {means['calibrated', what]:.4f}" for what in MEASURES]
-        lines.append(
-            f"{'mean of ' + str(len(of)):19s} {name:14s} {'   '.join(pairs)}   {more.mean():+.4f} ({more.min():+.4f} to {more.max():+.4f})"
-        )
+        less = f"{more.mean():+.4f} ({more.min():+.4f} to {more.max():+.4f})"
+        lines.append(f"{'mean of ' + str(len(of)):19s} {name:15s} {'   '.join(pairs)}   {less}")
     return lines
 
 
@@ -304,7 +303,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=3, help="number of splits of each table (default: %(default)s)")
     parser.add_argument("--tune-only", action="store_true", help="leave out the tables of the report")
     parser.add_argument("--bases", nargs="*", default=["auto", "rbf"], choices=list(BASES), help="default: %(default)s")
-    parser.add_argument("--save", action="store_true", help="write results/benchmarks/probabilities.json and .txt")
+    parser.add_argument("--out", type=Path, help="folder for probabilities.json and probabilities.txt (default: none)")
     arguments = parser.parse_args()
     record: dict[str, Any] = {"rows": arguments.rows, "splits": arguments.splits, "tables": {}}
     with threadpool_limits(1):
@@ -314,10 +313,10 @@ def main() -> None:
                 print("\n".join(lines_of(table, record["tables"][table])), flush=True)
     report = text_of(record)
     print("\n" + report)
-    if arguments.save:
-        folder = Path("results/benchmarks")
-        (folder / "probabilities.json").write_text(json.dumps(record, indent=1) + "\n")
-        (folder / "probabilities.txt").write_text(report + "\n")
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "probabilities.json").write_text(json.dumps(record, indent=1) + "\n")
+        (arguments.out / "probabilities.txt").write_text(report + "\n")
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     width_params : dict, default=None
-        Options for learned widths: `covariance`, `flatness`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
-        `skarce.model_selection.learn_widths`.
+        Options for learned widths: `covariance`, `likelihood`, `noise_share`, `flatness`, `n_starts`, `max_rows`, `max_iter`, `tol`
+        and `callback` of `skarce.model_selection.learn_widths`.
     centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
         Where the kernels are.
 
