@@ -135,7 +135,7 @@ class RelevanceVectorClassifier(LatentClassifier):
     >>> print(f"{len(model.active_)} functions, accuracy {model.score(X, y):.2f}")
     4 functions, accuracy 0.90
     >>> model.predict_proba([[0.0, 1.0]]).round(2)
-    array([[0.89, 0.11]])
+    array([[0.88, 0.12]])
     """
 
     def __init__(
