@@ -200,7 +200,7 @@ def count_error(mean: np.ndarray, variance: np.ndarray, counted: np.ndarray) -> 
     misses = []
     for level in np.arange(1, N_BINS) / N_BINS:
         at = count_quantiles(level, mean, variance)
-        below = [np.exp(count_log_density(at - k, mean, variance)) for k in range(int(at.max()) + 1)]
+        below = np.array([np.exp(count_log_density(np.maximum(at - k, 0.0), mean, variance)) for k in range(int(at.max()) + 1)])
         inside = np.arange(len(below))[:, None] <= at  # counts from the quantile down to zero
         least = np.where(inside[1:], below[1:], 0.0).sum(axis=0)
         misses.append(np.mean((counted < at) + (counted == at) * np.clip((level - least) / below[0], 0.0, 1.0)) - level)

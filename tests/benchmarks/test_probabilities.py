@@ -35,6 +35,8 @@ def test_true_counts_have_no_calibration_error_and_others_have():
     found = of_counts(rate, rate, counted)
     assert found["log loss"] == pytest.approx(-np.mean(stats.poisson.logpmf(counted, rate)))
     assert 0.0 < found["score"] < 0.5
+    rare = np.full(30_000, 0.05)  # all quantiles are zero
+    assert count_error(rare, rare, rng.poisson(rare).astype(float)) < 0.005
 
 
 def test_tables_are_on_one_side_and_can_be_drawn():
