@@ -32,7 +32,7 @@ def learned_without_outliers(learn: Callable[[Data], Widths], data: Data, scale:
     learned process does not expect.
     """
     found, n_outliers = learn(data), 0
-    if model.noise_share is not None:  # labels have no outliers
+    if not model.learns_noise:  # labels have no outliers
         return found
     for find in (suspects, surprises):
         rows = find(data, scale, found, model)
