@@ -10,9 +10,11 @@ from typing import Any
 
 from rich.table import Table
 
-from skarce._text import one_line
+from skarce._text import one_line, quoted
 from skarce.cli.rendering import MOST_FIXED, fits, plus_minus, titled_table
-from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric
+from skarce.comparison import ALIGNED, SECONDS, Method, MethodResult, Metric
+from skarce.comparison.uneven_folds import UnevenFold
+from skarce.datasets.tables import Table as TableOfRows
 
 FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # columns that a narrow terminal does not show
 NO_NUMBER = "-"
@@ -24,6 +26,15 @@ def comparison_table(results: Sequence[MethodResult], settings: dict[str, Any]) 
     marks = _marks(notes)
     names = [result.method.name + (f" ({marks[note]})" if note else "") for result, note in zip(results, notes, strict=True)]
     return [_widest_that_fits(results, names, _title(settings)), *(f"({mark}) {note}" for note, mark in marks.items())]
+
+
+def uneven_note(fold: UnevenFold, table: TableOfRows, target: str, method: Method) -> str:
+    """What to look at if the error of one fold is far above that of the others."""
+    value = f"{quoted(target)} = {table.frame[target].iloc[fold.row]:g} in {table.place(fold.row)}"
+    return (
+        f"Note: fold {fold.place + 1} of {fold.n_folds} has an error {fold.factor:.3g} times the median of the other folds "
+        f"({method.name}). Look for outliers in the target; the farthest one in this fold is {value}."
+    )
 
 
 def _widest_that_fits(results: Sequence[MethodResult], names: Sequence[str], title: str) -> Table:
