@@ -129,7 +129,7 @@ def compare(
     show(*comparison_table(results, settings))
     uneven = uneven_fold(results[0], training.y, [test for _, test in splitter.split(training.X, training.y)])
     if uneven is not None:
-        show(uneven_note(uneven, table, target, results[0].method))
+        show(uneven_note(uneven, results[0].method, training.y[uneven.row], table.place(uneven.row)))
     if any(result.error for result in results):
         click.get_current_context().exit(1)
 

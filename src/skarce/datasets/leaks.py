@@ -22,13 +22,21 @@ def near_copies(X: Any, y: Floats, names: list[str]) -> list[str]:
     if X.shape[1] < 2 or len(y) < FEWEST_ROWS:
         return []
     rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_ROWS)).astype(np.intp))
-    of_target = rankdata(y[rows])
     notes = []
     for name in names:
         values = X[name].to_numpy()
-        agreement = 0.0 if _counts_rows(values) else _squared_correlation(rankdata(values[rows]), of_target)
+        agreement = 0.0 if _counts_rows(values) else agreement_of_ranks(values[rows], y[rows])
         notes += [_note(name, agreement)] if agreement >= NEARLY_ALL else []
     return notes
+
+
+def agreement_of_ranks(a: Floats, b: Floats) -> float:
+    """The squared rank correlation without the row that disagrees most: one typo in a small table would hide a copy."""
+    ranks, others = rankdata(a), rankdata(b)
+    if _correlation(ranks, others) < 0.0:
+        ranks = len(ranks) + 1 - ranks
+    kept = np.arange(len(a)) != np.abs(ranks - others).argmax()
+    return _correlation(rankdata(a[kept]), rankdata(b[kept])) ** 2
 
 
 def exclude_option(name: str) -> str:
@@ -49,8 +57,8 @@ def _counts_rows(values: Floats) -> bool:
     return is_whole and np.ptp(values) <= DENSE_IDS * len(values) and len(np.unique(values)) == len(values)
 
 
-def _squared_correlation(a: Floats, b: Floats) -> float:
-    """The squared correlation, or zero if one of them does not vary."""
+def _correlation(a: Floats, b: Floats) -> float:
+    """The correlation, or zero if one of them does not vary."""
     a, b = a - a.mean(), b - b.mean()
     energy = float(a @ a) * float(b @ b)
-    return float(a @ b) ** 2 / energy if energy > 0.0 else 0.0
+    return float(a @ b) / energy**0.5 if energy > 0.0 else 0.0
