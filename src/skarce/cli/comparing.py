@@ -28,7 +28,7 @@ from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, MethodResult, Task, cross_validate, find_methods
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, diabetes_table, read_table
-from skarce.datasets.training import make_preprocessing
+from skarce.datasets.training import TrainingData, make_preprocessing
 
 LONGEST = max(len(name) for known in METHODS.values() for name in known)
 
@@ -126,10 +126,7 @@ def compare(
     }
     if json_path is not None:
         _write_json(json_path, settings, results)
-    show(*comparison_table(results, settings))
-    uneven = uneven_fold(results[0], training.y, [test for _, test in splitter.split(training.X, training.y)])
-    if uneven is not None:
-        show(uneven_note(uneven, results[0].method, training.y[uneven.row], table.place(uneven.row)))
+    show(*comparison_table(results, settings), *_fold_notes(results[0], training, table, splitter))
     if any(result.error for result in results):
         click.get_current_context().exit(1)
 
@@ -153,6 +150,13 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
     if slow:
         say(f"Note: left out because they are slow on {n_rows} rows: {', '.join(slow)}. Use --methods to run them.")
     return [method for method in known if method.is_quick_on(n_rows)]
+
+
+def _fold_notes(best: MethodResult, training: TrainingData, table: Table, splitter: Any) -> list[str]:
+    """A note if the error of the best method on one fold is far above the others."""
+    tests = [test for _, test in splitter.split(training.X, training.y)]
+    fold = uneven_fold(best, training.y, tests)
+    return [] if fold is None else [uneven_note(fold, best.method, training.y[fold.row], table.place(fold.row))]
 
 
 @contextmanager
