@@ -122,10 +122,10 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
         return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
 
-    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
+    def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
         """Two classes learn by the evidence of labels. Models of one class against the rest share one expansion of it."""
         own = {"likelihood": "bernoulli"} if rows.is_one_output else {"noise_share": 1.0}
-        return {**super()._width_options(rows, method), **own}
+        return {**super()._width_options(rows, method, names), **own}
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
