@@ -57,6 +57,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
 	$(BIN)/python -m benchmarks.widths --out results/benchmarks
 	$(BIN)/python -m benchmarks.defaults --out results/benchmarks
+	$(BIN)/python -m benchmarks.probabilities --out results/benchmarks
 	$(BIN)/python -m benchmarks.variational --out results/benchmarks
 	$(BIN)/python -m benchmarks.classification --out results/benchmarks
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks

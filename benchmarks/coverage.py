@@ -1,7 +1,8 @@
-"""Do intervals cover new targets, and are probabilities right, with and without calibration? ``python -m benchmarks.coverage``.
+"""Do intervals cover new targets, with and without calibration? ``python -m benchmarks.coverage``.
 
 Every regressor with widths learned for each input, and with fixed narrow kernels, on all tables of the data folder and on generated
-ones. At least a thousand new rows of each table are pooled over splits. Classifiers by log loss and calibration error.
+ones. At least a thousand new rows of each table are pooled over splits. `benchmarks.probabilities` does the same for classes and
+counts.
 """
 
 from __future__ import annotations
@@ -15,20 +16,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
-from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3, make_moons
-from sklearn.metrics import log_loss
+from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.preprocessing import StandardScaler
 
 import skarce
-from skarce import KernelBasis, RelevanceVectorClassifier, VBLSClassifier
+from skarce import KernelBasis
 from skarce._parallel import blas_threads
-from skarce.datasets.real import data_folder, load
+from skarce.datasets.real import load
 
 TUNED = ("boston", "cpu_act", "puma8fh", "puma8fm", "puma8nh", "puma8nm", "friedman1", "friedman2")
 REPORTED = ("abalone", "kin8fh", "kin8fm", "kin8nh", "kin8nm", "friedman3", "steps")
 FRIEDMAN = {"friedman1": (make_friedman1, 1.0), "friedman2": (make_friedman2, 125.0), "friedman3": (make_friedman3, 0.1)}
-CLASSES = ("pima", "synth", "banana", "logistic", "moons")
 REGRESSORS = tuple(
     name
     for name in skarce.__all__
@@ -52,14 +50,10 @@ class Split(NamedTuple):
 def main() -> None:
     arguments = parse_arguments()
     chosen = arguments.tables or [*TUNED, *REPORTED]
-    record: dict[str, Any] = {"rows": arguments.rows, "regression": {}, "classification": {}}
+    record: dict[str, Any] = {"rows": arguments.rows, "regression": {}}
     with blas_threads(1):
         for table in chosen:
-            if table not in CLASSES:
-                record["regression"][table] = regression(table, arguments)
-        for table in CLASSES:
-            if not arguments.tables or table in arguments.tables:
-                record["classification"][table] = classification(table, arguments.rows)
+            record["regression"][table] = regression(table, arguments)
     report = text_of(record)
     print(report)
     if arguments.save:
@@ -70,7 +64,7 @@ def main() -> None:
 
 def parse_arguments() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", nargs="*", help=f"some of {', '.join((*TUNED, *REPORTED, *CLASSES))}")
+    parser.add_argument("--tables", nargs="*", help=f"some of {', '.join((*TUNED, *REPORTED))}")
     parser.add_argument("--regressors", nargs="*", default=REGRESSORS, help="names of classes")
     parser.add_argument("--rows", type=int, default=400, help="training rows of each split")
     parser.add_argument("--splits", type=int, help="number of splits (as many as a thousand new rows need)")
@@ -161,63 +155,6 @@ def _standardized(X: np.ndarray, y: np.ndarray, n_train: int) -> Split:
     return Split(scaler.transform(X[:n_train]), y[:n_train], scaler.transform(X[n_train:]), y[n_train:])
 
 
-# Classification -----------------------------------------------------------------------------------------------------------
-
-
-def classification(table: str, n_rows: int) -> dict[str, Any]:
-    """Return log loss and calibration error of new rows with and without a temperature, for few rows and more."""
-    found = {}
-    for n in (n_rows // 6, n_rows // 2):
-        splits = [_standardized(*_drawn_classes(table, n, np.random.default_rng(seed))) for seed in range(3)]
-        for made in (RelevanceVectorClassifier, VBLSClassifier):
-            for name, basis in (("rule", "rbf"), ("narrow", KernelBasis(gamma=NARROW))):
-                rows = [_compared_classes(made, basis, split) for split in splits]
-                found[f"{made.__name__}, {name}, {n} rows"] = averaged(rows)
-    return found
-
-
-def _compared_classes(made: Any, basis: Any, split: Split) -> dict[str, float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        models = {name: made(basis, calibrate_proba=name == "scaled").fit(split.X, split.y) for name in ("plain", "scaled")}
-    found = {"n_new": len(split.new_targets), "n_active": len(models["plain"].active_), "factor": models["scaled"].temperature_}
-    for name, model in models.items():
-        share = model.predict_proba(split.new_inputs)[:, 1]
-        found |= {
-            f"log loss {name}": log_loss(split.new_targets, share),
-            f"error {name}": calibration_error(share, split.new_targets),
-        }
-    return found
-
-
-def calibration_error(share: np.ndarray, happened: np.ndarray) -> float:
-    """Return the mean distance between the mean probability of a tenth of the rows and how often it happened there."""
-    tenths = np.array_split(np.argsort(share), 10)
-    return float(sum(len(rows) * abs(share[rows].mean() - happened[rows].mean()) for rows in tenths) / len(share))
-
-
-def _drawn_classes(table: str, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
-    n_all = n_rows + LEAST_NEW_ROWS
-    if table == "moons":
-        return *make_moons(n_all, noise=0.3, random_state=int(rng.integers(2**31))), n_rows
-    if table == "logistic":
-        X = rng.uniform(-3.0, 3.0, (n_all, 4))
-        return X, (rng.uniform(size=n_all) < expit(2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1])).astype(int), n_rows
-    X, y = _labeled(table)
-    order = rng.permutation(len(y))[:n_all]
-    return X[order], y[order], n_rows
-
-
-def _labeled(table: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return all rows of a table with two classes. The last column is the class."""
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("set SKARCE_DATA to the folder with the tables.")
-    files = [folder / f"{table}{part}.csv" for part in ("", "_tr", "_te")]
-    rows = np.concatenate([np.genfromtxt(file, delimiter=",", skip_header=1, dtype=str) for file in files if file.exists()])
-    return rows[:, :-1].astype(float), (rows[:, -1] == max(set(rows[:, -1]))).astype(int)
-
-
 # Report -------------------------------------------------------------------------------------------------------------------
 
 
@@ -225,11 +162,6 @@ def text_of(record: dict[str, Any]) -> str:
     lines = [f"95 % intervals of new targets, {record['rows']} training rows: covered without / with calibration, factor", ""]
     for widths in ("learned", "narrow"):
         lines += _regression_lines(record["regression"], widths)
-    lines += ["Classes: log loss without / with a temperature, calibration error without / with, temperature", ""]
-    for table, rows in record["classification"].items():
-        for name, row in rows.items():
-            numbers = [row[key] for key in ("log loss plain", "log loss scaled", "error plain", "error scaled", "factor")]
-            lines.append(f"{table:9s} {name:48s} " + "  ".join(f"{number:6.3f}" for number in numbers))
     return "\n".join(lines)
 
 

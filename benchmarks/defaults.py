@@ -5,8 +5,8 @@ process with a prior against flat kernels. Here each of these parts is changed b
 the root mean squared error over the standard deviation of the test targets, the number of functions, and CPU seconds of one fit on
 one BLAS thread. The second method takes over the widths of the first, so its seconds do not include learning. What was chosen was
 chosen on the tables of TUNE; those of REPORT were only looked at afterwards. The second table adds inputs that are noise to
-Friedman's first function, to see where one width for each input stops to pay. The third compares classes and counts with the quick
-rule.
+Friedman's first function, to see where one width for each input stops to pay. `benchmarks.probabilities` compares classes and
+counts with the quick rule.
 """
 
 from __future__ import annotations
@@ -22,19 +22,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from sklearn.datasets import make_blobs, make_classification, make_friedman1, make_friedman2, make_friedman3, make_moons
-from sklearn.metrics import log_loss
+from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
 from benchmarks.timing import cpu_seconds
-from skarce import (
-    FastGCVRegressor,
-    KernelBasis,
-    RelevanceVectorClassifier,
-    RelevanceVectorPoissonRegressor,
-    RelevanceVectorRegressor,
-)
+from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 from skarce.basis.learners import remembering
 from skarce.datasets import load
 
@@ -125,56 +118,6 @@ def compare_numbers_of_inputs(n_splits: int) -> dict[str, Any]:
     return found
 
 
-def labeled(seed: int) -> dict[str, Split]:
-    """Return generated tables of classes and the real ones, 400 training rows or those that come with the table."""
-    informative = make_classification(
-        2400, 20, n_informative=4, n_redundant=2, n_classes=3, n_clusters_per_class=2, class_sep=1.2, random_state=seed
-    )
-    banana = load("banana")
-    tables = {
-        "moons": make_moons(2400, noise=0.3, random_state=seed),
-        "blobs": make_blobs(2400, centers=5, n_features=4, cluster_std=3.5, random_state=seed),
-        "4 of 20": informative,
-        "banana": (np.asarray(banana.X), np.asarray(banana.y)),
-    }
-    splits = {name: halves(X, y, seed) for name, (X, y) in tables.items()}
-    for name in ("pima", "synth"):
-        train, test = load(f"{name}_tr"), load(f"{name}_te")
-        splits[name] = train.X, train.y, test.X, test.y
-    return splits
-
-
-def counted(seed: int) -> dict[str, Split]:
-    """Return generated counts: of one input, of five inputs of which two matter, and the same at a low rate."""
-    rng, splits = np.random.default_rng(seed), {}
-    for name, n_inputs, level in (("counts", 1, 1.0), ("counts, 2 of 5", 5, 1.0), ("few counts, 2 of 5", 5, -1.5)):
-        X = rng.uniform(-3, 3, (2400, n_inputs))
-        y = rng.poisson(np.exp(level + np.sin(X[:, 0]) + 0.5 * X[:, 1 % n_inputs] * (n_inputs > 1)))
-        splits[name] = halves(X, y, seed)
-    return splits
-
-
-def halves(X: Any, y: Any, seed: int) -> Split:
-    order = np.random.default_rng(seed).permutation(len(y))
-    train, test = order[:400], order[400:2400]
-    return X[train], y[train], X[test], y[test]
-
-
-def compare_other_targets(n_splits: int) -> dict[str, Any]:
-    """Return the log loss of classifiers, and the share of the deviance that models of counts leave, by basis."""
-    found: dict[str, Any] = {}
-    loss = lambda model, X, y: float(log_loss(y, model.predict_proba(X), labels=model.classes_))  # noqa: E731
-    left = lambda model, X, y: 1.0 - float(model.score(X, y))  # noqa: E731
-    for seed in range(n_splits):
-        jobs = [(name, split, RelevanceVectorClassifier, loss) for name, split in labeled(seed).items()]
-        jobs += [(name, split, RelevanceVectorPoissonRegressor, left) for name, split in counted(seed).items()]
-        for name, split, estimator, score in jobs:
-            for basis in ("rbf", "auto"):
-                result = measured(lambda estimator=estimator, basis=basis: estimator(basis), split, score)
-                found.setdefault(name, {}).setdefault(basis, []).append(result)
-    return found
-
-
 def mean(results: list[dict[str, Any]], what: str) -> float:
     return float(np.mean([result[what] for result in results]))
 
@@ -214,7 +157,6 @@ def tables_of(record: dict[str, Any]) -> list[Table]:
     return [
         parts_table(record),
         pairs_table("Friedman 1, 500 rows: one width per input, or one for all", "inputs", record["inputs"]),
-        pairs_table("Classes (log loss) and counts (share of the deviance that is left)", "table", record["others"]),
     ]
 
 
@@ -232,7 +174,6 @@ def main() -> None:
         if not arguments.tune_only:
             record["report"] = compare_parts(REPORT, arguments.rows, arguments.splits, console)
         record["inputs"] = compare_numbers_of_inputs(arguments.splits)
-        record["others"] = compare_other_targets(arguments.splits)
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "defaults.json").write_text(json.dumps(record, indent=1) + "\n")

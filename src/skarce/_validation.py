@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, assert_
 
 from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce._typing import Floats
+from skarce._unusable_columns import naming_columns
 
 # How messages of NumPy begin if a value cannot become a number. They do not say which array has it.
 CONVERSIONS = ("could not convert", "setting an array element", "float() argument", "must be real number", "invalid literal")
@@ -38,7 +39,7 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
     """
     for values, name in zip(data, ("X", "y"), strict=False):
         check_no_dates(values, name)
-    with in_brief("X" if len(data) == 1 else "X and y"), np.errstate(over="ignore", invalid="ignore"):
+    with in_brief("X" if len(data) == 1 else "X and y"), naming_columns(data[0]), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
     return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
 

@@ -47,7 +47,7 @@ def test_counts_are_never_guessed(table):
 def test_small_numbers_that_are_taken_for_classes_get_a_hint(table):
     table.assign(rides=table["rides"] % 3).to_csv("small.csv", index=False)
     result = run("compare", "small.csv", "--target", "rides", "--cv", "2", "--methods", "logistic")
-    assert "for counts, use --task counts" in " ".join(result.stderr.split())
+    assert "use --task regression or --task counts" in " ".join(result.stderr.split())
     table.assign(rides=np.r_[[4], table["rides"][1:] % 3]).to_csv("rare.csv", index=False)
     assert_one_line(run("compare", "rare.csv", "--target", "rides"), "holds counts or other numbers, use --task")
 

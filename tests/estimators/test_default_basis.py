@@ -6,12 +6,15 @@ from sklearn.base import clone
 
 from skarce import (
     FastGCVRegressor,
+    KernelBasis,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     VBLSClassifier,
 )
 from skarce.basis.learners import remembering
+from skarce.basis.widths import AUTO_FLATNESS
+from skarce.model_selection import learn_widths
 from tests.estimator_lists import LATENT, REGRESSORS
 
 EVERY = [estimator for estimator in (*REGRESSORS, *LATENT) if estimator().basis == "auto"]
@@ -59,6 +62,7 @@ def test_few_rows(estimator, n_rows):
 
 
 @pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Left-out rows are:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n_inputs", [101, 1000])
 def test_many_inputs_share_one_width(estimator, n_inputs):
     X, y = table(60, n_inputs)
@@ -146,3 +150,17 @@ def test_learned_kernels_predict_better_than_the_quick_rule():
     X_new, y_new = table(500, 8, seed=1)
     learned, quick = (RelevanceVectorRegressor(basis).fit(X, y).score(X_new, y_new) for basis in ("auto", "rbf"))
     assert 1.0 - learned < 0.5 * (1.0 - quick)
+
+
+@pytest.mark.parametrize(("n_classes", "options"), [(2, {"likelihood": "bernoulli"}), (3, {"noise_share": 1.0})])
+def test_two_classes_learn_by_the_evidence_of_labels_and_more_by_its_expansion(n_classes, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.4, 0.4][: n_classes - 1])
+    signs = 2.0 * (y[:, None] == np.arange(n_classes)[int(n_classes == 2) :]) - 1.0
+    learned = learn_widths(X, signs, kernel="auto", covariance="kernel", flatness=AUTO_FLATNESS, **options)
+    model = RelevanceVectorClassifier(calibrate_proba=False).fit(X, y)
+    np.testing.assert_array_equal(model.basis_.gamma_, learned.gamma)
+    as_numbers = KernelBasis("auto", gamma="auto", width_params={"likelihood": "gaussian", "noise_share": 1.0})
+    other = RelevanceVectorClassifier(as_numbers, calibrate_proba=False).fit(X, y)
+    assert np.array_equal(other.basis_.gamma_, learned.gamma) == (n_classes == 3)

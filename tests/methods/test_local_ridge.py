@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from skarce import KernelBasis, LocalRidgeRegressor, Outcome
-from skarce.methods.local_ridge import run_local_ridge
+from skarce.methods.local_ridge import _ChangingInverse, run_local_ridge
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import gcv, largest_gain_of_gcv, random_problem
@@ -113,3 +113,28 @@ def test_a_fit_that_becomes_exact_keeps_its_steps():
     X = np.ones((1, 1))
     model = LocalRidgeRegressor("rbf", fit_intercept=False, max_iter=1).fit(X, X[:, 0], sample_weight=[1e12])
     assert model.n_iter_ == 1
+
+
+def test_an_inverse_that_changes_is_the_matrix_that_changes(rng):
+    root = rng.normal(size=(7, 9))
+    dense = root @ root.T
+    late = _ChangingInverse(7)
+    late.reset(dense)
+    for step in range(12):
+        if step % 4 == 1:  # the last member takes the place of the second
+            late.drop(1)
+            keep = [0, len(dense) - 1, *range(2, len(dense) - 1)]
+            dense = dense[np.ix_(keep, keep)]
+        elif step % 4 == 3:
+            inward = rng.normal(size=len(dense))
+            late.append(inward, 1.7)
+            border = np.append(inward, -1.0)
+            dense = np.pad(dense, (0, 1)) + np.outer(border, border) / 1.7
+        else:
+            vector = rng.normal(size=len(dense))
+            late.subtract(0.3, vector)
+            dense = dense - 0.3 * np.outer(vector, vector)
+        vector = rng.normal(size=len(dense))
+        np.testing.assert_allclose(late.times(vector), dense @ vector, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(late.diagonal(), dense.diagonal(), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose([late.row(place) for place in range(len(dense))], dense, rtol=1e-10, atol=1e-10)

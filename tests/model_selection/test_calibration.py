@@ -8,8 +8,10 @@ from scipy.special import expit
 
 from skarce.model_selection.calibration import (
     dispersion,
+    is_too_sure,
     log_loss,
     log_odds_of_shares,
+    outlying,
     slopes_of_log_loss,
     std_scale,
     temperature,
@@ -18,13 +20,43 @@ from skarce.model_selection.calibration import (
 
 def rows(n=200, seed=0):
     rng = np.random.default_rng(seed)
-    return rng.normal(size=n), rng.uniform(0.5, 2.0, n), rng.uniform(0.0, 3.0, n)
+    return 2.0 * rng.normal(size=n), rng.uniform(0.5, 2.0, n), rng.uniform(0.0, 3.0, n)
 
 
 def test_the_scale_is_the_weighted_root_mean_square_of_errors_in_units_of_the_std():
     errors, variances, weights = rows()
     by_hand = np.sqrt(sum(w * (e / np.sqrt(v)) ** 2 for e, v, w in zip(errors, variances, weights, strict=True)) / weights.sum())
     np.testing.assert_allclose(std_scale(errors, variances, weights), by_hand)
+
+
+@pytest.mark.parametrize("n_rows", [5, 200])
+def test_a_smaller_std_is_believed_as_if_ten_more_rows_had_asked_for_none(n_rows):
+    errors, variances, weights = rows(n_rows)
+    errors = 0.1 * errors
+    squares = np.append(errors**2 / variances, np.ones(10))
+    by_hand = np.sqrt(np.average(squares, weights=np.append(weights, np.ones(10))))
+    np.testing.assert_allclose(std_scale(errors, variances, weights), by_hand)
+
+
+def test_a_row_that_holds_most_of_the_squared_errors_is_outlying():
+    errors, variances, weights = rows()
+    assert len(outlying(errors, variances, weights)) == 0
+    errors[[3, 50]] = 1e3, -2e3
+    np.testing.assert_array_equal(outlying(errors, variances, weights), [3, 50])
+    assert len(outlying(errors[:25], variances[:25], weights[:25])) == 0  # too few rows to tell
+    weights[[3, 50]] = 0.0
+    assert len(outlying(errors, variances, weights)) == 0
+    errors, variances, weights = rows()
+    errors[3] = 22.0 * np.median(np.abs(errors))  # far beyond the others, but only a small part of the sum
+    assert len(outlying(errors, variances, weights)) == 0
+
+
+def test_a_model_is_too_sure_if_its_errors_matter():
+    targets = np.linspace(-1.0, 1.0, 50)
+    errors, weights = 0.5 * np.ones(50), np.ones(50)
+    assert is_too_sure(6.0, errors, targets, weights)
+    assert not is_too_sure(4.0, errors, targets, weights)
+    assert not is_too_sure(600.0, 1e-3 * errors, targets, weights)
 
 
 def test_weight_two_equals_the_row_twice():

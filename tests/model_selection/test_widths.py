@@ -360,3 +360,28 @@ def test_weights_that_leave_no_contrast_give_the_first_guess():
         learned = learn_widths(X, y, sample_weight=weights)
     assert np.isfinite(learned.gamma).all()
     assert learned.n_evaluations == 0
+
+
+def test_evidence_of_labels_finds_wider_kernels_than_labels_as_numbers():
+    """Log odds that are linear have wide kernels, and labels as numbers are steep between the classes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    labels = (4.0 * X[:, 0] + rng.logistic(size=200) > 0.0).astype(float)
+    numbers = learn_widths(X, labels, covariance="kernel", noise_share=1.0)
+    learned = learn_widths(X, labels, covariance="kernel", likelihood="bernoulli")
+    swapped = learn_widths(X, 1.0 - labels, covariance="kernel", likelihood="bernoulli")
+    np.testing.assert_array_equal(learned.gamma, swapped.gamma)
+    assert learned.gamma[0] < 0.7 * numbers.gamma[0]
+    assert learned.gamma[1] < 0.1 * learned.gamma[0]
+    assert learned.noise_variance == pytest.approx(1.0 / (labels.mean() * (1.0 - labels.mean())))
+    assert learned.log_evidence > 200 * np.log(0.5)
+
+
+def test_labels_have_two_values_and_no_noise():
+    X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]
+    with pytest.raises(ValueError, match="more than two values"):
+        learn_widths(X, y, likelihood="bernoulli")
+    with pytest.raises(ValueError, match="need likelihood"):
+        learn_widths(X, [0.0, 1.0, 0.0], likelihood="bernoulli", noise_share=1.0)
+    with pytest.raises(ValueError, match="likelihood must be"):
+        learn_widths(X, [0.0, 1.0, 0.0], likelihood="probit")

@@ -7,13 +7,14 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
+from skarce import CriterionSearch, FastGCVRegressor, RelevanceVectorClassifier
 from skarce._parallel import _here, n_cores
 from skarce.datasets import friedman2
 from skarce.reproduce.papers.gaussian_process import LeanGaussianProcess
 from skarce.reproduce.runner.measures import nmse
 from skarce.reproduce.runner.paper import Experiment
 from skarce.reproduce.runner.splits import random_rows, scaled
-from skarce.reproduce.runner.units import Maker, Unit, Work, best_choice, run_unit
+from skarce.reproduce.runner.units import Maker, Unit, Work, as_published, best_choice, run_unit
 from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY
 
 
@@ -111,3 +112,17 @@ def test_the_gaussian_process_learns_on_some_rows_and_knows_all(rng):
     model = LeanGaussianProcess(learn_on=50).fit(*fold[:2])
     assert len(model.X_train_) == 80
     assert nmse(fold.y_test, model.predict(fold.X_test)) < 0.3
+
+
+def test_papers_have_neither_a_prior_on_the_size_nor_calibration():
+    search = as_published(CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3]}))
+    assert search.estimator.size_prior is None
+    assert search.estimator.calibrate_std is False
+    assert as_published(RelevanceVectorClassifier("rbf")).calibrate_proba is False
+    assert as_published(Ridge(alpha=2.0)).alpha == 2.0
+
+
+def test_makers_build_models_as_published():
+    contender = replace(PLAIN, make=lambda choice: FastGCVRegressor("rbf"))
+    assert Maker(contender)(None).size_prior is None
+    assert Maker(contender, (0.0, 1.0))(None).regressor.calibrate_std is False

@@ -26,7 +26,7 @@ FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state
 GAMMA_RULES = ("auto", "scale", "median", "evidence", "ard")
 LEARNED = ("auto", "evidence", "ard")  # these rules need the targets
 AUTO_KERNEL = "auto"  # the kernel is chosen together with its widths
-WIDTH_PARAMS = ("covariance", "flatness", "n_starts", "max_rows", "max_iter", "tol", "callback")
+WIDTH_PARAMS = ("covariance", "likelihood", "noise_share", "flatness", "n_starts", "max_rows", "max_iter", "tol", "callback")
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):
@@ -64,8 +64,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     width_params : dict, default=None
-        Options for learned widths: `covariance`, `flatness`, `n_starts`, `max_rows`, `max_iter`, `tol` and `callback` of
-        `skarce.model_selection.learn_widths`.
+        Options for learned widths: `covariance`, `likelihood`, `noise_share`, `flatness`, `n_starts`, `max_rows`, `max_iter`, `tol`
+        and `callback` of `skarce.model_selection.learn_widths`.
     centers : "auto", None, int or array-like of shape (n_centers, n_features), default="auto"
         Where the kernels are.
 
@@ -395,7 +395,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         rule = learned_rule(self.gamma, X.shape[1])
         # A process has no weights, and one width for all inputs is too little to explain labels without noise.
         left_out = {"weight_variance"} if of_process else set()
-        left_out |= {"noise_share"} if rule == "evidence" else set()
+        left_out |= {"likelihood", "noise_share"} if rule == "evidence" else set()
         learning = {name: value for name, value in learning.items() if name not in left_out}
         return learners.learn_widths(
             X,

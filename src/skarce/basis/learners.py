@@ -56,12 +56,14 @@ def register_width_learner(learner: Callable[..., Any]) -> None:
     _learner = learner
 
 
-def learn_widths(*args: Any, **options: Any) -> Any:
-    """Call the registered function."""
+def learn_widths(*args: Any, on_learned: Callable[[Any], object] = lambda widths: None, **options: Any) -> Any:
+    """Call the registered function, and then `on_learned` with what it returned."""
     if _learner is None:
         raise RuntimeError("no learner of kernel widths is registered: import skarce first.")
     memory = _memory.get()
-    return _learner(*args, **options) if memory is None else memory.ask(_learner, *args, **options)
+    widths = _learner(*args, **options) if memory is None else memory.ask(_learner, *args, **options)
+    on_learned(widths)
+    return widths
 
 
 @contextmanager

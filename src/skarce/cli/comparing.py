@@ -13,13 +13,22 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from skarce import __version__
-from skarce.cli.comparison_table import comparison_table
+from skarce.cli.comparison_table import comparison_table, uneven_note
 from skarce.cli.rendering import messages, say, show
-from skarce.cli.target_methods import basis_option, find_for, load_training, print_notes, task_option
+from skarce.cli.target_methods import (
+    basis_option,
+    exclude_option,
+    excluded_columns,
+    find_for,
+    load_training,
+    print_notes,
+    task_option,
+)
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, MethodResult, Task, cross_validate, find_methods
+from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, diabetes_table, read_table
-from skarce.datasets.training import make_preprocessing
+from skarce.datasets.training import TrainingData, make_preprocessing
 
 LONGEST = max(len(name) for known in METHODS.values() for name in known)
 
@@ -52,6 +61,7 @@ and svc are cross-validated if they should learn widths, and gp always learns th
 Examples:
   skarce compare
   skarce compare houses.csv --target price
+  skarce compare houses.csv --target price --exclude id,sold_on
   skarce compare houses.csv --target price --basis rbf       quick
   skarce compare houses.csv --target price --widths ard
   skarce compare flowers.csv --target species --methods frvm,svc
@@ -62,6 +72,7 @@ Examples:
 @click.command(help=HELP, short_help="Find out which method fits a table best.")
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict; required with DATA.")
+@exclude_option
 @task_option
 @click.option("--methods", help="Comma-separated names.  [default: all methods that are quick enough for the number of rows]")
 @basis_option
@@ -75,6 +86,7 @@ Examples:
 def compare(
     data: Path | None,
     target: str | None,
+    exclude: tuple[str, ...],
     task: Task | None,
     methods: str | None,
     basis: str,
@@ -90,7 +102,7 @@ def compare(
     if json_path is not None:
         check_output(json_path, *([data] if data else []))
     table, target = _load(data, target)
-    training, task = load_training(table, target, task)
+    training, task = load_training(table, target, task, exclude)
     task.check_folds(training.y, cv, target)
     print_notes(training)
     chosen = _quick(task, len(training.y)) if names is None else find_for(target, task, partial(find_methods, names))
@@ -104,6 +116,7 @@ def compare(
     settings = {
         "data": table.name,
         **sizes,
+        "exclude": excluded_columns(table, target, exclude),
         "task": task.name,
         "basis": basis,
         "widths": widths,
@@ -113,7 +126,7 @@ def compare(
     }
     if json_path is not None:
         _write_json(json_path, settings, results)
-    show(*comparison_table(results, settings))
+    show(*comparison_table(results, settings), *_fold_notes(results[0], training, table, splitter))
     if any(result.error for result in results):
         click.get_current_context().exit(1)
 
@@ -137,6 +150,13 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
     if slow:
         say(f"Note: left out because they are slow on {n_rows} rows: {', '.join(slow)}. Use --methods to run them.")
     return [method for method in known if method.is_quick_on(n_rows)]
+
+
+def _fold_notes(best: MethodResult, training: TrainingData, table: Table, splitter: Any) -> list[str]:
+    """A note if the error of the best method on one fold is far above the others."""
+    tests = [test for _, test in splitter.split(training.X, training.y)]
+    fold = uneven_fold(best, training.y, tests)
+    return [] if fold is None else [uneven_note(fold, best.method, training.y[fold.row], table.place(fold.row))]
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from skarce._text import one_line
 from skarce.cli.rendering import MOST_FIXED, fits, plus_minus, titled_table
-from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric
+from skarce.comparison import ALIGNED, SECONDS, Method, MethodResult, Metric
+from skarce.comparison.uneven_folds import UnevenFold
 
 FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # columns that a narrow terminal does not show
 NO_NUMBER = "-"
@@ -24,6 +25,14 @@ def comparison_table(results: Sequence[MethodResult], settings: dict[str, Any]) 
     marks = _marks(notes)
     names = [result.method.name + (f" ({marks[note]})" if note else "") for result, note in zip(results, notes, strict=True)]
     return [_widest_that_fits(results, names, _title(settings)), *(f"({mark}) {note}" for note, mark in marks.items())]
+
+
+def uneven_note(fold: UnevenFold, method: Method, value: float, place: str) -> str:
+    """What to look at if the error of one fold is far above that of the others: the value of its farthest target, and its place."""
+    return (
+        f"Note: fold {fold.place + 1} of {fold.n_folds} has an error (RMSE) {fold.factor:.2g} times the median of the other folds "
+        f"({method.name}). Look for outliers in the target; the farthest one in this fold is {value:g} in {place}."
+    )
 
 
 def _widest_that_fits(results: Sequence[MethodResult], names: Sequence[str], title: str) -> Table:

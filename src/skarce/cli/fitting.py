@@ -17,7 +17,7 @@ from skarce.basis.default import AUTO
 from skarce.cli.explanation import size_facts
 from skarce.cli.model_file import SavedModel, save
 from skarce.cli.rendering import facts_table, say, show, working
-from skarce.cli.target_methods import basis_option, find_for, load_training, print_notes, task_option
+from skarce.cli.target_methods import basis_option, exclude_option, find_for, load_training, print_notes, task_option
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import check_output
 from skarce.comparison import METHODS, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
@@ -27,13 +27,14 @@ from skarce.datasets.training import TrainingData, make_preprocessing
 BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
 HELP = """Fit a model to a table and save it.
 
-DATA is a CSV (also .csv.gz) or Parquet file. All columns except the target are inputs: numbers are scaled, text is one-hot encoded,
-and both steps are saved with the model. If the target is text, booleans or at most ten different whole numbers, the model predicts
-classes; use --task to override this. The saved file holds only data, so reading it cannot run code.
+DATA is a CSV (also .csv.gz) or Parquet file. All columns except the target and those of --exclude are inputs: numbers are scaled,
+text is one-hot encoded, and both steps are saved with the model. If the target is text, booleans or at most ten different whole
+numbers, the model predicts classes; use --task to override this. The saved file holds only data, so reading it cannot run code.
 
 \b
 Examples:
   skarce fit houses.csv --target price
+  skarce fit houses.csv --target price --exclude id,sold_on
   skarce fit houses.parquet --target price --method rvm --out houses.skops
   skarce fit many.csv --target y --centers 500 --max-time 60
   skarce fit flowers.csv --target species                    classes with probabilities
@@ -47,6 +48,7 @@ Examples:
 @click.command(help=HELP, short_help="Fit a model to a table and save it.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, help="The column to predict.")
+@exclude_option
 @task_option
 @click.option("--method", default="frvm", show_default=True, help=f"One of {choices(own_names)}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
@@ -69,6 +71,7 @@ Examples:
 def fit(
     data: Path,
     target: str,
+    exclude: tuple[str, ...],
     task: Task | None,
     method: str,
     out: Path,
@@ -83,7 +86,7 @@ def fit(
         raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both set the kernel width; use one of them.")
     find_own_method(method, task)  # a wrong name is reported before the file is read
     check_output(out, data)
-    training, task = load_training(read_table(data), target, task)
+    training, task = load_training(read_table(data), target, task, exclude)
     chosen = find_for(target, task, partial(find_own_method, method))
     _check_options(chosen, basis=basis, gamma=gamma, widths=widths, centers=centers, n_basis=n_basis)
     print_notes(training)

@@ -15,10 +15,11 @@ import pandas as pd
 from skarce.basis import KernelBasis
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import ModelFileError, SavedModel, load, reason
-from skarce.cli.task_output import RegressionOutput, output_for
+from skarce.cli.task_output import ClassificationOutput, RegressionOutput, output_for
 from skarce.cli.whole_file import OutputError
 from skarce.datasets.tables import TableError
 
+COVERAGE = 0.95  # of the interval that is tried
 # Errors in a `with` block that are not those of the model: they say themselves what is wrong, or concern the output.
 NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, click.ClickException, OSError)
 
@@ -49,6 +50,9 @@ def _try(model: SavedModel) -> None:
         warnings.simplefilter("error")
         for std in ways:
             for name, values in output.predictions(model, row, std).items():
+                _check_prediction(name, values)
+        if not isinstance(output, ClassificationOutput):
+            for name, values in output.interval(model, row, COVERAGE).items():
                 _check_prediction(name, values)
         facts(model), active_functions(model), last_steps(model)
 

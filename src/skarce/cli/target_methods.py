@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import click
 import numpy as np
 
+from skarce._text import quoted
 from skarce.basis.default import AUTO, KERNELS
 from skarce.cli.rendering import say
 from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
 from skarce.datasets import TargetKind
-from skarce.datasets.tables import Table
+from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData, training_data
 
 Found = TypeVar("Found")
@@ -33,11 +35,31 @@ basis_option = click.option(
 )
 
 
-def load_training(table: Table, target: str, asked: Task | None) -> tuple[TrainingData, Task]:
+exclude_option = click.option(
+    "--exclude",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column that is not an input, or several, comma-separated. May be repeated.",
+)
+
+
+def excluded_columns(table: Table, target: str, given: Sequence[str]) -> list[str]:
+    """The columns to leave out: each text is the name of a column, or names separated by commas."""
+    parts = [[text] if text in table.frame else [name.strip() for name in text.split(",")] for text in given]
+    names = list(dict.fromkeys(chain.from_iterable(parts)))
+    if target in names:
+        raise TableError(f"the target {quoted(target)} cannot be excluded.")
+    return names
+
+
+def load_training(table: Table, target: str, asked: Task | None, excluded: Sequence[str] = ()) -> tuple[TrainingData, Task]:
     """The inputs and targets of a table, and the task that was asked for or else recognized from the target."""
-    training = training_data(table, target, None if asked is None else asked.target)
+    table.column(target)
+    kept = table.without(excluded_columns(table, target, excluded))
+    training = training_data(kept, target, None if asked is None else asked.target)
     if asked is None and training.target_kind is TargetKind.CLASSES and np.issubdtype(training.y.dtype, np.integer):
-        training.notes.append(f"the numbers in {target!r} were recognized as classes; for counts, use --task counts.")
+        remedy = "if they are amounts, use --task regression or --task counts."
+        training.notes.append(f"the numbers in {quoted(target)} were recognized as classes; {remedy}")
     return training, task_for(training.target_kind)
 
 

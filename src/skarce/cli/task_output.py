@@ -21,6 +21,10 @@ class TaskOutput(ABC):
         """The columns that ``skarce predict`` adds."""
 
     @abstractmethod
+    def interval(self, model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
+        """The columns that ``skarce predict --interval`` adds."""
+
+    @abstractmethod
     def quality(self, model: SavedModel, score: float) -> dict[str, str]:
         """How well the model fits its training rows, for ``skarce fit``."""
 
@@ -41,6 +45,9 @@ class RegressionOutput(TaskOutput):
             raise TableError("--std augmented needs a model with kernels, and this one has none; use --std plain.")
         mean, deviation = model.pipeline.predict(X, return_std=True, std=std)
         return {f"{model.target}_mean": mean, f"{model.target}_std": deviation}
+
+    def interval(self, model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
+        return _interval(model, X, coverage)
 
     def quality(self, model: SavedModel, score: float) -> dict[str, str]:
         return {"noise": f"{_noise(model):.5g} (standard deviation)", "R2": f"{score:.4f} on the training rows"}
@@ -63,6 +70,9 @@ class ClassificationOutput(TaskOutput):
         each = {f"{model.target}_p_{label}": column for label, column in zip(classes, probabilities.T, strict=True)}
         return {f"{model.target}_predicted": classes[probabilities.argmax(axis=1)], **each}
 
+    def interval(self, model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
+        raise TableError("--interval is for numbers and counts; this model predicts classes with probabilities.")
+
     def quality(self, model: SavedModel, score: float) -> dict[str, str]:
         return {"classes": _classes(model), "accuracy": f"{score:.2%} on the training rows"}
 
@@ -84,6 +94,9 @@ class CountOutput(TaskOutput):
         mean, deviation = model.pipeline.predict(X, return_std=True)
         return {f"{model.target}_mean": mean, f"{model.target}_std": deviation}
 
+    def interval(self, model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
+        return _interval(model, X, coverage)
+
     def quality(self, model: SavedModel, score: float) -> dict[str, str]:
         return {"D2": f"{score:.4f} of the Poisson deviance on the training rows"}
 
@@ -104,6 +117,11 @@ OUTPUTS: dict[type[Likelihood], TaskOutput] = {
 def output_for(model: SavedModel) -> TaskOutput:
     """The output for the task of a fitted model."""
     return OUTPUTS[type(model.regressor._likelihood())]
+
+
+def _interval(model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
+    lower, upper = model.regressor.predict_interval(model.pipeline[:-1].transform(X), coverage)
+    return {f"{model.target}_lower": lower, f"{model.target}_upper": upper}
 
 
 def _noise(model: SavedModel) -> float:

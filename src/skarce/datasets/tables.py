@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import io
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,12 @@ class Table:
         close = difflib.get_close_matches(name, self.frame.columns)
         hint = f"did you mean {listed(close)}?" if close else f"its columns are {listed(self.frame.columns)}."
         raise TableError(f"{self.name} has no column {quoted(name)}; {hint}")
+
+    def without(self, names: Collection[str]) -> Table:
+        """The table without some columns."""
+        for name in names:
+            self.column(name)
+        return replace(self, frame=self.frame.drop(columns=list(names)))
 
 
 @dataclass(frozen=True)

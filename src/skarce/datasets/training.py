@@ -13,11 +13,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, refuse_unusable, texts
+from skarce.datasets.leaks import exclude_option, near_copies
 from skarce.datasets.tables import Table, TableError, listed
 from skarce.datasets.target_kinds import TargetKind
 
 MOST_CLASSES = 10  # whole numbers with more distinct values are numbers
 FEWEST_DISTINCT, SHARE_DISTINCT = 20, 0.25  # text with more distinct values than both allow is probably an identifier
+TEXTS = "texts"  # the part of the preprocessing that encodes text
 READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels, TargetKind.COUNTS: counts}
 
 
@@ -45,8 +47,10 @@ def training_data(table: Table, target: str, kind: TargetKind | None = None) -> 
         )
     kinds = {name: input_kind(table, name) for name in table.frame.columns if name != target}
     if not kinds:
-        raise TableError(f"the target {quoted(target)} is the only column of {table.name}; a model needs inputs.")
-    return TrainingData(inputs(table, kinds), y, kinds, kind, _notes(table, kinds))
+        raise TableError(f"the target {quoted(target)} is the only column left of {table.name}; a model needs inputs.")
+    X = inputs(table, kinds)
+    leaks = [] if kind is TargetKind.CLASSES else near_copies(X, y, [name for name in kinds if kinds[name] == NUMBER])
+    return TrainingData(X, y, kinds, kind, _notes(table, kinds) + leaks)
 
 
 def recognize_target(table: Table, target: str) -> TargetKind:
@@ -78,9 +82,15 @@ def inputs(table: Table, kinds: dict[str, str]) -> Any:
 def make_preprocessing(kinds: dict[str, str]) -> Any:
     """Scaled numbers and one-hot encoded text, side by side; text not seen in training becomes zeros."""
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    parts = [("numbers", StandardScaler(), NUMBER), ("texts", encoder, TEXT)]
+    parts = [("numbers", StandardScaler(), NUMBER), (TEXTS, encoder, TEXT)]
     chosen = [(label, part, [name for name, kind in kinds.items() if kind == wanted]) for label, part, wanted in parts]
     return ColumnTransformer([(label, part, names) for label, part, names in chosen if names])
+
+
+def known_texts(preprocessing: Any) -> dict[str, Any]:
+    """The texts that each column of text had in the training rows."""
+    encoded = [(names, part.categories_) for label, part, names in preprocessing.transformers_ if label == TEXTS]
+    return {name: known for names, categories in encoded for name, known in zip(names, categories, strict=True)}
 
 
 def _notes(table: Table, kinds: dict[str, str]) -> list[str]:
@@ -108,5 +118,5 @@ def _nearly_all_distinct(table: Table, name: str) -> str | None:
         return None
     return (
         f"column {quoted(name)} has {n_distinct} different texts in {len(values)} rows, so a model memorizes its rows; "
-        "drop it if it is an identifier, and convert dates to numbers."
+        f"leave it out if it is an identifier ({exclude_option(name)}), and convert dates to numbers."
     )

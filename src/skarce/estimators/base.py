@@ -17,7 +17,9 @@ from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce._validation import validated_weights
 from skarce.designs import Design, Problem, Recipe, Rows, as_design
-from skarce.estimators.on_basis import OnBasis, print_centers, print_progress
+from skarce.estimators.on_basis import OnBasis, print_centers
+from skarce.estimators.waiting import waiting_for
+from skarce.estimators.width_report import report_options
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.states.budget import Budget
@@ -109,7 +111,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             basis=self._basis_for(X),
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
-            width_options=lambda rows: self._width_options(rows, method),
+            width_options=lambda rows: self._width_options(rows, method, self._input_names(probe)),
             n_landmarks=method.n_landmarks,
         )
         design = as_design(X, y, sample_weight, recipe)
@@ -129,6 +131,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         twin = unfitted_twin(self)
         twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
         twin._keep(posteriors, prepared.design)
+        waiting = waiting_for(self)
+        if waiting is not None:
+            waiting.put_off(self._calibrate, plan, prepared, method, budget=budget)
+            plan = None
         remarks = twin._calibrate(plan, prepared, method, budget)
         twin._remember(prepared)
         for message in (*twin._warnings(posteriors), *remarks):
@@ -143,12 +149,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         deadline = None if self.max_time is None else started + as_number(self.max_time)
         return Budget(as_number(self.tol), self.max_iter, self.max_active, deadline, self.verbose)
 
-    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        """Return options for learning kernel widths. Used if the basis learns its widths from the targets."""
+    def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
+        """Return options for learning kernel widths, and for a report with names of inputs.
+
+        They are used if the basis learns its widths from the targets.
+        """
         return {
             "fit_intercept": self.fit_intercept,
             "max_time": None if self.max_time is None else WIDTHS_SHARE_OF_TIME * as_number(self.max_time),
-            "callback": print_progress if self.verbose else None,
+            **report_options(self.verbose, names),
             **method.width_options(rows),
         }
 

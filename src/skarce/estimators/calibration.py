@@ -63,8 +63,8 @@ class Calibrated(SparseEstimator):
     calibration_parameter: ClassVar[str]
 
     @abstractmethod
-    def _keep_calibration(self, left_out: LeftOut | None) -> None:
-        """Set the fitted attributes of the calibration. None stands for a model that is not calibrated."""
+    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
+        """Set the fitted attributes of the calibration, and return warnings. None stands for a model that is not calibrated."""
 
     def _is_advised(self, design: Design) -> bool:
         """Tell whether the model is likely to be too sure of itself: it has learned its widths, or has many functions."""
@@ -85,8 +85,7 @@ class Calibrated(SparseEstimator):
         if isinstance(left_out, str):
             self._keep_calibration(None)
             return [left_out] if left_out else []
-        self._keep_calibration(left_out)
-        return []
+        return self._keep_calibration(left_out)
 
     def _left_out(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | str:
         """Return what refits say about the rows that they have not seen, or in words why there is nothing."""

@@ -122,8 +122,10 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
         return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
 
-    def _width_options(self, rows: Rows, method: Method[Any]) -> dict[str, Any]:
-        return {**super()._width_options(rows, method), "noise_share": 1.0}
+    def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
+        """Two classes learn by the evidence of labels. Models of one class against the rest share one expansion of it."""
+        own = {"likelihood": "bernoulli"} if rows.is_one_output else {"noise_share": 1.0}
+        return {**super()._width_options(rows, method, names), **own}
 
     def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
@@ -139,12 +141,13 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
 
-    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
         self.temperature_ = 1.0
         if left_out is not None:
             log_odds = moderated_log_odds(left_out.means, np.sqrt(left_out.variances))
             self.temperature_ = temperature(log_odds, left_out.targets, left_out.weights, self._class_log_odds)
             print_calibration("temperature", self.temperature_, self.verbose)
+        return []
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)

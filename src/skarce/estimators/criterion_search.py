@@ -26,6 +26,7 @@ from skarce.designs.repeats import times_counted_in
 from skarce.estimators.trials import (
     Group,
     Inflation,
+    Leader,
     Trial,
     check_same_kind,
     fit_group,
@@ -54,6 +55,7 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
     Like `GridSearchCV`, but each candidate is fitted once on all data and judged by its own `criterion_`: evidence, generalized
     cross validation or a bound. The estimator knows whether larger or smaller is better. There is no refit, so the search takes as
     many fits as there are candidates. Candidates with the same basis, intercept and moments share the fitted basis and its moments.
+    Only the best model is calibrated; with several processes, the best of those that share moments.
 
     All candidates must be models of one kind for the same targets. Criteria that do not compare raise a ValueError: those of two
     classes, two kinds of evidence, or GCV with two ways to count degrees of freedom.
@@ -185,25 +187,25 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         candidates = self._candidates()
         trials: list[Trial] = []
-        best: Any = None
-        for done, model in self._run(self._groups(candidates), X, y, fit_params):
+        best: Leader | None = None
+        for done, leader in self._run(self._groups(candidates), X, y, fit_params):
             for trial in done:
                 trials.append(trial)
                 if self.verbose:
                     self._print(trial, candidates, len(trials))
             check_same_kind(trials)
-            leader = min(done, key=order)
-            if best is None or order(leader) < order(best[0]):
-                best = leader, model
+            if best is None or order(leader.trial) < order(best.trial):
+                best = leader
+        assert best is not None
         trials.sort(key=lambda trial: trial.place)
-        leader, model = best
+        winner, model, _ = best.calibrated()
         twin = unfitted_twin(self)
         twin.best_estimator_ = model
-        twin.best_index_, twin.best_params_ = leader.place, candidates[leader.place]
-        twin.criterion_, twin.criterion_sense_ = leader.criterion, leader.sense
+        twin.best_index_, twin.best_params_ = winner.place, candidates[winner.place]
+        twin.criterion_, twin.criterion_sense_ = winner.criterion, winner.sense
         twin.results_ = results_table(candidates, trials)
-        warn_if_none_is_finite(trials, leader, self.inflation)
-        for message in leader.warnings:
+        warn_if_none_is_finite(trials, winner, self.inflation)
+        for message in winner.warnings:
             warnings.warn(str(message.message), message.category, stacklevel=2)
         return become(self, twin)
 

@@ -120,6 +120,10 @@ class OnBasis:
         """Whether candidates are kernels, and not inputs or the columns of another transformer."""
         return stands_for_kernels(self.basis) or isinstance(self.basis, (KernelBasis, ProcessBasis))
 
+    def _input_names(self, probe: Any) -> Any:
+        """Return the names of the inputs that the basis gets, as validation of the probe found them; None if they have none."""
+        return getattr(probe, "feature_names_in_", None) if takes_arrays(self._seeded_basis()) else None
+
     def _seed(self) -> int:
         """Return a fixed seed if random_state is None, so that the same data give the same model."""
         return 0 if self.random_state is None else int(generator_of(self.random_state).randint(2**31 - 1))
@@ -157,15 +161,6 @@ def check_finite(*predictions: Floats) -> None:
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)
-
-
-def print_progress(progress: Any) -> None:
-    """Print a line about the progress of learning widths."""
-    print(
-        f"widths  start {progress.start}  rows {progress.n_rows}  evaluation {progress.n_evaluations:4d}  "
-        f"log evidence {progress.log_evidence:.3f}",
-        file=sys.stderr,
-    )
 
 
 def print_centers(candidates: Any, n_rows: int) -> None:

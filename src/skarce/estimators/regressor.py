@@ -20,8 +20,8 @@ from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import Calibrated, print_calibration
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
+from skarce.estimators.trust import scale_and_remarks
 from skarce.methods.method import HALF
-from skarce.model_selection.calibration import std_scale
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
@@ -172,16 +172,16 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         self.noise_variance_ = noises[0] if rows.is_one_output else np.array(noises)
         self._augmentation_rows = Augmentation.rows_of(design.candidates, rows.X, rows.weights, self.random_state)
 
-    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
         posteriors = self._posteriors()
-        scales = np.ones(len(posteriors))
+        scales, remarks = np.ones(len(posteriors)), []
         if left_out is not None:
-            errors = left_out.targets - left_out.means
             for output, posterior in enumerate(posteriors):
-                rows = (errors[:, output], left_out.variances[:, output], left_out.weights)
-                scales[output] = std_scale(*rows, posterior.noise_freedom)
+                scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom)
+                remarks += said
             print_calibration("std scale", scales, self.verbose)
         self.std_scale_ = scales if isinstance(self.posterior_, list) else float(scales[0])
+        return list(dict.fromkeys(remarks))
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 

@@ -133,9 +133,9 @@ class RelevanceVectorClassifier(LatentClassifier):
     >>> X, y = make_moons(400, noise=0.3, random_state=0)
     >>> model = RelevanceVectorClassifier().fit(X, y)
     >>> print(f"{len(model.active_)} functions, accuracy {model.score(X, y):.2f}")
-    5 functions, accuracy 0.90
+    4 functions, accuracy 0.90
     >>> model.predict_proba([[0.0, 1.0]]).round(2)
-    array([[0.89, 0.11]])
+    array([[0.88, 0.12]])
     """
 
     def __init__(

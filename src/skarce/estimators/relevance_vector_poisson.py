@@ -245,7 +245,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         likelihood, factor = model._likelihood(), getattr(model, "temperature_", 1.0)  # a model of an older version has none
         return likelihood.mean(mean, std**2), factor * likelihood.variance(mean, std**2)
 
-    def _keep_calibration(self, left_out: LeftOut | None) -> None:
+    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
         self.temperature_ = 1.0
         if left_out is not None:
             exposures, mean, variance = left_out.weights, left_out.means[:, 0], left_out.variances[:, 0]
@@ -254,6 +254,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
             counts = exposures * left_out.targets[:, 0]
             self.temperature_ = dispersion(counts, likelihood.mean(latent, variance), likelihood.variance(latent, variance))
             print_calibration("temperature", self.temperature_, self.verbose)
+        return []
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.

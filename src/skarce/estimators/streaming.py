@@ -103,7 +103,8 @@ class Streaming(SparseEstimator):
         probe = copy(self)  # with the names and the number of features of earlier batches
         rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
         if stream is None:
-            landmarks, options = method.n_landmarks(len(rows.targets)), self._width_options(rows, method)
+            landmarks = method.n_landmarks(len(rows.targets))
+            options = self._width_options(rows, method, self._input_names(probe))
             candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:

@@ -18,6 +18,7 @@ from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
 from skarce._text import quoted
 from skarce.estimators.base import Prepared, SparseEstimator
+from skarce.estimators.waiting import Waiting, calibration_waits
 from skarce.posteriors.inflation import inflated
 
 # Moments depend on these parameters, on "basis", and on all parameters inside it.
@@ -46,6 +47,24 @@ class Trial(NamedTuple):
     warnings: list[warnings.WarningMessage]
 
 
+class Leader(NamedTuple):
+    """The best candidate so far: its trial, its model, and the calibration of the model, which waits. None: it is done."""
+
+    trial: Trial
+    model: Any
+    waiting: Waiting | None
+
+    def calibrated(self) -> Leader:
+        """Return the same with a model that is calibrated."""
+        if self.waiting is None:
+            return self
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for remark in self.waiting.finish():
+                warnings.warn(remark, ConvergenceWarning, stacklevel=2)
+        return Leader(self.trial._replace(warnings=[*self.trial.warnings, *caught]), self.model, None)
+
+
 def shares_moments(estimator: Any) -> bool:
     """Whether the estimator is one of our regressors, fitted on moments."""
     is_ours = isinstance(estimator, SparseEstimator) and type(estimator).fit is SparseEstimator.fit
@@ -64,19 +83,21 @@ def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
 
 def fit_group_on_one_core(
     group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation
-) -> tuple[list[Trial], Any]:
+) -> tuple[list[Trial], Leader]:
+    """Do the same in a process of its own. The best model is calibrated there, because the training rows do not travel back."""
     with one_thread():
-        return fit_group(group, X, y, fit_params, inflation)
+        trials, best = fit_group(group, X, y, fit_params, inflation)
+        return trials, best.calibrated()
 
 
-def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation) -> tuple[list[Trial], Any]:
-    """Fit candidates with the same basis. Return all trials, and the model of the best one."""
+def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflation: Inflation) -> tuple[list[Trial], Leader]:
+    """Fit candidates with the same basis. Return all trials, and the best one."""
     trials: list[Trial] = []
-    best: tuple[Trial, Any] | None = None
+    best: Leader | None = None
     prepared: Prepared | None = None
     for index, estimator in group:
         started = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, calibration_waits(last_step(estimator)) as waiting:
             warnings.simplefilter("always")
             try:
                 if len(group) == 1:
@@ -88,10 +109,10 @@ def fit_group(group: Group, X: Any, y: Any, fit_params: dict[str, Any], inflatio
                 raise
         trial = _trial(index, estimator, time.perf_counter() - started, caught, inflation)
         trials.append(trial)
-        if best is None or order(trial) < order(best[0]):
-            best = trial, estimator
+        if best is None or order(trial) < order(best.trial):
+            best = Leader(trial, estimator, waiting)
     assert best is not None
-    return trials, best[1]
+    return trials, best
 
 
 def _fit_prepared(estimator: SparseEstimator, prepared: Prepared | None, X: Any, y: Any, fit_params: dict[str, Any]) -> Prepared:

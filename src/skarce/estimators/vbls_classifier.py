@@ -149,7 +149,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     >>> X, y = make_moons(200, noise=0.3, random_state=0)
     >>> model = VBLSClassifier().fit(X, y)
     >>> print(f"{len(model.active_)} functions, accuracy {model.score(X, y):.2f}")
-    5 functions, accuracy 0.92
+    7 functions, accuracy 0.92
     """
 
     def __init__(

@@ -24,7 +24,8 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 from skarce.states.state import DEPENDENT, EXACT_FIT, RESOLUTION, RIDGE_RANGE, resolved_energy
 
-CHECK_EVERY = 64  # coordinates between two checks of the time limit, and between two recomputations from a Cholesky factor
+CHECK_EVERY = 64  # coordinates between two checks of the time limit
+MOST_CHANGES = 64  # of the inverse by rank one between two recomputations from a Cholesky factor
 FINAL_SHARE = 1.0  # the model that is returned takes about as long as `CHECK_EVERY` coordinates and a recomputation
 MOST_RAISES = 40  # of the ridges by a factor of ten, from the smallest to beyond the largest that is used
 MANY = 1000  # eigenvalues are computed for about this many candidates at most
@@ -91,11 +92,10 @@ def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, 
         for count, candidate in enumerate(order):
             if model.residual <= EXACT_FIT * moments.target_energy:
                 break
-            if count % CHECK_EVERY == 0:
-                if count:
-                    model.refresh()
-                if (limit := watch.exhausted(1.0 + FINAL_SHARE)) is not None:
-                    return limit
+            if count % CHECK_EVERY == 0 and (limit := watch.exhausted(1.0 + FINAL_SHARE)) is not None:
+                return limit
+            if model.is_stale:
+                model.refresh()
             position = model.places[candidate]
             if position >= 0:
                 model.improve(position)
@@ -130,6 +130,60 @@ def _common_ridge(moments: Moments) -> float:
     return float(grid[np.argmin(v)]) if sound.any() else float(grid[-1])
 
 
+class _ChangingInverse:
+    """H^-1 = B - V'S V with the inverse B of the last factorization, and the changes by rank one since then in the rows of V.
+
+    A change of the whole matrix takes n^2 operations. A row of it takes n for each change, and little more is ever asked for.
+    Members occupy the first `size` places of every buffer.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size, self.n_changes = size, 0
+        self._base, self._vectors, self._steps = np.empty((size, size)), np.empty((MOST_CHANGES, size)), np.empty(MOST_CHANGES)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another change."""
+        return self.n_changes == MOST_CHANGES
+
+    def reset(self, matrix: Floats) -> None:
+        self.size, self.n_changes = len(matrix), 0
+        self._base[: self.size, : self.size] = matrix
+
+    def row(self, position: int) -> Floats:
+        vectors = self._vectors[: self.n_changes, : self.size]
+        return self._base[position, : self.size] - (self._steps[: self.n_changes] * vectors[:, position]) @ vectors
+
+    def diagonal(self) -> Floats:
+        changes = self._steps[: self.n_changes] @ self._vectors[: self.n_changes, : self.size] ** 2
+        return self._base.diagonal()[: self.size] - changes
+
+    def times(self, vector: Floats) -> Floats:
+        vectors = self._vectors[: self.n_changes, : self.size]
+        return self._base[: self.size, : self.size] @ vector - (self._steps[: self.n_changes] * (vectors @ vector)) @ vectors
+
+    def subtract(self, step: float, vector: Floats) -> None:
+        """Subtract step * vector vector'."""
+        self._vectors[self.n_changes, : self.size], self._steps[self.n_changes] = vector, step
+        self.n_changes += 1
+
+    def drop(self, position: int) -> None:
+        """Let the last member take this place."""
+        n, last = self.size, self.size - 1
+        self._vectors[: self.n_changes, position] = self._vectors[: self.n_changes, last]
+        self._base[position, :n] = self._base[last, :n]
+        self._base[:n, position] = self._base[:n, last]
+        self.size = last
+
+    def append(self, inward: Floats, total: float) -> None:
+        """Add a member: with v = (inward, -1), zeros on the border and then v v' / total."""
+        n = self.size
+        self._base[n, : n + 1] = self._base[: n + 1, n] = 0.0
+        self._vectors[: self.n_changes, n] = 0.0
+        self.size = n + 1
+        self.subtract(-1.0 / total, np.append(inward, -1.0))
+
+
 class _FullModel:
     """The active candidates with the full matrix H^-1, which changes by rank one.
 
@@ -143,7 +197,7 @@ class _FullModel:
         self.size = self.n_candidates
         self.members = np.arange(self.size)
         self.places = np.arange(self.size)  # the place of each candidate, -1 if it is not in the model
-        self._inverse = np.empty((self.size, self.size))
+        self._inverse = _ChangingInverse(self.size)
         self._ridges, self._weights = np.full(self.size, ridge), np.empty(self.size)
         self.refresh()
 
@@ -152,19 +206,20 @@ class _FullModel:
         return self._ridges[: self.size]
 
     @property
-    def inverse(self) -> Floats:
-        return self._inverse[: self.size, : self.size]
-
-    @property
     def weights(self) -> Floats:
         return self._weights[: self.size]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether so much has changed that everything must be computed anew before the next change."""
+        return self._inverse.is_full
 
     def active(self) -> Indices:
         return self.members[: self.size]
 
     def effects(self) -> Floats:
         """Return w^2 / h of each member: how much t'P t rises without it."""
-        return self.weights**2 / self.inverse.diagonal()
+        return self.weights**2 / self._inverse.diagonal()
 
     def score(self) -> float:
         """Return -(n/2) log(q / v^2), the score of `GCV`."""
@@ -189,24 +244,26 @@ class _FullModel:
             matrix = self._gram[np.ix_(active, active)]
             matrix.flat[:: self.size + 1] += self.ridges
             try:
-                self.inverse[:] = symmetric_inverse(cholesky(matrix))
+                inverse = symmetric_inverse(cholesky(matrix))
                 break
             except NotPositiveDefiniteError:
                 self.ridges[:] = np.maximum(10.0 * self.ridges, RIDGE_RANGE[0] * moments.gram.diagonal[active])
+        self._inverse.reset(inverse)
         projections = moments.projections[active]
-        self.weights[:] = self.inverse @ projections
+        self.weights[:] = inverse @ projections
         penalty = float(self.ridges @ self.weights**2)
         total = resolved_energy(moments)
         self.residual = max(total - float(projections @ self.weights) - penalty, 1e-12 * total)
-        self.freedom = moments.n_samples - float((1.0 - self.ridges * self.inverse.diagonal()).sum())
+        self.freedom = moments.n_samples - float((1.0 - self.ridges * inverse.diagonal()).sum())
 
     def improve(self, position: int) -> None:
         """Give a member its best ridge, or drop it if the best ridge is infinite."""
         diagonal = float(self._moments.gram.diagonal[self.members[position]])
         least = 1.0 / (diagonal + float(self.ridges[position]))  # h_kk >= 1 / H_kk
-        if not self.inverse[position, position] >= 0.5 * least:  # updates by rank one have lost its digits
+        column = self._inverse.row(position)
+        if not column[position] >= 0.5 * least:  # changes by rank one have lost its digits
             self.refresh()
-        column = self.inverse[position].copy()
+            column = self._inverse.row(position)
         spread = column[position] = max(float(column[position]), least)
         weight, ridge = float(self.weights[position]), float(self.ridges[position])
         shrunk = self.ridges * column
@@ -230,7 +287,7 @@ class _FullModel:
     def try_to_admit(self, candidate: int) -> None:
         """Let a pruned candidate come back if that lowers V (FGCV errata 5)."""
         row, diagonal = self._gram[candidate, self.active()], float(self._gram[candidate, candidate])
-        inward = self.inverse @ row
+        inward = self._inverse.times(row)
         shrunk = self.ridges * inward
         leftover = diagonal - float(row @ inward)
         remainder = leftover - float(inward @ shrunk)
@@ -253,7 +310,7 @@ class _FullModel:
         self.freedom = one.delta - one.eps * x
 
     def _shift(self, column: Floats, weight: float, step: float) -> None:
-        self.inverse[:] -= np.multiply.outer(step * column, column)
+        self._inverse.subtract(step, column)
         self.weights[:] -= step * weight * column
 
     def _drop(self, position: int) -> None:
@@ -263,15 +320,12 @@ class _FullModel:
             self.places[self.members[last]] = position
         for values in (self.members, self._ridges, self._weights):
             values[position] = values[last]
-        self._inverse[position, : self.size] = self._inverse[last, : self.size]
-        self._inverse[: self.size, position] = self._inverse[: self.size, last]
+        self._inverse.drop(position)
         self.size = last
 
     def _append(self, candidate: int, inward: Floats, total: float, alignment: float, ridge: float) -> None:
         n, weight = self.size, alignment / total
-        self.inverse[:] += np.multiply.outer(inward / total, inward)
-        self._inverse[n, :n] = self._inverse[:n, n] = -inward / total
-        self._inverse[n, n] = 1.0 / total
+        self._inverse.append(inward, total)
         self.weights[:] -= weight * inward
         self._weights[n], self._ridges[n] = weight, ridge
         self.members[n], self.places[candidate] = candidate, n

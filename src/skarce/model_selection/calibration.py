@@ -12,9 +12,15 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, log_expit, log_softmax
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.likelihoods.poisson import count_log_density
+from skarce.model_selection.far_off import far_off
 
+EXPECTED_ROWS = 10.0  # rows that are as the model expects; they count if the left-out rows ask for a smaller std
+FEWEST_ROWS = 30  # among fewer rows, nothing is usual
+MOST = 0.5  # outliers hold more than this share of all squared errors
+TOO_SURE = 5.0  # on real tables, factors on the std are between 1 and 3 unless something is wrong
+NOTICEABLE = 0.1  # errors of left-out rows, in standard deviations of the target
 MOST_ROUNDS = 200  # of the scale of Student's t, which converges in some tens
 SETTLED = 1e-10
 PRIOR_OF_LOG = float(np.log(2.0))  # a temperature is believed to be within a factor of about two of one
@@ -23,7 +29,9 @@ REACH = 1e-4  # around a minimum that was found by values, for the zero of the s
 LEAST_LOG_DENSITY = -1e6  # of a count; below it, all are equally impossible
 
 
-def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf) -> float:
+def std_scale(
+    errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf, expected_rows: float = EXPECTED_ROWS
+) -> float:
     r"""Return the factor on the std: the root mean square of error / std over left-out rows.
 
     For Student's t noise, whose squares may vary without bound, it is the scale of most likelihood. With z = error / std, and
@@ -31,7 +39,8 @@ def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float
 
     .. math:: c^2 = u\,\langle\tau z^2\rangle, \qquad \tau = \frac{\nu + 1}{\nu + uz^2/c^2}.
 
-    Rows whose std is zero are not counted: no factor changes it. The factor is 1 if no row is left, or if all errors are zero.
+    Rows whose std is zero are not counted: no factor changes it. The factor is 1 if no row is left, or if all errors are zero. Few
+    rows are not believed if they ask for less: below one, `expected_rows` more with an error of one std each are counted.
 
     Parameters
     ----------
@@ -43,6 +52,8 @@ def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float
         Sample weights.
     freedom : float, default=inf
         Degrees of freedom of the noise.
+    expected_rows : float, default=10
+        Rows that are as the model expects.
     """
     counts = (variances > 0.0) & (weights > 0.0)
     if not counts.any():
@@ -50,8 +61,37 @@ def std_scale(errors: Floats, variances: Floats, weights: Floats, freedom: float
     shares = weights[counts] / weights[counts].sum()
     with np.errstate(over="ignore"):
         squares = errors[counts] ** 2 / variances[counts]
-        factor = float(np.sqrt(_mean_square(squares, shares, freedom)))
-    return factor if 0.0 < factor < np.inf else 1.0
+        square = _mean_square(squares, shares, freedom)
+    if not 0.0 < square < np.inf:
+        return 1.0
+    n_rows = float(weights[counts].sum())
+    return float(np.sqrt(square if square >= 1.0 else (n_rows * square + expected_rows) / (n_rows + expected_rows)))
+
+
+def outlying(errors: Floats, variances: Floats, weights: Floats) -> Indices:
+    """Return the few left-out rows that are far beyond the others and hold more than half of all squared errors, if there are any.
+
+    They would decide the factor on the std, and with normal noise the other rows would get intervals that are far too wide.
+    """
+    counts = np.flatnonzero((variances > 0.0) & (weights > 0.0))
+    if len(counts) < FEWEST_ROWS:
+        return counts[:0]
+    with np.errstate(over="ignore"):
+        squares = errors[counts] ** 2 / variances[counts]
+    rows = far_off(np.sqrt(squares)[:, None])
+    energies = weights[counts] * squares
+    return counts[rows] if energies[rows].sum() > MOST * energies.sum() else counts[:0]
+
+
+def is_too_sure(scale: float, errors: Floats, targets: Floats, weights: Floats) -> bool:
+    """Tell whether left-out rows are much farther off than the model expects, by a distance that matters.
+
+    Without noise, a good model has tiny errors and an even smaller std. This is fine.
+    """
+    if len(errors) < FEWEST_ROWS:
+        return False
+    spread = np.average((targets - np.average(targets, weights=weights)) ** 2, weights=weights)
+    return scale > TOO_SURE and np.average(errors**2, weights=weights) > NOTICEABLE**2 * spread
 
 
 def _mean_square(squares: Floats, shares: Floats, freedom: float) -> float:

@@ -26,16 +26,18 @@ class TimeIsUpError(Exception):
 
 
 class LeftOut(NamedTuple):
-    """Rows that were left out, and what the refits without them say, all of shape (n_left_out, n_outputs) but the weights.
+    """Rows that were left out, and what the refits without them say, of shape (n_left_out, n_outputs) if no other is given.
 
     Attributes
     ----------
+    places : where these rows are in the table, shape (n_left_out,)
     targets : the targets of these rows
     weights : their sample weights, shape (n_left_out,)
     means : what the refits predict; for a latent function, its mean
     variances : the variances of new targets by the refits, at the noise of the fit to all rows; for a latent function, its variance
     """
 
+    places: Indices
     targets: Floats
     weights: Floats
     means: Floats
@@ -76,11 +78,11 @@ def cross_fit(
     are_folds : bool, default=True
         Whether each row of positive weight is left out exactly once.
     """
-    seen = []
-    for part in _parts(design, problems, _usable(splits, problems), are_folds):
+    seen, usable = [], _usable(splits, problems)
+    for part, (_, places) in zip(_parts(design, problems, usable, are_folds), usable, strict=True):
         refits = _refits(part, method, problems[0].likelihood, budget, kind)
         means, variances = _predictions(part, [refit.at_noise_of(whole) for refit, whole in zip(refits, posteriors, strict=True)])
-        seen.append(LeftOut(part.left_out.targets, part.left_out.row_weights, means, variances))
+        seen.append(LeftOut(places, part.left_out.targets, part.left_out.row_weights, means, variances))
     if not seen:
         raise ValueError("no split leaves targets to fit.")
     return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))

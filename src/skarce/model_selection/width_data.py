@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 
 
 class Data(NamedTuple):
@@ -41,6 +41,11 @@ class Data(NamedTuple):
         if data.weights is not None and data.weights.sum() > len(data.X):
             data = data._replace(weights=data.weights * (len(data.X) / data.weights.sum()))
         return data
+
+    def without(self, rows: Indices) -> Data:
+        """Leave these rows out."""
+        weights = None if self.weights is None else np.delete(self.weights, rows)
+        return Data(np.delete(self.X, rows, axis=0), np.delete(self.targets, rows, axis=0), weights, self.centers)
 
     def thinned(self, n_rows: int, rng: np.random.RandomState) -> Data:
         """Draw at most `n_rows` rows, and at most as many centers, at random."""

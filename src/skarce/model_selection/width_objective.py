@@ -13,6 +13,7 @@ from skarce.basis.centers import distinct_rows
 from skarce.model_selection.ascent import Ending, Summit
 from skarce.model_selection.flatness_prior import FlatnessPrior
 from skarce.model_selection.kernel_slopes import KernelSlopes
+from skarce.model_selection.label_evidence import LabelEvidence
 from skarce.model_selection.neighbor_prior import NeighborPrior
 from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
@@ -25,6 +26,7 @@ RATIO_BOUNDS = (1e-6, 1e8)  # bounds of the prior variance of the signal divided
 # The noise variance has the prior sigma^(2c) with this c, or with a quarter of n if that is less. If kernels are so narrow that
 # each row has its own kernel, signal and noise explain the targets equally well. This prior then prefers noise.
 NOISE_PRIOR = 2.0
+GAUSSIAN, BERNOULLI = "gaussian", "bernoulli"
 ALIKE = 1.0  # two points are close to the same maximum if no logarithm that matters differs by more than this
 MATTERS = 0.01  # an input matters if it can change the signal by more than this share of the noise, as variances
 
@@ -49,6 +51,8 @@ class Widths:
         The number of rows that were used.
     kernel : str
         The kernel: what ``kernel="auto"`` chose, or the one that was asked for.
+    n_outliers : int
+        The number of rows that were left out because their targets are outliers.
     """
 
     gamma: Any
@@ -58,6 +62,7 @@ class Widths:
     n_evaluations: int
     n_rows: int
     kernel: str
+    n_outliers: int = 0
 
 
 class Model(NamedTuple):
@@ -71,6 +76,7 @@ class Model(NamedTuple):
     weight_variance : the prior variance of the weights, or None if it is learned
     noise_share : the noise variance as a share of the variance of the targets, or None if it is learned
     flatness : the strength of the prior against flat kernels
+    likelihood : ``"gaussian"``, or ``"bernoulli"`` for labels that are +1 and -1
     """
 
     kernel: str
@@ -79,6 +85,18 @@ class Model(NamedTuple):
     weight_variance: Any
     noise_share: float | None = None
     flatness: float = 0.0
+    likelihood: str = GAUSSIAN
+
+    @property
+    def learns_noise(self) -> bool:
+        """Whether targets have noise of an unknown variance. Labels do not."""
+        return self.noise_share is None and self.likelihood == GAUSSIAN
+
+    @property
+    def of_process(self) -> Model:
+        """A Gaussian process, for a cheaper search. The likelihood of labels is expanded about constant log odds."""
+        noise_share = self.noise_share if self.likelihood == GAUSSIAN else 1.0
+        return self._replace(covariance="kernel", weight_variance=None, noise_share=noise_share, likelihood=GAUSSIAN)
 
 
 class Objective:
@@ -94,6 +112,8 @@ class Objective:
         self._varies = energies > 1e-24 * raw
         self.can_tell = bool(self._n_samples > 0.0 and self._varies.any() and (scale.units > 0.0).any())
         self._scales = np.sqrt(energies[self._varies] / (self._n_samples if self.can_tell else 1.0))
+        if is_labels := model.likelihood == BERNOULLI:
+            self._scales = np.ones_like(self._scales)
         rows = scale.inputs(data.X)
         centers = rows[distinct_rows(rows)] if data.centers is None else scale.inputs(data.centers)
         if model.covariance == "kernel":
@@ -108,7 +128,18 @@ class Objective:
         of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
         priors = (NeighborPrior.of(rows, centers, data.weights), FlatnessPrior.of(model.flatness, len(rows), data.weights))
         kernel = KernelSlopes(model.kernel, rows, centers)
+        self._evidence: WidthEvidence | LabelEvidence
         self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, priors, model.noise_share)
+        if is_labels:
+            self._evidence = LabelEvidence(
+                kernel,
+                data.targets[:, self._varies],
+                data.weights,
+                self._evidence,
+                covariance=model.covariance,
+                priors=priors,
+                fit_intercept=model.fit_intercept,
+            )
         self.n_evaluations = 0
         self.best_at: Floats | None = None
         self._best: Value | None = None

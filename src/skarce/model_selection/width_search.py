@@ -100,10 +100,9 @@ class Search:
 
     def _race(self, model: Model, begin: list[Summit], to_beat: float = -np.inf) -> list[Summit]:
         """Climb on few rows, with the kernel as covariance. Return the maxima, or the best point if the time is over."""
-        of_process = model._replace(covariance="kernel", weight_variance=None)
-        race = self._objective(self.few, of_process)
+        race = self._objective(self.few, model.of_process)
         if not race.can_tell:
-            race = self._objective(self.data, of_process)
+            race = self._objective(self.data, model.of_process)
         tops: list[Summit] = []
         for start in begin:
             bar = max([to_beat, *(top.value for top in tops)])

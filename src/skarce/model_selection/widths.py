@@ -19,10 +19,11 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
 from skarce.model_selection.kernel_slopes import NAMES
+from skarce.model_selection.outliers import learned_without_outliers
 from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_effort import Effort, Progress
 from skarce.model_selection.width_evidence import COVARIANCES
-from skarce.model_selection.width_objective import Model, Widths
+from skarce.model_selection.width_objective import BERNOULLI, GAUSSIAN, Model, Widths
 from skarce.model_selection.width_search import Search
 
 RULES = ("evidence", "ard")
@@ -41,6 +42,7 @@ def learn_widths(
     covariance: str = "weights",
     weight_variance: Any = None,
     noise_share: float | None = None,
+    likelihood: str = GAUSSIAN,
     flatness: float = 0.0,
     n_starts: int = 3,
     max_rows: int = 1000,
@@ -77,8 +79,11 @@ def learn_widths(
     weight_variance : float or array-like of shape (n_outputs,), default=None
         The prior variance of the weights, in the squared units of the targets. None learns it. Only for ``covariance="weights"``.
     noise_share : float, default=None
-        The variance of the noise as a share of the variance of each target, if it is not to be learned. Classifiers hold it at 1;
-        see the Notes.
+        The variance of the noise as a share of the variance of each target, if it is not to be learned; see the Notes.
+    likelihood : {"gaussian", "bernoulli"}, default="gaussian"
+        How targets arise: with normal noise, or as labels. Every column of labels has two values, and the larger one is a one. The
+        evidence of labels is that of the approximation of Laplace; see the Notes. `noise_share` and `weight_variance` do not go
+        with it.
     flatness : float, default=0.0
         Strength of a prior against kernels that are almost the same number at all rows. The density is one minus the mean of the
         kernel, to this power. Sparse models need it, because functions that look alike are hard to select from.
@@ -129,6 +134,12 @@ def learn_widths(
       :math:`m_i/(1 + m_i)`. Its tenth power is a prior density. If no row sees another one, the signal imitates noise.
     - The noise has the prior :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`.
 
+    A target that has lost its decimal point can be worth more to L than all others. Of 30 or more rows, at most one in a hundred is
+    left out if its targets are outliers: more than ten robust standard deviations from the median of its ten nearest neighbors, or
+    from what the learned process predicts for it from the other rows. Widths without them are kept if L of the other rows, with the
+    log probability of the outliers, is larger than L of all rows. Each row is an outlier with probability 1/n, and outliers have a
+    normal distribution about the mean of the others, with a variance of their own.
+
     A quasi-Newton method maximizes L with the priors over the logarithms of the widths and of the ratio of signal to noise,
     :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
 
@@ -145,7 +156,11 @@ def learn_widths(
     Labels are not numbers with normal noise: one that is the same at two rows does not say that there is no noise. The logistic
     likelihood of labels t in {0, 1}, expanded to second order about the share p of the ones, is that of targets t - p with noise of
     variance p(1 - p), which is the variance of the targets. So for labels ``noise_share=1`` makes L an approximate evidence of a
-    classifier, with the expansion of Laplace at a constant latent function instead of the mode.
+    classifier, with the expansion of Laplace at a constant latent function instead of the mode. But this signal has to be a label
+    itself, flat within a class and steep between classes, so its kernels are too narrow. With ``likelihood="bernoulli"`` only the
+    starts race with it, and the best ones are finished with the expansion at the mode (Rasmussen and Williams, section 3.4). Log
+    odds have a constant with standard deviation 10, and the prior variance v of the signal has the density exp(-v/200).
+    `noise_variance` is then 1/(p(1 - p)), averaged over classes as 1/noise_variance, and `weight_precision` is that of log odds.
 
     References
     ----------
@@ -179,6 +194,9 @@ def learn_widths(
     check_finite_share("flatness", flatness)
     if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
         raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
+    _check_likelihood(likelihood, noise_share, weight_variance)
+    if likelihood == BERNOULLI:
+        y = _signs(y)
     X, weights = checked_scales(X), None
     check_targets(y.reshape(len(y), -1))
     if sample_weight is not None:
@@ -190,10 +208,15 @@ def learn_widths(
     data = data.without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = Effort(tol, max_iter, deadline, callback)
-    search = Search.of(data, scale, effort, n_starts, rng)
+    kernels = AUTO if kernel == "auto" else (kernel,)
+    model = Model(kernels[0], fit_intercept, covariance, weight_variance, noise_share, flatness, likelihood)
+    models = [model._replace(kernel=name) for name in kernels]
+
+    def learned_from(rows: Data) -> Widths:
+        return Search.of(rows, scale, effort, n_starts, rng).learn(models)
+
     with blas_threads(1):
-        kernels = AUTO if kernel == "auto" else (kernel,)
-        found = search.learn([Model(name, fit_intercept, covariance, weight_variance, noise_share, flatness) for name in kernels])
+        found = learned_without_outliers(learned_from, data, scale, model)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
@@ -217,6 +240,20 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
         )
     if not (np.all(np.asarray(variance) > 0.0) and np.isfinite(variance).all()):
         raise ValueError(f"weight_variance must be positive and finite, or None to learn it; got {quoted(variance)}.")
+
+
+def _check_likelihood(likelihood: str, noise_share: float | None, weight_variance: Any) -> None:
+    check_choice("likelihood", likelihood, (GAUSSIAN, BERNOULLI))
+    if likelihood == BERNOULLI and not (noise_share is None and weight_variance is None):
+        raise ValueError('noise_share and weight_variance need likelihood="gaussian": labels have no noise of their own.')
+
+
+def _signs(labels: Floats) -> Floats:
+    """Return +1 for the larger and -1 for the smaller of the two values of each column."""
+    low, high = labels.min(axis=0), labels.max(axis=0)
+    if not ((labels == low) | (labels == high)).all():
+        raise ValueError('y has a column with more than two values; likelihood="bernoulli" needs one column for each class.')
+    return np.where(labels == high, 1.0, -1.0)
 
 
 def _checked_centers(centers: Any, n_features: int) -> Floats:

@@ -45,8 +45,8 @@ class Outcome(Enum):
     )
     SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (
-        "Some active functions are so nearly dependent that rounding errors hide whether a further step would help. Use a narrower "
-        "kernel, or remove centers that are close to each other."
+        "Some active functions are so nearly dependent that rounding errors hide whether a further step would help. Check the "
+        "model on held-out rows. Fewer centers help (KernelBasis(centers=...)), and so does a larger gamma if you have set it."
     )
     STEP_LIMIT = "The fit reached the step limit before it converged. Raise max_iter, or use a larger tol."
     TIME_LIMIT = "The fit reached the time limit, and this is the best model so far. Raise max_time, or use a larger tol."
@@ -76,10 +76,10 @@ class Outcome(Enum):
         "always mean better predictions."
     )
     HALF_USED = (
-        "The model uses up more than half of the observations (its degrees of freedom), or the criterion was still improving when "
-        "a path of penalties reached models of that size. The criterion cannot be trusted for such models: noise and intervals are "
-        "too small. Use a wider or learned kernel (KernelBasis(gamma='evidence')), fewer candidates, max_active, or "
-        "size_prior='auto', and check the model on held-out rows."
+        "The model uses up more than half of the observations (its degrees of freedom), or the criterion still improved when a "
+        "path of penalties reached that size. It cannot be trusted there: noise and uncalibrated intervals are too small. Try the "
+        "inputs themselves (basis='passthrough'), VBLSRegressor, fewer centers, a wider kernel (smaller gamma) or max_active, and "
+        "check the model on held-out rows."
     )
     FOLLOWING = "The stream goes on: a few steps were taken from the last model, and more may follow with the next batch."
     NOTHING_HELPS = "No candidate explains the target better than noise does, so the model has no basis functions."

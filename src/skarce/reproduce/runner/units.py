@@ -20,6 +20,7 @@ from skarce.reproduce.runner.measures import NMSE, Measure
 from skarce.reproduce.runner.paper import Choice, Contender
 from skarce.reproduce.runner.splits import Span
 
+ADDED = {"size_prior": None, "calibrate_std": False, "calibrate_proba": False}  # to the papers, and how it is left out
 QUICK_FIT = 0.1  # seconds; a faster fit is timed several times, and the best time counts
 FITS_TIMED = 3
 
@@ -121,10 +122,16 @@ class Maker:
 
     def __call__(self, choice: Choice | None) -> Any:
         given = () if self.contender.follows is None else (self.given,)
-        model = self.contender.make(choice, *given)
+        model = as_published(self.contender.make(choice, *given))
         if self.target_range is None:
             return model
         return TransformedTargetRegressor(model, transformer=MinMaxScaler(self.target_range))
+
+
+def as_published(model: Any) -> Any:
+    """Return the model without what our defaults add to the methods of the papers, also inside a pipeline or a search."""
+    added = {path: ADDED[name] for path in model.get_params() if (name := path.split("__")[-1]) in ADDED}
+    return model.set_params(**added)
 
 
 def best_choice(make: Maker, work: Work) -> Choice:

@@ -1,0 +1,42 @@
+"""What left-out rows say about one target of a regressor: the factor on its std, and warnings for the user."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skarce._text import listed
+from skarce._typing import Floats, Indices
+from skarce.model_selection.calibration import EXPECTED_ROWS, is_too_sure, outlying, std_scale
+from skarce.model_selection.cross_fitting import LeftOut
+
+OUTLIERS = (
+    "Targets are far from what a model of the other rows predicts, up to {times:.3g} times the usual error: rows {rows} (the first "
+    "row is 0). If they are mistakes, correct these rows, leave them out, or give them weight 0."
+)
+TOO_SURE = (
+    "Left-out rows are {scale:.3g} times as far from the predictions as the model expects: it fits its own rows much better than "
+    'new ones. The std takes that into account, but predictions may be poor. Try basis="passthrough", fewer inputs, VBLSRegressor, '
+    "or more rows."
+)
+
+
+def scale_and_remarks(left_out: LeftOut, output: int, freedom: float) -> tuple[float, list[str]]:
+    """Return the factor on the std of one target, and warnings. Outliers do not count for the factor; they are named."""
+    errors = left_out.targets[:, output] - left_out.means[:, output]
+    variances, weights, remarks = left_out.variances[:, output], left_out.weights, []
+    far = outlying(errors, variances, weights) if np.isinf(freedom) else np.empty(0, dtype=np.intp)
+    usual = np.delete(np.arange(len(errors)), far)
+    if len(far):
+        rows = np.sort(left_out.places[far])
+        remarks.append(OUTLIERS.format(times=_times_the_usual(errors, far), rows=listed([int(row) for row in rows])))
+    # If outliers made the noise too large, there is a reason to believe in a smaller std.
+    expected = 0.0 if len(far) else EXPECTED_ROWS
+    scale = std_scale(errors[usual], variances[usual], weights[usual], freedom, expected)
+    if is_too_sure(scale, errors[usual], left_out.targets[usual, output], weights[usual]):
+        remarks.append(TOO_SURE.format(scale=scale))
+    return scale, remarks
+
+
+def _times_the_usual(errors: Floats, far: Indices) -> float:
+    sizes = np.abs(errors)
+    return float(sizes[far].max() / max(np.median(sizes), np.finfo(float).tiny))
