@@ -238,6 +238,7 @@ def test_batches_on_fixed_kernels_give_the_fit_to_all_rows(rng):
     np.testing.assert_allclose(model.predict(X), whole.predict(X), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Left-out rows are:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("penalty", [0.0, 1e-6, 1e-2])
 def test_the_trace_ends_at_the_criterion_even_if_nothing_is_left(rng, penalty):
     X = rng.uniform(-3, 3, (60, 2))

@@ -38,17 +38,21 @@ def test_a_smaller_std_is_believed_as_if_ten_more_rows_had_asked_for_none(n_rows
     np.testing.assert_allclose(std_scale(errors, variances, weights), by_hand)
 
 
-def test_a_row_that_holds_most_of_the_squared_errors_is_outlying():
+def test_a_row_with_an_unusual_target_that_holds_most_of_the_squared_errors_is_outlying():
     errors, variances, weights = rows()
-    assert len(outlying(errors, variances, weights)) == 0
+    targets = np.linspace(-1.0, 1.0, 200) + errors
+    assert len(outlying(targets, errors, variances, weights)) == 0
     errors[[3, 50]] = 1e3, -2e3
-    np.testing.assert_array_equal(outlying(errors, variances, weights), [3, 50])
-    assert len(outlying(errors[:25], variances[:25], weights[:25])) == 0  # too few rows to tell
+    assert len(outlying(targets, errors, variances, weights)) == 0  # predictions are wild, not targets
+    targets[[3, 50]] += 1e3, -2e3
+    np.testing.assert_array_equal(outlying(targets, errors, variances, weights), [3, 50])
+    few = slice(25)
+    assert len(outlying(targets[few], errors[few], variances[few], weights[few])) == 0  # too few rows to tell
     weights[[3, 50]] = 0.0
-    assert len(outlying(errors, variances, weights)) == 0
+    assert len(outlying(targets, errors, variances, weights)) == 0
     errors, variances, weights = rows()
     errors[3] = 22.0 * np.median(np.abs(errors))  # far beyond the others, but only a small part of the sum
-    assert len(outlying(errors, variances, weights)) == 0
+    assert len(outlying(targets, errors, variances, weights)) == 0
 
 
 def test_a_model_is_too_sure_if_its_errors_matter():

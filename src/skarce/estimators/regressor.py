@@ -177,7 +177,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         scales, remarks = np.ones(len(posteriors)), []
         if left_out is not None:
             for output, posterior in enumerate(posteriors):
-                scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom)
+                is_doubted = self._is_doubtful(posterior)  # there is a warning about it already
+                scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom, is_doubted=is_doubted)
                 remarks += said
             print_calibration("std scale", scales, self.verbose)
         self.std_scale_ = scales if isinstance(self.posterior_, list) else float(scales[0])

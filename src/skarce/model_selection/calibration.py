@@ -14,10 +14,11 @@ from scipy.special import expit, log_expit, log_softmax
 
 from skarce._typing import Floats, Indices
 from skarce.likelihoods.poisson import count_log_density
-from skarce.model_selection.far_off import far_off
+from skarce.model_selection.far_off import STD_OF_MEDIAN, far_off
 
 EXPECTED_ROWS = 10.0  # rows that are as the model expects; they count if the left-out rows ask for a smaller std
 FEWEST_ROWS = 30  # among fewer rows, nothing is usual
+UNUSUAL = 3.0  # robust standard deviations of a target from the median
 MOST = 0.5  # outliers hold more than this share of all squared errors
 TOO_SURE = 5.0  # on real tables, factors on the std are between 1 and 3 unless something is wrong
 NOTICEABLE = 0.1  # errors of left-out rows, in standard deviations of the target
@@ -68,10 +69,11 @@ def std_scale(
     return float(np.sqrt(square if square >= 1.0 else (n_rows * square + expected_rows) / (n_rows + expected_rows)))
 
 
-def outlying(errors: Floats, variances: Floats, weights: Floats) -> Indices:
-    """Return the few left-out rows that are far beyond the others and hold more than half of all squared errors, if there are any.
+def outlying(targets: Floats, errors: Floats, variances: Floats, weights: Floats) -> Indices:
+    """Return the few left-out rows with unusual targets and errors far beyond the others, if they hold most of all squared errors.
 
-    They would decide the factor on the std, and with normal noise the other rows would get intervals that are far too wide.
+    They would decide the factor on the std, and with normal noise the other rows would get intervals that are far too wide. A row
+    with a usual target may be far off because its inputs are unusual. Then it is the model that is wrong, and the row counts.
     """
     counts = np.flatnonzero((variances > 0.0) & (weights > 0.0))
     if len(counts) < FEWEST_ROWS:
@@ -79,6 +81,8 @@ def outlying(errors: Floats, variances: Floats, weights: Floats) -> Indices:
     with np.errstate(over="ignore"):
         squares = errors[counts] ** 2 / variances[counts]
     rows = far_off(np.sqrt(squares)[:, None])
+    distances = np.abs(targets - np.median(targets))
+    rows = rows[distances[counts[rows]] > UNUSUAL * STD_OF_MEDIAN * np.median(distances)]
     energies = weights[counts] * squares
     return counts[rows] if energies[rows].sum() > MOST * energies.sum() else counts[:0]
 

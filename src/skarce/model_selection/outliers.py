@@ -75,10 +75,9 @@ def log_density(data: Data, rows: Indices) -> float:
     others = np.delete(np.arange(len(data.X)), rows)
     center = np.average(data.targets[others], axis=0, weights=counts[others])
     variances = np.average((data.targets[rows] - center) ** 2, axis=0, weights=counts[rows])
-    n_rows, n_outliers = counts.sum(), counts[rows].sum()
     # At the variance of most likelihood, the mean of the squares divided by it is one.
-    of_targets = -0.5 * float(np.sum(np.log(2.0 * np.pi * variances) + 1.0))
-    return float(n_outliers * (of_targets - np.log(n_rows)) + (n_rows - n_outliers) * np.log1p(-1.0 / n_rows))
+    of_targets, share = -0.5 * float(np.sum(np.log(2.0 * np.pi * variances) + 1.0)), 1.0 / len(data.X)
+    return float(counts[rows].sum() * (of_targets + np.log(share)) + counts[others].sum() * np.log1p(-share))
 
 
 def left_out_errors(data: Data, scale: Scale, found: Widths, model: Model) -> tuple[Floats, Floats]:

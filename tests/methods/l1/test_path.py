@@ -54,6 +54,7 @@ def test_how_the_iteration_came_to_a_penalty_does_not_matter(rng):
     np.testing.assert_allclose(along.coef_, alone.coef_)
 
 
+@pytest.mark.filterwarnings("ignore:Left-out rows are:sklearn.exceptions.ConvergenceWarning")
 def test_the_path_of_gcv_ends_before_models_that_use_half_of_the_rows(rng):
     X = rng.normal(size=(50, 200))
     y = X[:, 0] + 0.5 * rng.normal(size=50)
