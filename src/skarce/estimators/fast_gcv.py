@@ -8,7 +8,7 @@ from skarce._parameters import check_choice
 from skarce.criteria import GCV
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.held_precision import HeldPrecision
-from skarce.methods.method import MomentMethod
+from skarce.methods.method import HALF, MomentMethod
 from skarce.methods.selection import Selection
 from skarce.searches import BestAction, GreedyBatches, Pools
 
@@ -42,7 +42,7 @@ class FastGCVRegressor(SparseRegressorBase):
         What happens if candidates are more than half as many as rows, and the model uses many degrees of freedom: more than half as
         many as rows if candidates are kernels, or a tenth if they are inputs. ``"auto"`` then compares the model with a few
         functions, which a search finds with a prior on the size of the set. If those are worth more, they are the only candidates.
-        None keeps the model, as in the paper.
+        The fast solver ends at half of the rows. None keeps the model, as in the paper, and goes on to the end.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It uses one degree of freedom, and its uncertainty is part of the predictive std.
     tol : float, default=1e-3
@@ -187,6 +187,7 @@ class FastGCVRegressor(SparseRegressorBase):
             check_choice(name, getattr(self, name), known)
         if self.noise_update == "paper":
             return HeldPrecision(crowded=self._crowded())
-        search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
-        second_look = self._takes_second_look(self.solver)
-        return Selection(GCV(), search, self._spanning_start(), second_look=second_look, crowded=self._crowded())
+        crowded, second_look = self._crowded(), self._takes_second_look(self.solver)
+        batches = GreedyBatches(pools=Pools(random_state=self._seed()), most_used=1.0 if crowded is None else HALF)
+        search = BestAction() if self.solver == "sequential" else batches
+        return Selection(GCV(), search, self._spanning_start(), second_look=second_look, crowded=crowded)

@@ -59,6 +59,9 @@ class GreedyBatches(Search):
         After this many single changes of ridges in a row, joint steps take over.
     pools : Pools, default=Pools()
         How to work on a few candidates at a time if the whole Gram matrix is not in memory.
+    most_used : float, default=1.0
+        The search ends if the model uses up more than this share of the rows, as degrees of freedom. Only for a criterion that
+        counts them, such as `GCV`.
 
     See Also
     --------
@@ -111,11 +114,12 @@ class GreedyBatches(Search):
     stretch: int = 400
     max_changes: int = 100
     pools: Pools = field(default_factory=Pools)
+    most_used: float = 1.0
 
     def __post_init__(self) -> None:
         for name, least in LEAST_COUNTS.items():
             check_count(name, getattr(self, name), least)
-        for name in ("growth", "batch_end", "looseness"):
+        for name in ("growth", "batch_end", "looseness", "most_used"):
             check_finite_share(name, getattr(self, name))
         if not isinstance(self.pools, Pools):
             raise TypeError(f"pools must be an object Pools(...), got {quoted(self.pools)}.")
@@ -147,6 +151,8 @@ class GreedyBatches(Search):
         climb = _Climb(self, criterion, state, journal, tol)
         while True:
             limit = Outcome.CONVERGED if state.is_exact() or is_enough(state) else journal.exhausted()
+            if limit is None and state.has_squares and state.freedom < (1.0 - self.most_used) * state.moments.n_samples:
+                limit = Outcome.HALF_USED
             outcome = climb.round() if limit is None else limit
             if outcome is not None:
                 return outcome

@@ -107,7 +107,7 @@ class Pools:
             pool = np.concatenate([active, np.sort(others)]).astype(np.intp)
             local, outcome, whole = self._climb_pool(climb, criterion, moments, journal, pool, ridges)
             active, ridges = pool[local.active], local.ridges.copy()
-            if outcome.is_early:
+            if outcome.is_early or outcome is Outcome.HALF_USED:
                 return Fit(active, ridges, outcome)
             if whole is not None:
                 journal.rewind(0)
@@ -137,7 +137,7 @@ class Pools:
         local = criterion.new_state(pooled.without_rows(), np.arange(len(ridges)), ridges)
         for least_gain in (max(ROUGH, tol), tol):
             outcome = climb(criterion, local, journal, least_gain, lambda state: self._is_crowded(len(state), moments))
-            if outcome.is_early:
+            if outcome.is_early or outcome is Outcome.HALF_USED:
                 return local, outcome, None
             if self._is_crowded(len(local), moments):
                 whole = moments.gram.whole()
