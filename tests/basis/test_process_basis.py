@@ -117,7 +117,7 @@ def test_parts_that_learn_widths_share_the_time(smooth):
     parts = FeatureUnion([("one", ProcessBasis()), ("two", ProcessBasis("matern52")), ("asks", Asks())])
     model = EvidenceRegressor(parts, weight_variance=1.0, max_time=120.0).fit(X, y)
     handed = model.basis_.transformer.named_transformers["asks"].handed_
-    assert handed == {"fit_intercept": True, "max_time": 30.0}  # a quarter each: half is for the method
+    assert handed == {"fit_intercept": True, "max_time": 30.0, "robust": True}  # a quarter of the time each: half is for the method
     assert learners.handed() == {}
 
 

@@ -1,6 +1,7 @@
 """Outliers while widths are learned: found by neighbors and by the process, and left out if that is more likely."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_objective import Model, Widths
 from tests.oracles import rbf
 
+robust = partial(learn_widths, robust=True)
+
 
 def waves(rng, n_rows=120):
     X = rng.uniform(-3, 3, (n_rows, 2))
@@ -22,9 +25,9 @@ def waves(rng, n_rows=120):
 @pytest.mark.parametrize("size", [-4.0, 12.0, 300.0])
 def test_one_bad_target_leaves_the_widths_alone(rng, size):
     X, y = waves(rng)
-    clean = learn_widths(np.delete(X, 17, axis=0), np.delete(y, 17))
+    clean = robust(np.delete(X, 17, axis=0), np.delete(y, 17))
     y[17] += size
-    learned = learn_widths(X, y)
+    learned = robust(X, y)
     assert (clean.n_outliers, learned.n_outliers) == (0, 1)
     np.testing.assert_allclose(learned.gamma[0], clean.gamma[0], rtol=0.05)
     np.testing.assert_allclose(learned.noise_variance, clean.noise_variance, rtol=0.05)
@@ -35,31 +38,31 @@ def test_rows_that_the_process_explains_stay(rng):
     peak = np.linspace(0.0, 0.01, 3)
     X = np.vstack([X, np.column_stack([peak, peak])])
     y = np.append(y, 100.0 + rng.normal(0, 0.2, 3))  # far from all others, but near each other
-    assert learn_widths(X, y).n_outliers == 0
+    assert robust(X, y).n_outliers == 0
 
 
 def test_many_rows_far_off_are_no_outliers(rng):
     X, y = waves(rng)
     y[rng.choice(120, 12, replace=False)] += 100.0
-    assert learn_widths(X, y).n_outliers == 0
+    assert robust(X, y).n_outliers == 0
     heavy = 3.0 * np.sin(X[:, 0]) + 0.2 * rng.standard_t(3, 120)
-    assert learn_widths(X, heavy).n_outliers == 0
+    assert robust(X, heavy).n_outliers == 0
 
 
 def test_labels_and_few_rows_have_none(rng):
     X, y = waves(rng, 25)
     y[3] = 1e3
-    assert learn_widths(X, y).n_outliers == 0
+    assert robust(X, y).n_outliers == 0
     labels = np.zeros(100)
     labels[4] = 1.0
-    assert learn_widths(rng.normal(size=(100, 2)), labels, noise_share=1.0).n_outliers == 0
+    assert robust(rng.normal(size=(100, 2)), labels, noise_share=1.0).n_outliers == 0
 
 
 def test_an_outlier_in_one_of_two_targets_is_found(rng):
     X, y = waves(rng)
     targets = np.column_stack([y, y[::-1]])
     targets[5, 1] -= 500.0
-    assert learn_widths(X, targets).n_outliers == 1
+    assert robust(X, targets).n_outliers == 1
 
 
 def test_far_off_counts_robust_deviations(rng):
@@ -107,7 +110,7 @@ def test_the_chosen_model_is_more_likely(rng):
     """The evidence of the other rows with the density of the outlier is above that of a process for all rows."""
     X, y = waves(rng, 60)
     y[11] += 20.0
-    found = learn_widths(X, y, gamma="evidence", covariance="kernel")
+    found = robust(X, y, gamma="evidence", covariance="kernel")
     rest = np.delete(np.arange(60), 11)
 
     def log_evidence(rows, widths):
@@ -123,3 +126,9 @@ def test_the_chosen_model_is_more_likely(rng):
             for precision in (1e-3, 1e-1, 10.0)
         ]
         assert max(inside) < outside
+
+
+def test_all_rows_count_unless_it_is_asked_for(rng):
+    X, y = waves(rng)
+    y[17] += 300.0
+    assert learn_widths(X, y).n_outliers == 0

@@ -26,7 +26,10 @@ FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state
 GAMMA_RULES = ("auto", "scale", "median", "evidence", "ard")
 LEARNED = ("auto", "evidence", "ard")  # these rules need the targets
 AUTO_KERNEL = "auto"  # the kernel is chosen together with its widths
-WIDTH_PARAMS = ("covariance", "likelihood", "noise_share", "flatness", "n_starts", "max_rows", "max_iter", "tol", "callback")
+WIDTH_PARAMS = (
+    *("covariance", "likelihood", "noise_share", "flatness", "robust"),
+    *("n_starts", "max_rows", "max_iter", "tol", "callback"),
+)
 
 
 class KernelBasis(TransformerMixin, BaseEstimator):

@@ -21,7 +21,7 @@ from skarce.estimators.calibration import Calibrated, print_calibration
 from skarce.estimators.on_basis import check_finite, takes_arrays
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks
-from skarce.methods.method import HALF
+from skarce.methods.method import HALF, Method
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
@@ -156,6 +156,9 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         if size_prior is None or not applies:
             return None
         return CROWDED_KERNELS if self._is_on_kernels() else CROWDED_INPUTS
+
+    def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
+        return {**super()._width_options(rows, method, names), "robust": True}
 
     def _spanning_start(self) -> SpanningStart | None:
         """Return functions to start from, because wide kernels look alike; None is the empty model."""

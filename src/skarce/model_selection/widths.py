@@ -44,6 +44,7 @@ def learn_widths(
     noise_share: float | None = None,
     likelihood: str = GAUSSIAN,
     flatness: float = 0.0,
+    robust: bool = False,
     n_starts: int = 3,
     max_rows: int = 1000,
     max_iter: int = 200,
@@ -87,6 +88,8 @@ def learn_widths(
     flatness : float, default=0.0
         Strength of a prior against kernels that are almost the same number at all rows. The density is one minus the mean of the
         kernel, to this power. Sparse models need it, because functions that look alike are hard to select from.
+    robust : bool, default=False
+        Whether rows whose targets are outliers may be left out; see the Notes. The regressors set it.
     n_starts : int, default=3
         The number of starts of the optimizer. The first three have equal widths; more are drawn at random.
     max_rows : int, default=1000
@@ -134,11 +137,11 @@ def learn_widths(
       :math:`m_i/(1 + m_i)`. Its tenth power is a prior density. If no row sees another one, the signal imitates noise.
     - The noise has the prior :math:`p(\sigma^2)\propto\sigma^{2c}` with :math:`c = \min(2, n/4)`.
 
-    A target that has lost its decimal point can be worth more to L than all others. Of 30 or more rows, at most one in a hundred is
-    left out if its targets are outliers: more than ten robust standard deviations from the median of its ten nearest neighbors, or
-    from what the learned process predicts for it from the other rows. Widths without them are kept if L of the other rows, with the
-    log probability of the outliers, is larger than L of all rows. Each row is an outlier with probability 1/n, and outliers have a
-    normal distribution about the mean of the others, with a variance of their own.
+    A target that has lost its decimal point can be worth more to L than all others. So with ``robust=True``, of 30 or more rows at
+    most one in a hundred is left out if its targets are outliers: more than ten robust standard deviations from the median of its
+    ten nearest neighbors, or from what the learned process predicts for it from the other rows. Widths without them are kept if L
+    of the other rows, with the log probability of the outliers, is larger than L of all rows. Each row is an outlier with
+    probability 1/n, and outliers have a normal distribution about the mean of the others, with a variance of their own.
 
     A quasi-Newton method maximizes L with the priors over the logarithms of the widths and of the ratio of signal to noise,
     :math:`\operatorname{tr}(\Phi\Phi^T)/(n\rho)`, with analytic derivatives and within bounds.
@@ -216,7 +219,7 @@ def learn_widths(
         return Search.of(rows, scale, effort, n_starts, rng).learn(models)
 
     with blas_threads(1):
-        found = learned_without_outliers(learned_from, data, scale, model)
+        found = learned_without_outliers(learned_from, data, scale, model) if robust else learned_from(data)
     if effort.has_run_out:
         warnings.warn(
             "The time limit was reached while kernel widths were learned; these are the best widths so far. Raise max_time, or "
