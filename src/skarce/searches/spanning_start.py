@@ -28,7 +28,7 @@ from skarce.states.state import resolved_energy
 POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
 LOOK = 300  # candidates of a look, which says whether a search has stopped too early
-GLANCE, SHARE = 64, 0.2  # before it, a glance at this many candidates, or at this share of them, says whether the look may pay
+GLANCE = 100  # candidates of a glance before it, which takes little time and says whether the look may pay
 FRUITLESS = 20.0  # it does not if the functions of the glance are worth less than the model by this much, in log evidence
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
 SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
@@ -102,8 +102,7 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     A model in which every function has its own best ridge should win. If it loses, the search has stopped too early. Return None
     if it wins. First there is a glance at a few candidates, which takes little time beside the fit.
     """
-    glance = min(max(GLANCE, int(SHARE * moments.n_candidates)), LOOK)
-    if criterion.one_ridge() is None or _spanning(criterion, moments, glance, worth - FRUITLESS, budget) is None:
+    if criterion.one_ridge() is None or _spanning(criterion, moments, GLANCE, worth - FRUITLESS, budget) is None:
         return None
     found = _spanning(criterion, moments, LOOK, worth, budget)
     if found is None:
