@@ -1,14 +1,17 @@
 """Runs: order, resuming, failures, deadlines, and plans that keep a budget."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 from sklearn.linear_model import LinearRegression
 
 from skarce.reproduce.runner.budget import FEW_TUNED, USABLE, Cost, Share, affordable_plan, full_plan, measured_costs
 from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.run import Options, Run, settings_digest
+from skarce.reproduce.runner.workers import results_of
 from tests.reproduce.tiny_paper import PLAIN, RIDGE, TINY, Failing, finished, fixed, in_process, interrupted_after, record
 
 
@@ -176,3 +179,8 @@ def test_plans_keep_the_budget_and_grow_with_it(seconds):
 def test_costs_are_sums_over_the_methods_of_a_repeat():
     records = [record(tuning_seconds=3.0, seconds=4.0), record(method="plain", seconds=0.5), record(experiment="two", seconds=2.0)]
     assert measured_costs(records) == {"one": Cost(3.0, 1.5), "two": Cost(0.0, 2.0)}
+
+
+def test_joblib_works_in_a_process_that_has_run_tasks():
+    assert sorted(results_of((partial(abs, number) for number in (-1, -2, -3)), 2)) == [1, 2, 3]
+    assert Parallel(n_jobs=2)(delayed(abs)(number) for number in (-1, -2)) == [1, 2]

@@ -10,7 +10,7 @@ from skarce.criteria import Criterion, IndividualEvidence
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
-from skarce.searches import BestAction, Search
+from skarce.searches import BestAction, GreedyBatches, Search
 
 
 class SparseRegressor(NestedRegressor):
@@ -184,7 +184,8 @@ class SparseRegressor(NestedRegressor):
         if not isinstance(search, Search):
             raise TypeError(f"search must be an object of skarce.searches, such as BestAction(), or None, got {quoted(search)}.")
         start = self._spanning_start() if search.starts_anywhere and criterion.has_own_ridges else None
-        return Selection(criterion, search, start, keep_path=self.keep_path)
+        second_look = self._takes_second_look("fast" if isinstance(search, GreedyBatches) else "sequential")
+        return Selection(criterion, search, start, second_look=second_look, keep_path=self.keep_path)
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         method = self._method()

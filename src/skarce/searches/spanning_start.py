@@ -134,7 +134,8 @@ def _spanning(
 
 
 def _block(active: Indices, ridges: Floats, moments: Moments) -> ActiveBlock | None:
-    if len(active) > LARGEST_SHARE * moments.n_samples:
+    n_distinct = min(moments.n_samples, moments.n_candidates)  # rows that are counted several times have one kernel
+    if len(active) > LARGEST_SHARE * n_distinct:
         return None
     try:
         return ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)

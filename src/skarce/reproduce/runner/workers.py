@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from joblib import cpu_count
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 
 from skarce._processes import end_with_parent
 
@@ -36,7 +36,8 @@ def results_of(tasks: Iterator[Callable[[], Result]], n_jobs: int) -> Generator[
         yield from (task() for task in tasks)
         return
     with ignore_sigint_in_children():
-        executor = get_reusable_executor(n_jobs, timeout=None, initializer=_begin, initargs=(os.getpid(),), env=ONE_THREAD)
+        # Not the reusable executor: joblib.Parallel would take it over, and it lacks what Parallel needs.
+        executor = ProcessPoolExecutor(n_jobs, timeout=None, initializer=_begin, initargs=(os.getpid(),), env=ONE_THREAD)
         running = {executor.submit(task) for task in islice(tasks, n_jobs)}  # starts the processes
     try:
         while running:
@@ -47,6 +48,7 @@ def results_of(tasks: Iterator[Callable[[], Result]], n_jobs: int) -> Generator[
         with ignore_sigint_in_children():  # a program that is started to find them must not stop either
             executor.shutdown(wait=True, kill_workers=True)
         raise
+    executor.shutdown(wait=True)
 
 
 def _begin(parent: int) -> None:
