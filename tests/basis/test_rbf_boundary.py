@@ -133,8 +133,10 @@ def test_rows_of_the_result_may_go_backward():
 
 
 def test_nothing_to_do():
-    _rbf.fill(np.ones((0, 4)), np.ones((3, 4)), np.empty((0, 3)))
-    _rbf.fill(np.ones((3, 4)), np.ones((0, 4)), np.empty((3, 0)))
+    for n_rows, n_centers in ((0, 3), (3, 0)):
+        around = np.full((5, 3), 7.0)
+        _rbf.fill(np.ones((n_rows, 4)), np.ones((n_centers, 4)), around[:n_rows, :n_centers])
+        assert (around == 7.0).all()
 
 
 def test_far_points_and_numbers_that_are_none():

@@ -10,13 +10,12 @@ from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
 from skarce.searches import Search
 from skarce.searches.search import Start
-from skarce.searches.spanning_start import SpanningStart, better_start
+from skarce.searches.spanning_start import FRUITLESS, SpanningStart, better_start
 from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
-FRUITLESS = 20.0  # a search from a start that is worth less than the model by this much, in log evidence, does not catch up
 SMALL = 48  # a search that has found more functions than this has not stopped too early
 
 

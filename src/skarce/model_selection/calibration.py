@@ -14,10 +14,9 @@ from scipy.special import expit, log_expit, log_softmax
 
 from skarce._typing import Floats, Indices
 from skarce.likelihoods.poisson import count_log_density
-from skarce.model_selection.far_off import STD_OF_MEDIAN, far_off
+from skarce.model_selection.far_off import FEWEST_ROWS, STD_OF_MEDIAN, far_off
 
 EXPECTED_ROWS = 10.0  # rows that are as the model expects; they count if the left-out rows ask for a smaller std
-FEWEST_ROWS = 30  # among fewer rows, nothing is usual
 UNUSUAL = 3.0  # robust standard deviations of a target from the median
 MOST = 0.5  # outliers hold more than this share of all squared errors
 TOO_SURE = 5.0  # on real tables, factors on the std are between 1 and 3 unless something is wrong
@@ -76,8 +75,8 @@ def outlying(targets: Floats, errors: Floats, variances: Floats, weights: Floats
     with a usual target may be far off because its inputs are unusual. Then it is the model that is wrong, and the row counts.
     """
     counts = np.flatnonzero((variances > 0.0) & (weights > 0.0))
-    if len(counts) < FEWEST_ROWS:
-        return counts[:0]
+    if not len(counts):
+        return counts
     with np.errstate(over="ignore"):
         squares = errors[counts] ** 2 / variances[counts]
     rows = far_off(np.sqrt(squares)[:, None])

@@ -16,13 +16,12 @@ from sklearn.neighbors import NearestNeighbors
 from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.basis.centers import distinct_rows
-from skarce.model_selection.far_off import far_off
+from skarce.model_selection.far_off import FEWEST_ROWS, far_off
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_objective import Model, Widths
 
 N_NEIGHBORS = 10  # the median of their targets is what is expected
-FEWEST_ROWS = 30  # among fewer rows, nothing is usual
 
 
 def learned_without_outliers(learn: Callable[[Data], Widths], data: Data, scale: Scale, model: Model) -> Widths:

@@ -195,8 +195,6 @@ def learn_widths(
     check_consistent_length(X, y)
     _check_weight_variance(weight_variance, covariance, 1 if y.ndim == 1 else y.shape[1])
     check_finite_share("flatness", flatness)
-    if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
-        raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
     _check_likelihood(likelihood, noise_share, weight_variance)
     if likelihood == BERNOULLI:
         y = _signs(y)
@@ -206,9 +204,7 @@ def learn_widths(
         weights = checked_counts(validated_weights(sample_weight, X))
     centers = None if centers is None else _checked_centers(centers, X.shape[1])
     rng = generator_of(0 if random_state is None else random_state)
-    places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-    data = Data(X[places], y.reshape(len(y), -1)[places], None if weights is None else weights[places], centers)
-    data = data.without_repeats().thinned(max_rows, rng)
+    data = _of_positive_weight(X, y.reshape(len(y), -1), weights, centers).without_repeats().thinned(max_rows, rng)
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = Effort(tol, max_iter, deadline, callback)
     kernels = AUTO if kernel == "auto" else (kernel,)
@@ -232,6 +228,11 @@ def learn_widths(
     )
 
 
+def _of_positive_weight(X: Floats, targets: Floats, weights: Floats | None, centers: Floats | None) -> Data:
+    places = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
+    return Data(X[places], targets[places], None if weights is None else weights[places], centers)
+
+
 def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> None:
     if variance is None:
         return
@@ -246,6 +247,8 @@ def _check_weight_variance(variance: Any, covariance: str, n_outputs: int) -> No
 
 
 def _check_likelihood(likelihood: str, noise_share: float | None, weight_variance: Any) -> None:
+    if noise_share is not None and not 0.0 < as_number(noise_share) < np.inf:
+        raise ValueError(f"noise_share must be positive and finite, or None to learn the noise; got {quoted(noise_share)}.")
     check_choice("likelihood", likelihood, (GAUSSIAN, BERNOULLI))
     if likelihood == BERNOULLI and not (noise_share is None and weight_variance is None):
         raise ValueError('noise_share and weight_variance need likelihood="gaussian": labels have no noise of their own.')
