@@ -245,3 +245,19 @@ def reestimated_densely(phi, t, alpha, beta, eps):
         if is_close and abs(np.log(new[0] / alpha)) < eps * np.sqrt(2 / gamma):
             return alpha, beta, n_tried
         alpha, beta = new
+
+
+def std_without(whole, fitted, left, weights, fit_intercept=True):
+    """Return the std of new targets by the functions, ridges and noise of a posterior, from some of its rows only.
+
+    `fitted` and `left` are the columns of its active functions at the rows that stay and at those that are left out. A function
+    that does not vary on the rows that stay is left out.
+    """
+    mixing = np.eye(len(whole.ridges)) if whole.mixing is None else whole.mixing
+    penalty = mixing.T @ np.diag(whole.ridges) @ mixing
+    varies = np.ptp(fitted, axis=0) > 0.0
+    fitted, left, penalty = fitted[:, varies], left[:, varies], penalty[np.ix_(varies, varies)]
+    mean = weights @ fitted / weights.sum() if fit_intercept else np.zeros(fitted.shape[1])
+    covariance = np.linalg.inv((fitted - mean).T * weights @ (fitted - mean) + penalty)
+    relative = np.einsum("ij,jk,ik->i", left - mean, covariance, left - mean) + fit_intercept / weights.sum()
+    return np.sqrt(whole.noise_variance * (1.0 + relative))

@@ -13,8 +13,8 @@ from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.designs import Design, Problem
 from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
-from skarce.likelihoods import Likelihood
 from skarce.methods.method import Method
+from skarce.posteriors.of_fit import as_if_from
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
@@ -34,7 +34,7 @@ class LeftOut(NamedTuple):
     targets : the targets of these rows
     weights : their sample weights, shape (n_left_out,)
     means : what the refits predict; for a latent function, its mean
-    variances : the variances of new targets by the refits, at the noise of the fit to all rows; for a latent function, its variance
+    variances : of new targets by the model of all rows, as if these rows had not been seen; of a latent function by the refits
     """
 
     places: Indices
@@ -67,8 +67,8 @@ def cross_fit(
     problems : sequence of Problem
         The problems of all rows. If they have the whole Gram matrix and the splits are folds, so have the refits.
     posteriors : sequence of Posterior or LatentPosterior
-        The models of all rows. Variances are those of the refits at the noise of these models, which are the models that will
-        predict. A refit without some of the rows may interpolate the others, and then its own noise says nothing.
+        The models of all rows. Variances are theirs without the left-out rows: at their functions, ridges and noise, because these
+        are the models that will predict. A refit may interpolate its rows, and then its own noise and ridges say nothing.
     splits : sequence of (fitted, left out)
         Places of rows.
     budget : Budget
@@ -80,9 +80,13 @@ def cross_fit(
     """
     seen, usable = [], _usable(splits, problems)
     for part, (_, places) in zip(_parts(design, problems, usable, are_folds), usable, strict=True):
-        refits = _refits(part, method, problems[0].likelihood, budget, kind)
-        means, variances = _predictions(part, [refit.at_noise_of(whole) for refit, whole in zip(refits, posteriors, strict=True)])
-        seen.append(LeftOut(places, part.left_out.targets, part.left_out.row_weights, means, variances))
+        others = part.problems(problems[0].likelihood, kind, method.access)
+        refits = _refits(others, method, budget)
+        unaware = [_unaware(*models) for models in zip(posteriors, refits, others, strict=True)]
+        rows = part.left_out
+        seen.append(LeftOut(places, rows.targets, rows.row_weights, *_predictions(part, refits, unaware)))
+        if budget.verbose:
+            print(f"calibration: {len(places)} rows left out, active {max(len(refit.active) for refit in refits)}", file=sys.stderr)
     if not seen:
         raise ValueError("no split leaves targets to fit.")
     return LeftOut(*(np.concatenate(column) for column in zip(*seen, strict=True)))
@@ -107,25 +111,29 @@ def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split],
     return parts_of_whole_moments(design, splits) if is_whole and are_folds else parts(design, splits)
 
 
-def _refits(part: Part, method: Method[Any], likelihood: Likelihood, budget: Budget, kind: str) -> list[Any]:
-    """Return the posteriors of a part. Raise TimeIsUpError if the time limit ended its fits."""
-    problems = part.problems(likelihood, kind, method.access)
+def _refits(problems: Sequence[Problem], method: Method[Any], budget: Budget) -> list[Any]:
+    """Return the posteriors of the rows of a part. Raise TimeIsUpError if the time limit ended its fits."""
     fits = method.run_all(problems, replace(budget, verbose=0))
     if any(fit.outcome is Outcome.TIME_LIMIT for fit in fits):
         raise TimeIsUpError
-    posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, problems, strict=True)]
-    if budget.verbose:
-        n_active = max(len(posterior.active) for posterior in posteriors)
-        print(f"calibration: {len(part.left_out.targets)} rows left out, active {n_active}", file=sys.stderr)
-    return posteriors
+    return [method.posterior(fit, problem) for fit, problem in zip(fits, problems, strict=True)]
 
 
-def _predictions(part: Part, posteriors: Sequence[Any]) -> tuple[Floats, Floats]:
-    """Return means and variances at the left-out rows, shapes (n_left_out, n_outputs)."""
-    evaluation, shape = part.design.candidates.on(part.left_out.X), (len(part.left_out.targets), len(posteriors))
+def _unaware(whole: Any, refit: Any, problem: Problem) -> Any:
+    """Return the model of all rows, as uncertain as if it had not seen the left-out ones.
+
+    A latent function has no noise, and Student's t noise gives each row a weight. There it is the refit, at the noise of the whole.
+    """
+    is_refit = problem.scaled_moments is None or np.isfinite(whole.noise_freedom)
+    return refit.at_noise_of(whole) if is_refit else as_if_from(problem, whole)
+
+
+def _predictions(part: Part, refits: Sequence[Any], unaware: Sequence[Any]) -> tuple[Floats, Floats]:
+    """Return means by the refits and variances by the others at the left-out rows, shapes (n_left_out, n_outputs)."""
+    evaluation, shape = part.design.candidates.on(part.left_out.X), (len(part.left_out.targets), len(refits))
     means, variances = np.empty(shape), np.empty(shape)
     for rows in slices(shape[0], ROWS_AT_A_TIME):
-        for output, posterior in enumerate(posteriors):
-            phi = evaluation.columns(posterior.active, rows)
-            means[rows, output], variances[rows, output] = posterior.predict(phi), posterior.variance(phi)
+        for output, (refit, other) in enumerate(zip(refits, unaware, strict=True)):
+            means[rows, output] = refit.predict(evaluation.columns(refit.active, rows))
+            variances[rows, output] = other.variance(evaluation.columns(other.active, rows))
     return means, variances

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 import numpy as np
 
 from skarce._linalg import cholesky_of_nearly_singular, solve_lower
@@ -13,6 +16,8 @@ from skarce.states.fit import Fit
 from skarce.states.journal import SQUARED_UNITS
 from skarce.states.judge import Judge
 from skarce.states.members import SolvedMembers
+
+AnyPosterior = TypeVar("AnyPosterior", bound=Posterior)
 
 
 def posterior_of(fit: Fit, problem: Problem) -> Posterior:
@@ -45,6 +50,24 @@ def posterior_of(fit: Fit, problem: Problem) -> Posterior:
     )
 
 
+def as_if_from(problem: Problem, posterior: AnyPosterior) -> AnyPosterior:
+    """Return a posterior with the same functions, ridges and noise, as uncertain as if its rows were those of another problem.
+
+    Its weights are not solved again. Functions that are zero or constant on those rows are left out.
+    """
+    varies = problem.moments.gram.diagonal[posterior.active] > 0.0
+    active = posterior.active[varies]
+    precision = problem.moments.gram.block(active, active) + _penalty(posterior.ridges, posterior.mixing)[np.ix_(varies, varies)]
+    return replace(
+        posterior,
+        active=active,
+        mean=posterior.mean[varies],
+        center=problem.design.means(active),
+        factor=cholesky_of_nearly_singular(precision),
+        n_samples=problem.design.n_samples,
+    )
+
+
 def judge_of(fit: Fit) -> Judge:
     """Return the criterion that chose a fit."""
     if fit.judge is None:
@@ -68,14 +91,14 @@ def _solved(fit: Fit, moments: Moments) -> tuple[SolvedMembers, Indices, Floats]
 
 
 def _solve(moments: Moments, active: Indices, ridges: Floats, mixing: Floats | None) -> tuple[Floats, Floats]:
-    matrix = moments.gram.block(active, active)
-    if mixing is None:
-        matrix.flat[:: len(active) + 1] += ridges
-    else:
-        matrix += (mixing.T * ridges) @ mixing
-    lower = cholesky_of_nearly_singular(matrix)
+    lower = cholesky_of_nearly_singular(moments.gram.block(active, active) + _penalty(ridges, mixing))
     explained = solve_lower(lower, moments.projections[active])
     return lower, solve_lower(lower, explained, transposed=True)
+
+
+def _penalty(ridges: Floats, mixing: Floats | None) -> Floats:
+    """Return Lambda, or M'Lambda M."""
+    return np.diag(ridges) if mixing is None else (mixing.T * ridges) @ mixing
 
 
 def _in_user_units(fit: Fit, judge: Judge, problem: Problem) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,10 +128,6 @@ class Posterior:
     def predict(self, phi: Floats) -> Floats:
         """Return the predicted mean at rows with active candidates `phi`, shape (n_rows, n_active)."""
         return phi @ self.mean + self.intercept
-
-    def at_noise_of(self, other: Self) -> Self:
-        """Return this posterior as if its noise had been found to be that of another fit to the same target."""
-        return replace(self, noise_variance=other.noise_variance)
 
     def quantile(self, probability: float) -> float:
         """Return the quantile of a new target, in standard deviations from its mean.

@@ -91,6 +91,7 @@ class VariationalPosterior(Posterior):
         return stats.t(n * self.group_sizes, self.mean, scale)
 
     def at_noise_of(self, other: Self) -> Self:
+        """Return this posterior as if its noise had been found to be that of another fit to the same target."""
         return replace(self, noise_variance=other.noise_variance, noise_freedom=other.noise_freedom)
 
     def variance(self, phi: Floats) -> Floats:
