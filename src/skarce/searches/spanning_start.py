@@ -27,8 +27,8 @@ from skarce.states.state import resolved_energy
 
 POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
-LOOK = 300  # candidates of a look, which says whether a search has stopped too early
-GLANCE = 100  # candidates of a glance before it, which takes little time and says whether the look may pay
+LOOK = (100, 200)  # least and most candidates of a look, which says whether a search has stopped too early
+ROWS_PER_CANDIDATE = 4  # of a look
 FRUITLESS = 20.0  # a start that is worth less than the model by this much, in log evidence, does not catch up
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
 SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
@@ -100,27 +100,13 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     """Return functions that span a sample of the others, if they are worth more at one ridge than a model at its own ridges.
 
     A model in which every function has its own best ridge should win. If it loses, the search has stopped too early. Return None
-    if it wins. First there is a glance at a few candidates, which takes little time beside the fit.
+    if it wins. The sample is small, so that the look takes little time beside the fit.
+
+    The one ridge is the best by the criterion, unless H is then ill-conditioned, so that steps would be slow, or else by the
+    evidence, which has no sharp minimum at tiny ridges.
     """
-    if criterion.one_ridge() is None or _spanning(criterion, moments, GLANCE, worth - FRUITLESS, budget) is None:
-        return None
-    found = _spanning(criterion, moments, LOOK, worth, budget)
-    if found is None:
-        return None
-    active, block = found
-    settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, SETTLING_STEPS)
-    return active[settled.positions], settled.block.ridges
-
-
-def _spanning(
-    criterion: Criterion, moments: Moments, most: int, to_beat: float, budget: Budget
-) -> tuple[Indices, ActiveBlock] | None:
-    """Return functions that span at most this many candidates, at one ridge, if they are worth more than this.
-
-    The ridge is the best by the criterion, unless H is then ill-conditioned, so that steps would be slow, or else by the evidence,
-    which has no sharp minimum at tiny ridges.
-    """
-    spanned, own = Spanned.of(moments, most, 0), criterion.one_ridge()
+    own, size = criterion.one_ridge(), int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK))
+    spanned = None if own is None else Spanned.of(moments, size, 0)
     if spanned is None or own is None:
         return None
     starts = [spanned.start(EvidenceFit, budget.max_active)]
@@ -128,8 +114,9 @@ def _spanning(
         starts.insert(0, spanned.start(own, budget.max_active, HALF_OF_THE_DIGITS))
     for active, ridges in filter(None, starts):
         block = _block(active, ridges, moments)
-        if block is not None and criterion.score(block, moments.n_samples) > to_beat:
-            return active, block
+        if block is not None and criterion.score(block, moments.n_samples) > worth:
+            settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, SETTLING_STEPS)
+            return active[settled.positions], settled.block.ridges
     return None
 
 
