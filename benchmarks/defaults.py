@@ -44,7 +44,7 @@ VARIANTS: dict[str, Callable[[], Any]] = {
     "auto, one width": lambda: KernelBasis("auto", gamma="evidence"),
     "auto, a width per input": lambda: KernelBasis("auto", gamma="ard"),
     "the default": lambda: "auto",
-    "default, rbf only": lambda: KernelBasis(gamma="auto"),
+    "default, rbf only": lambda: KernelBasis(gamma="learned"),
     "default, 250 rows": lambda: changed(max_rows=250),
     "default, 1000 rows": lambda: changed(max_rows=1000),
     "default, weights": lambda: changed(covariance="weights"),
@@ -56,7 +56,7 @@ N_INPUTS = (10, 30, 60, 100, 200)
 
 def changed(**options: Any) -> KernelBasis:
     """Return the default with one of its parts changed."""
-    return KernelBasis("auto", gamma="auto", width_params=options)
+    return KernelBasis("auto", gamma="learned", width_params=options)
 
 
 def split_of(name: str, n_train: int, seed: int) -> Split:

@@ -37,7 +37,7 @@ OF_NUMBERS = {"likelihood": "gaussian", "noise_share": 1.0}
 BASES: dict[str, Any] = {
     "auto": "auto",
     "rbf": "rbf",
-    "expanded": KernelBasis("auto", gamma="auto", width_params=OF_NUMBERS),  # two classes as numbers with much noise
+    "expanded": KernelBasis("auto", gamma="learned", width_params=OF_NUMBERS),  # two classes as numbers with much noise
     "narrow": KernelBasis(gamma=4.0),  # far too narrow: what a temperature is for
 }
 CLASSIFIERS = {"rvc": RelevanceVectorClassifier, "vblsc": VBLSClassifier}

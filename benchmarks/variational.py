@@ -112,17 +112,9 @@ def stream(d: int, size: int) -> dict[str, Any]:
                 model.partial_fit(X[rows], y[rows])
 
         seconds, _ = wall_seconds(run)
-        error = float(np.linalg.norm(_dense(model, d) - weights) / np.linalg.norm(weights))
+        error = float(np.linalg.norm(model.coef_ - weights) / np.linalg.norm(weights))
         rates[name] = {"updates_per_second": len(batches) / seconds, "weight_error": error}
     return rates
-
-
-def _dense(model: Any, d: int) -> np.ndarray:
-    if not hasattr(model, "active_"):
-        return model.coef_
-    weights = np.zeros(d)
-    weights[model.active_] = model.coef_
-    return weights
 
 
 def coverage(n: int, d: int, n_relevant: int, draws: int = 40) -> dict[str, float]:

@@ -11,7 +11,7 @@ from skarce import Outcome
 
 Wrong = Iterator[tuple[str, str]]
 
-FITTED_NUMBERS = ("coef_", "intercept_", "noise_variance_", "relevance_")
+FITTED_NUMBERS = ("coef_", "coef_std_", "dual_coef_", "intercept_", "noise_variance_", "relevance_")
 LONGER, SECONDS_MORE = 1.1, 0.5  # max_time may be exceeded by a tenth, or by half a second
 SIGNAL = 0.5  # the least R2 or accuracy of a model that has converged on a clear signal
 

@@ -1,4 +1,4 @@
-"""What the names of bases stand for, and what ``gamma="auto"`` learns."""
+"""What the names of bases stand for, and what ``gamma="learned"`` learns."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from skarce import KernelBasis
 from skarce.basis import check_basis
 from skarce.basis.default import NAMES, basis_for_nested, named_basis, stands_for_kernels
-from skarce.basis.widths import AUTO_FLATNESS, AUTO_LEARNING_ROWS, MOST_OWN_WIDTHS, scale_gamma
+from skarce.basis.widths import FLATNESS, LEARNING_ROWS, MOST_OWN_WIDTHS, scale_gamma
 from skarce.model_selection import learn_widths
 
 
@@ -15,7 +15,7 @@ def same(first, second):
 
 
 def test_names():
-    assert same(named_basis("auto"), KernelBasis("auto", gamma="auto"))
+    assert same(named_basis("auto"), KernelBasis("auto", gamma="learned"))
     assert same(named_basis("rbf"), KernelBasis())
     assert named_basis("passthrough") is None
     assert all(same(check_basis(name), named_basis(name)) for name in NAMES)
@@ -25,13 +25,13 @@ def test_names():
 @pytest.mark.parametrize(
     ("name", "nested", "expected"),
     [
-        ("auto", {"centers": 20}, KernelBasis("auto", gamma="auto")),
-        ("auto", {"gamma": "ard"}, KernelBasis("auto", gamma="auto")),
+        ("auto", {"centers": 20}, KernelBasis("auto", gamma="learned")),
+        ("auto", {"gamma": "ard"}, KernelBasis("auto", gamma="learned")),
         ("auto", {"gamma": 0.5}, KernelBasis()),
         ("auto", {"gamma": [0.5, 1.0]}, KernelBasis()),
         ("auto", {"gamma": "scale", "centers": 20}, KernelBasis()),
-        ("auto", {"kernel": "matern32"}, KernelBasis("auto", gamma="auto")),
-        ("auto", {"kernel": "matern32", "gamma": 0.5}, KernelBasis("auto", gamma="auto")),
+        ("auto", {"kernel": "matern32"}, KernelBasis("auto", gamma="learned")),
+        ("auto", {"kernel": "matern32", "gamma": 0.5}, KernelBasis("auto", gamma="learned")),
         ("rbf", {"centers": 20}, KernelBasis()),
         ("rbf", {"gamma": "ard"}, KernelBasis()),
     ],
@@ -45,27 +45,27 @@ def test_each_of_few_inputs_has_its_own_width(n_inputs, rule):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, n_inputs))
     y = X[:, 0] + 0.1 * rng.normal(size=50)
-    basis = KernelBasis("auto", gamma="auto", width_params={"max_iter": 3}).fit(X, y)
-    expected = learn_widths(X, y, kernel="auto", gamma=rule, covariance="kernel", max_iter=3, flatness=AUTO_FLATNESS)
+    basis = KernelBasis("auto", gamma="learned", width_params={"max_iter": 3}).fit(X, y)
+    expected = learn_widths(X, y, kernel="auto", gamma=rule, covariance="kernel", max_iter=3, flatness=FLATNESS)
     assert basis.kernel_ == expected.kernel
     np.testing.assert_array_equal(basis.gamma_, expected.gamma)
 
 
 def test_few_of_many_rows_are_enough():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(AUTO_LEARNING_ROWS + 1, 1))
+    X = rng.normal(size=(LEARNING_ROWS + 1, 1))
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=len(X))
-    options = {"covariance": "kernel", "max_iter": 3, "flatness": AUTO_FLATNESS}
-    learned = KernelBasis(gamma="auto", width_params={"max_iter": 3}).fit(X, y).gamma_
-    assert learned == learn_widths(X, y, max_rows=AUTO_LEARNING_ROWS, **options).gamma
-    more = KernelBasis(gamma="auto", width_params={"max_iter": 3, "max_rows": len(X)}).fit(X, y).gamma_
+    options = {"covariance": "kernel", "max_iter": 3, "flatness": FLATNESS}
+    learned = KernelBasis(gamma="learned", width_params={"max_iter": 3}).fit(X, y).gamma_
+    assert learned == learn_widths(X, y, max_rows=LEARNING_ROWS, **options).gamma
+    more = KernelBasis(gamma="learned", width_params={"max_iter": 3, "max_rows": len(X)}).fit(X, y).gamma_
     assert more == learn_widths(X, y, max_rows=len(X), **options).gamma != learned
 
 
 @pytest.mark.parametrize("kernel", ["polynomial", lambda A, B: A @ B.T])
 def test_a_kernel_whose_width_cannot_be_learned_has_that_of_the_rule(kernel):
     X = np.random.default_rng(0).normal(size=(20, 2))
-    basis = KernelBasis(kernel, gamma="auto")
+    basis = KernelBasis(kernel, gamma="learned")
     assert not basis.learns_width
     assert basis.fit(X).gamma_ == scale_gamma(X, None)
 
@@ -74,5 +74,5 @@ def test_a_given_prior_of_the_weights_is_kept():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (40, 1))
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=40)
-    basis = KernelBasis(gamma="auto").fit_checked(X, None, y, weight_variance=2.0)
-    np.testing.assert_array_equal(basis.gamma_, learn_widths(X, y, weight_variance=2.0, flatness=AUTO_FLATNESS).gamma)
+    basis = KernelBasis(gamma="learned").fit_checked(X, None, y, weight_variance=2.0)
+    np.testing.assert_array_equal(basis.gamma_, learn_widths(X, y, weight_variance=2.0, flatness=FLATNESS).gamma)

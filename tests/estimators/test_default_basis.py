@@ -13,7 +13,7 @@ from skarce import (
     VBLSClassifier,
 )
 from skarce.basis.learners import remembering
-from skarce.basis.widths import AUTO_FLATNESS
+from skarce.basis.widths import FLATNESS
 from skarce.model_selection import learn_widths
 from tests.estimator_lists import LATENT, REGRESSORS
 
@@ -158,9 +158,9 @@ def test_two_classes_learn_by_the_evidence_of_labels_and_more_by_its_expansion(n
     X = rng.normal(size=(90, 2))
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.4, 0.4][: n_classes - 1])
     signs = 2.0 * (y[:, None] == np.arange(n_classes)[int(n_classes == 2) :]) - 1.0
-    learned = learn_widths(X, signs, kernel="auto", covariance="kernel", flatness=AUTO_FLATNESS, **options)
+    learned = learn_widths(X, signs, kernel="auto", covariance="kernel", flatness=FLATNESS, **options)
     model = RelevanceVectorClassifier(calibrate_proba=False).fit(X, y)
     np.testing.assert_array_equal(model.basis_.gamma_, learned.gamma)
-    as_numbers = KernelBasis("auto", gamma="auto", width_params={"likelihood": "gaussian", "noise_share": 1.0})
+    as_numbers = KernelBasis("auto", gamma="learned", width_params={"likelihood": "gaussian", "noise_share": 1.0})
     other = RelevanceVectorClassifier(as_numbers, calibrate_proba=False).fit(X, y)
     assert np.array_equal(other.basis_.gamma_, learned.gamma) == (n_classes == 3)

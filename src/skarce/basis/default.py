@@ -1,8 +1,8 @@
 """The names that stand for a basis. ``"auto"``, the default of estimators with kernels, leaves nothing to choose.
 
-``"auto"`` is ``KernelBasis("auto", gamma="auto")``. The evidence chooses the kernel function and learns the widths, from a sample
-of the rows if there are many. Each input has its own width, unless there are many inputs. Landmarks stand for the rows if there
-are many of them. The numbers behind "many" are in `skarce.basis.widths` and `skarce.basis.centers`.
+``"auto"`` is ``KernelBasis("auto", gamma="learned")``. The evidence chooses the kernel function and learns the widths, from a
+sample of the rows if there are many. Each input has its own width, unless there are many inputs. Landmarks stand for the rows if
+there are many of them. The numbers behind "many" are in `skarce.basis.widths` and `skarce.basis.centers`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from skarce.basis.kernel_basis import AUTO_KERNEL, LEARNED, KernelBasis
 
 AUTO, QUICK, INPUTS = "auto", "rbf", "passthrough"
+LEARNED_WIDTHS = "learned"
 NAMES = (AUTO, QUICK, INPUTS)
 KERNELS = (AUTO, QUICK)  # these names stand for kernels at the training rows
 
@@ -20,7 +21,7 @@ def named_basis(name: str) -> KernelBasis | None:
     """Return the unfitted basis of this name. None stands for the inputs themselves."""
     if name == INPUTS:
         return None
-    return KernelBasis(AUTO_KERNEL, gamma=AUTO) if name == AUTO else KernelBasis()
+    return KernelBasis(AUTO_KERNEL, gamma=LEARNED_WIDTHS) if name == AUTO else KernelBasis()
 
 
 def stands_for_kernels(basis: Any) -> bool:
@@ -34,7 +35,7 @@ def basis_for_nested(name: str, nested: dict[str, Any]) -> KernelBasis:
     The evidence chooses a kernel function together with its widths. So if the width is given and the function is not, the kernels
     are those of the quick rule.
     """
-    gamma = nested.get("gamma", AUTO)
+    gamma = nested.get("gamma", LEARNED_WIDTHS)
     is_learned = isinstance(gamma, str) and gamma in LEARNED
     basis = named_basis(AUTO if name == AUTO and (is_learned or "kernel" in nested) else QUICK)
     assert basis is not None

@@ -19,12 +19,12 @@ from skarce._validation import checked_array, quietly_validated, validated_weigh
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
-from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, make_kernel
-from skarce.basis.widths import auto_options, learned_rule, median_gamma, scale_gamma
+from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, Polynomial, make_kernel
+from skarce.basis.widths import learned_rule, median_gamma, quick_options, scale_gamma
 
 FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
-GAMMA_RULES = ("auto", "scale", "median", "evidence", "ard")
-LEARNED = ("auto", "evidence", "ard")  # these rules need the targets
+GAMMA_RULES = ("scale", "auto", "median", "evidence", "ard", "learned")
+LEARNED = ("learned", "evidence", "ard")  # these rules need the targets
 AUTO_KERNEL = "auto"  # the kernel is chosen together with its widths
 WIDTH_PARAMS = (
     *("covariance", "likelihood", "noise_share", "flatness", "robust"),
@@ -41,21 +41,22 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel function: ``"auto"``, ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"``, ``"linear"``,
-        ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. ``"auto"`` chooses ``"rbf"``, ``"matern52"``
-        or ``"matern32"`` together with the width, by the evidence; it needs a learned `gamma`. With ``"precomputed"``, X is the
-        kernel matrix itself, which must be square in `fit`. A callable is called as ``k(X, C, **kernel_params)`` and returns an
-        array of shape (n_samples, n_centers).
-    gamma : float, array-like of shape (n_features,), "scale", "median", "evidence", "ard" or "auto", default="scale"
+        The kernel function: ``"auto"``, ``"rbf"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``, ``"polynomial"`` (or
+        ``"poly"``), ``"linear"``, ``"sigmoid"``, ``"cosine"`` or ``"precomputed"``. The Notes give the formulas. ``"auto"``
+        chooses ``"rbf"``, ``"matern52"`` or ``"matern32"`` together with the width, by the evidence; it needs a learned `gamma`.
+        With ``"precomputed"``, X is the kernel matrix itself, which must be square in `fit`. A callable is called as
+        ``k(X, C, **kernel_params)`` and returns an array of shape (n_samples, n_centers).
+    gamma : float, array-like of shape (n_features,), "scale", "auto", "median", "evidence", "ard" or "learned", default="scale"
         Inverse squared width of the kernel.
 
         - ``"scale"`` is ``1 / (n_features * X.var())``, or ``1 / (n_features * X.std())`` for ``"laplacian"``.
+        - ``"auto"`` is ``1 / n_features``, as in scikit-learn's support vector machines.
         - ``"median"`` is 1 over the median squared distance between rows that differ, or over the median sum of absolute
           differences for ``"laplacian"``.
         - ``"evidence"`` learns one width for all inputs from the targets.
         - ``"ard"`` learns one width for each input from the targets.
-        - ``"auto"`` is ``"ard"`` for up to 100 inputs and ``"evidence"`` for more, learned quickly: from at most 500 rows, by the
-          evidence of a Gaussian process. For kernels whose width cannot be learned it is ``"scale"``.
+        - ``"learned"`` is ``"ard"`` for up to 100 inputs and ``"evidence"`` for more, learned quickly: from at most 500 rows, by
+          the evidence of a Gaussian process. For kernels whose width cannot be learned it is ``"scale"``.
         - An array has one number for each input.
 
         Widths are learned by `skarce.model_selection.learn_widths`. Learned widths and arrays are for the distance kernels only:
@@ -335,7 +336,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """Whether the width is learned from the targets."""
         if not (isinstance(self.gamma, str) and self.gamma in LEARNED):
             return False
-        return self.gamma != "auto" or (isinstance(self.kernel, str) and self.kernel in (AUTO_KERNEL, *DISTANCE_KERNELS))
+        return self.gamma != "learned" or (isinstance(self.kernel, str) and self.kernel in (AUTO_KERNEL, *DISTANCE_KERNELS))
 
     @property
     def takes_every_row(self) -> bool:
@@ -373,7 +374,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 
     def _check_underflow(self) -> None:
         """Raise a ValueError if every polynomial kernel is so small that its power may underflow to zero."""
-        if not isinstance(self.kernel, str) or self.kernel != "polynomial":
+        if not (isinstance(self.kernel, str) and PRODUCT_KERNELS.get(self.kernel) is Polynomial):
             return
         norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
         largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)
@@ -391,7 +392,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
                 "Pass y to fit, or choose gamma='scale' or a number."
             )
         learning = learning or learners.handed()
-        chosen = {**(auto_options(learning) if self.gamma == "auto" else {}), **(self.width_params or {})}
+        chosen = {**(quick_options(learning) if self.gamma == "learned" else {}), **(self.width_params or {})}
         if unknown := chosen.keys() - WIDTH_PARAMS:
             raise ValueError(f"width_params has no {sorted(unknown)}; choose from {list(WIDTH_PARAMS)}.")
         of_process = chosen.get("covariance") == "kernel"  # a process has neither centers nor weights
@@ -415,6 +416,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         gamma = self.gamma
         if isinstance(gamma, str) and gamma in GAMMA_RULES:
             absolute = self.kernel == "laplacian"
+            if gamma == "auto":
+                return 1.0 / X.shape[1]
             return median_gamma(X, weights, rng, absolute) if gamma == "median" else scale_gamma(X, weights, absolute)
         if isinstance(gamma, Real) and not isinstance(gamma, (bool, np.bool_)):
             if not 0.0 < as_number(gamma) < np.inf:
@@ -448,7 +451,7 @@ def check_learned(kernel: Any, gamma: Any) -> None:
     """Raise a ValueError if the kernel is to be chosen but its width is not learned: the evidence chooses both."""
     if isinstance(kernel, str) and kernel == AUTO_KERNEL and not (isinstance(gamma, str) and gamma in LEARNED):
         raise ValueError(
-            'kernel="auto" is chosen together with learned widths: it needs gamma="ard", "evidence" or "auto", got '
+            'kernel="auto" is chosen together with learned widths: it needs gamma="learned", "ard" or "evidence", got '
             f"{quoted(gamma)}."
         )
 

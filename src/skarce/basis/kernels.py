@@ -289,7 +289,7 @@ class UserKernel:
 
 
 DISTANCE_KERNELS = {"rbf": Rbf, "laplacian": Laplacian, "matern32": Matern32, "matern52": Matern52}
-PRODUCT_KERNELS = {"polynomial": Polynomial, "linear": Linear, "sigmoid": Sigmoid, "cosine": Cosine}
+PRODUCT_KERNELS = {"polynomial": Polynomial, "poly": Polynomial, "linear": Linear, "sigmoid": Sigmoid, "cosine": Cosine}
 
 
 def make_kernel(

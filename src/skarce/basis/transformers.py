@@ -55,6 +55,10 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
         """Return a transformer with only these of the kept columns."""
         return SelectedColumns(self.transformer, np.asarray(self.indices)[indices], self.feature_names)
 
+    def with_all_columns(self, n_columns: int) -> SelectedColumns:
+        """Return a transformer with all columns, of which these are some."""
+        return SelectedColumns(self.transformer, np.arange(n_columns), self.feature_names)
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the kept columns."""
         if self.transformer is not None:

@@ -1,4 +1,4 @@
-"""Rules for kernel widths: "scale" and "median" from the inputs alone, and which widths "auto" learns.
+"""Rules for kernel widths: "scale" and "median" from the inputs alone, and which widths "learned" learns.
 
 A row of weight 2 counts like two rows.
 """
@@ -12,28 +12,28 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from skarce._typing import Floats
 
-MOST_OWN_WIDTHS = 100  # gamma="auto" learns one width for each of up to this many inputs, and one for all of more inputs
-AUTO_LEARNING_ROWS = 500  # gamma="auto" learns from at most this many rows
-AUTO_FLATNESS = 5.0  # strength of its prior against kernels that are the same number at all rows
+MOST_OWN_WIDTHS = 100  # gamma="learned" learns one width for each of up to this many inputs, and one for all of more inputs
+LEARNING_ROWS = 500  # gamma="learned" learns from at most this many rows
+FLATNESS = 5.0  # strength of its prior against kernels that are the same number at all rows
 MEDIAN_ROWS = 2000  # the median is taken over the pairs of at most this many rows
 
 
 def learned_rule(gamma: str, n_features: int) -> str:
     """Return the rule by which widths are learned: one for each input (``"ard"``), or one for all (``"evidence"``)."""
-    if gamma != "auto":
+    if gamma != "learned":
         return gamma
     return "ard" if n_features <= MOST_OWN_WIDTHS else "evidence"
 
 
-def auto_options(learning: dict[str, Any]) -> dict[str, Any]:
-    """Return how ``gamma="auto"`` learns, given the options of an estimator.
+def quick_options(learning: dict[str, Any]) -> dict[str, Any]:
+    """Return how ``gamma="learned"`` learns, given the options of an estimator.
 
     It maximizes the evidence of a Gaussian process: this is quicker than that of the weights, sparse models predict as well, and it
     does not depend on the centers, so methods can share what was learned. Only a given prior of the weights needs the weights.
     """
     has_prior = learning.get("weight_variance") is not None
     covariance = "weights" if has_prior else "kernel"
-    return {"max_rows": AUTO_LEARNING_ROWS, "covariance": covariance, "flatness": AUTO_FLATNESS}
+    return {"max_rows": LEARNING_ROWS, "covariance": covariance, "flatness": FLATNESS}
 
 
 def scale_gamma(X: Floats, weights: Floats | None, absolute: bool = False) -> float:

@@ -163,9 +163,10 @@ def _check_outputs(model: Any, posteriors: list[Any]) -> None:
     _demand(model.criterion_sense_ in (-1, 1), "it does not say how the fit ended")
     _check_trace(model.trace_)
     n_active, is_one = len(model.active_), not isinstance(model.posterior_, list)
-    _demand(model.coef_.shape == ((n_active,) if is_one else (len(posteriors), n_active)), "its weights are not in order")
-    _demand(model.coef_.dtype.kind == "f", "its weights are not numbers")
-    _demand(np.shape(model.intercept_) == (() if is_one else (len(posteriors),)), "its constant is not in order")
+    _demand(model._weights.shape == ((n_active,) if is_one else (len(posteriors), n_active)), "its weights are not in order")
+    _demand(model._weights.dtype.kind == "f", "its weights are not numbers")
+    is_number = is_one and not hasattr(model, "classes_")
+    _demand(np.shape(model.intercept_) == (() if is_number else (len(posteriors),)), "its constant is not in order")
     if hasattr(model, "classes_"):
         n_classes = 2 if is_one else len(posteriors)
         _check_vector(model.classes_, n_classes, "biufUO")

@@ -33,6 +33,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     """Base of the classifiers. Two classes have one latent function; more have one each, against the rest, on shared kernels."""
 
     class_weight: Any
+    _weights_are_rows = True
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class of each row.

@@ -16,13 +16,14 @@ from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
 from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
 from skarce.basis.default import basis_for_nested, stands_for_kernels
+from skarce.estimators.named_weights import NamedWeights
 from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
 INSIDE_BASIS = "basis__"  # how the names of parameters inside the basis begin
 
 
-class OnBasis:
+class OnBasis(NamedWeights):
     """Limits and basis of an estimator, before and after fitting."""
 
     basis: Any
@@ -86,9 +87,10 @@ class OnBasis:
         if isinstance(basis, SelectedColumns) and basis.transformer is None:
             basis.feature_names = getattr(self, "feature_names_in_", None)
         self.active_ = active
-        self.coef_ = coef[0] if is_one else coef
+        self._weights = coef[0] if is_one else coef
         self.weight_precision_ = precision[0] if is_one else precision
-        self.intercept_ = posteriors[0].intercept if is_one else np.array([p.intercept for p in posteriors])
+        intercepts = np.array([p.intercept for p in posteriors])
+        self.intercept_ = posteriors[0].intercept if is_one and not self._weights_are_rows else intercepts
         self.relevance_ = relevance.max(axis=0)
         self.basis_ = basis
         self.posterior_ = posteriors[0] if is_one else posteriors

@@ -190,7 +190,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     # Predicting ---------------------------------------------------------------------------------------------------------
 
     def _mean(self, X: Any) -> Floats:
-        return self._phi(X) @ self.coef_.T + self.intercept_
+        return self._phi(X) @ self._weights.T + self.intercept_
 
     def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
@@ -202,7 +202,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
                 variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
             variances.append(variance)
         std = np.sqrt(np.array(variances))
-        return phi @ self.coef_.T + self.intercept_, std.T if isinstance(self.posterior_, list) else std[0]
+        return phi @ self._weights.T + self.intercept_, std.T if isinstance(self.posterior_, list) else std[0]
 
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None:

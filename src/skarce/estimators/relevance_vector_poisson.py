@@ -42,7 +42,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     Parameters
     ----------
     basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
-        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="learned")``: kernels at the training inputs, or at
         landmarks if there are more than 3000 (4.5e6 divided by the number of rows, 100 at least). The evidence chooses the kernel
         function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with one width by a
         quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns.
@@ -75,8 +75,14 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
     ----------
     active_ : ndarray of shape (n_active,)
         The candidates in the model, ascending.
-    coef_ : ndarray of shape (n_active,)
-        Their weights in the log rate.
+    coef_ : ndarray of shape (n_columns,)
+        Weight of each column of the basis in the log rate, 0 if it is not in the model. Only available if the basis
+        is not one of kernels.
+    coef_std_ : ndarray of shape (n_columns,)
+        Standard deviation of each of these weights, 0 if a column is not in the model. Only available if the basis is not one of
+        kernels.
+    dual_coef_ : ndarray of shape (n_active,)
+        Weights of the kernels in the model, in the log rate. Only available if the basis is one of kernels.
     intercept_ : float
         The constant in the log rate.
     weight_precision_ : ndarray of shape (n_active,)

@@ -21,7 +21,7 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
     Parameters
     ----------
     basis : {"auto", "rbf", "passthrough"} or transformer, default="passthrough"
-        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="learned")``: kernels at the training inputs, or at
         landmarks if there are more than 2000. The evidence chooses the kernel function, and learns its widths. ``"rbf"`` is
         `KernelBasis()`: Gaussian kernels at the same places, with one width by a quick rule. ``"passthrough"`` uses the input
         columns themselves. A scikit-learn transformer uses its output columns.
@@ -63,8 +63,15 @@ class StepwiseRegressor(TestedCoefficients, SparseRegressorBase):
     active_ : ndarray of shape (n_active,)
         Indices of the active functions among the candidates, in ascending order. With several targets, the functions that any
         target uses.
-    coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
-        Least squares weights of the active inputs. A weight is 0 if a target does not use the input.
+    coef_ : ndarray of shape (n_columns,) or (n_outputs, n_columns)
+        Weight of each column of the basis, 0 if it is not in the model. Only available if the basis is not one of
+        kernels.
+    coef_std_ : ndarray of shape (n_columns,) or (n_outputs, n_columns)
+        Standard deviation of each of these weights, 0 if a column is not in the model. Only available if the basis is not one of
+        kernels.
+    dual_coef_ : ndarray of shape (n_active,) or (n_outputs, n_active)
+        Weights of the kernels in the model. A weight is 0 if a target does not use the kernel. Only available if the basis is one
+        of kernels.
     intercept_ : float or ndarray of shape (n_outputs,)
         Constant of the model. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_outputs, n_active)

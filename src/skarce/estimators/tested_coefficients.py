@@ -15,27 +15,14 @@ from skarce.posteriors.posterior import CoefficientTests
 
 
 class TestedCoefficients:
-    """Adds `get_support`, `coef_tests` and `coef_interval` to an estimator."""
+    """Adds `coef_tests` and `coef_interval` to an estimator. Its `get_support` marks candidates with `relevance_` above 0.5."""
 
     posterior_: Any
     relevance_: Floats
 
-    def get_support(self, indices: bool = False) -> Any:
-        """Return the relevant candidates: those with `relevance_` above 0.5.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Whether to return indices instead of a boolean mask.
-
-        Returns
-        -------
-        support : ndarray of shape (n_candidates,) or (n_relevant,)
-            Boolean mask, or indices if ``indices=True``.
-        """
-        check_is_fitted(self, "posterior_")
-        mask = self.relevance_ > RELEVANT
-        return np.flatnonzero(mask) if indices else mask
+    def _support(self) -> Any:
+        """Return the relevant candidates: those with `relevance_` above 0.5."""
+        return self.relevance_ > RELEVANT
 
     def coef_tests(self) -> CoefficientTests:
         """Test each weight against zero, with the full covariance.

@@ -24,7 +24,7 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     Parameters
     ----------
     basis : {"auto", "rbf", "passthrough"} or transformer, default="auto"
-        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="auto")``: kernels at the training inputs, or at
+        Candidate basis functions. ``"auto"`` is ``KernelBasis("auto", gamma="learned")``: kernels at the training inputs, or at
         landmarks if there are more than 2000 (2e7 divided by the number of rows, 1000 at most). The evidence chooses the kernel
         function, and learns its widths. ``"rbf"`` is `KernelBasis()`: Gaussian kernels at the same places, with one width by a
         quick rule. ``"passthrough"`` uses the input columns themselves. A scikit-learn transformer uses its output columns. All
@@ -79,10 +79,16 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
     active_ : ndarray of shape (n_active,)
         Indices of the active functions among the candidates, in ascending order. With more than two classes, the functions that any
         class uses.
-    coef_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Weights of the active functions in the log odds. With more than two classes, one row for each class, and 0 if a class does
-        not use the function.
-    intercept_ : float or ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_columns) or (n_classes, n_columns)
+        Weight of each column of the basis in the log odds, 0 if it is not in the model. Only available if the basis
+        is not one of kernels.
+    coef_std_ : ndarray of shape (1, n_columns) or (n_classes, n_columns)
+        Standard deviation of each of these weights, 0 if a column is not in the model. Only available if the basis is not one of
+        kernels.
+    dual_coef_ : ndarray of shape (1, n_active) or (n_classes, n_active)
+        Weights of the kernels in the model, in the log odds. With more than two classes, one row for each class, and 0 if a class
+        does not use the kernel. Only available if the basis is one of kernels.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         Constant of the log odds. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
         Prior precision of each weight. It is infinite if a class does not use the function.

@@ -147,6 +147,13 @@ class LatentPosterior:
         return np.sqrt(self._spread)
 
     @property
+    def intercept_std(self) -> float:
+        """Standard deviation of the constant: that of the level at the center, and of the weights times the center."""
+        if not self.fit_intercept:
+            return 0.0
+        return float(np.linalg.norm(solve_lower(self.factor, np.append(1.0, -self.center)[:, None])))
+
+    @property
     def well_determined(self) -> Floats:
         """gamma = 1 - alpha Sigma_jj for each weight: 1 if the data decide, 0 if the prior does."""
         return np.clip(1.0 - self.weight_precision * self._spread, 0.0, 1.0)

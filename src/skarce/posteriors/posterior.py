@@ -125,6 +125,36 @@ class Posterior:
             root = root @ self.mixing.T
         return np.clip(1.0 - self.ridges * np.einsum("ij,ij->j", root, root), 0.0, 1.0)
 
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Degrees of freedom left for the noise: N - Gamma, or N - 1 - Gamma with an intercept, but at least 1."""
+        n = self.n_samples - 1.0 if self.fit_intercept else self.n_samples
+        return max(n - float(self.well_determined.sum()), 1.0)
+
+    @property
+    def coefficient_std(self) -> Floats:
+        """Standard deviation of each weight, by the full covariance."""
+        root = inverse_of_lower(self.factor)
+        return np.sqrt(self.noise_variance * np.einsum("ij,ij->j", root, root))
+
+    @property
+    def intercept_std(self) -> float:
+        """Standard deviation of the constant: that of the level at the center, and of the weights times the center."""
+        if not self.fit_intercept:
+            return 0.0
+        reach = solve_lower(self.factor, self.center[:, None])
+        return float(np.sqrt(self.noise_variance * (1.0 / self.n_samples + (reach**2).sum())))
+
+    def coefficient_tests(self) -> CoefficientTests:
+        """Return t tests by the full covariance. They are NaN if least squares leaves no degree of freedom for the noise."""
+        if self.outcome is Outcome.NO_NOISE and not self.ridges.any():
+            unknown = np.full(len(self.mean), np.nan)
+            return CoefficientTests(unknown, 0.0, unknown)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = np.where(self.mean == 0.0, 0.0, self.mean / self.coefficient_std)
+        freedom = self.degrees_of_freedom
+        return CoefficientTests(statistic, freedom, 2.0 * stats.t.sf(np.abs(statistic), freedom))
+
     def predict(self, phi: Floats) -> Floats:
         """Return the predicted mean at rows with active candidates `phi`, shape (n_rows, n_active)."""
         return phi @ self.mean + self.intercept

@@ -9,11 +9,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from skarce._linalg import inverse_of_lower
 from skarce._typing import Floats
 from skarce.criteria.variational import determination
-from skarce.posteriors.posterior import CoefficientTests, Posterior
-from skarce.states.outcome import Outcome
+from skarce.posteriors.posterior import Posterior
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,32 +52,10 @@ class VariationalPosterior(Posterior):
         return self._determination[0] if self.is_factorized else super().well_determined
 
     @property
-    def degrees_of_freedom(self) -> float:
-        """Degrees of freedom left for the noise: N - Gamma, or N - 1 - Gamma with an intercept, but at least 1."""
-        n = self.n_samples - 1.0 if self.fit_intercept else self.n_samples
-        return max(n - float(self.well_determined.sum()), 1.0)
-
-    @property
-    def coefficient_std(self) -> Floats:
-        """Standard deviation of each weight, by the full covariance."""
-        root = inverse_of_lower(self.factor)
-        return np.sqrt(self.noise_variance * np.einsum("ij,ij->j", root, root))
-
-    @property
     def factorized_variance(self) -> Floats:
         r"""The paper's variance of each weight, :math:`v=s\gamma^2/(\Gamma h)`: too small by a factor of about Gamma."""
         determined, total = determination(self.ridges / self._norms)
         return self.noise_variance * determined**2 / (total * self._norms)
-
-    def coefficient_tests(self) -> CoefficientTests:
-        """Return t tests by the full covariance. They are NaN if least squares leaves no degree of freedom for the noise."""
-        if self.outcome is Outcome.NO_NOISE and not self.ridges.any():
-            unknown = np.full(len(self.mean), np.nan)
-            return CoefficientTests(unknown, 0.0, unknown)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.where(self.mean == 0.0, 0.0, self.mean / self.coefficient_std)
-        freedom = self.degrees_of_freedom
-        return CoefficientTests(statistic, freedom, 2.0 * stats.t.sf(np.abs(statistic), freedom))
 
     def marginals(self, kind: str) -> Any:
         """Return the distributions of single weights, frozen: normal (4.1, 4.2) or Student's t (4.3; VBLS errata 3.11)."""

@@ -59,7 +59,7 @@ def draw_sinc(path: Path) -> None:
     figure = new_figure(WIDTH, HEIGHT)
     axes = figure.subplots()
     axes.fill_between(grid[:, 0], mean - 2 * std, mean + 2 * std, color="#d62728", alpha=0.15, lw=0, label="two std")
-    axes.plot(grid[:, 0], model.basis_.transform(grid) * model.coef_, color="#1f77b4", lw=0.8, alpha=0.7)
+    axes.plot(grid[:, 0], model.basis_.transform(grid) * model.posterior_.mean, color="#1f77b4", lw=0.8, alpha=0.7)
     axes.plot(grid[:, 0], exact_sinc(grid), "k--", lw=1, label="sinc")
     axes.plot(grid[:, 0], mean, color="#d62728", label="VBLS-RVM")
     axes.plot(X[:, 0], y, ".", color="#8c8c8c", ms=5, label="data")
