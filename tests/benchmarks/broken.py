@@ -18,7 +18,7 @@ class WarnsByNumpy(RelevanceVectorRegressor):
 class HasNaN(RelevanceVectorRegressor):
     def _keep(self, posteriors, design):
         super()._keep(posteriors, design)
-        self.coef_ = self.coef_ * np.nan
+        self._weights = self._weights * np.nan
 
 
 class PredictsNaN(RelevanceVectorRegressor):

@@ -106,7 +106,7 @@ def test_an_estimator_without_faults_passes():
     ("estimator", "kind", "calls"),
     [
         ("WarnsByNumpy", "RuntimeWarning", ()),
-        ("HasNaN", "coef_ is not finite", ()),
+        ("HasNaN", "dual_coef_ is not finite", ()),
         ("PredictsNaN", "prediction is not finite", ("predict, zeros",)),
         ("PredictsInfiniteStd", "std is not finite", ("std, training rows",)),
         ("DividesByZero", "ZeroDivisionError", ()),

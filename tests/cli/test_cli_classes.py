@@ -230,10 +230,10 @@ def test_explain_lists_each_function_for_the_classes_that_have_it(flowers):
     saved = load(Path("flowers.skops"))
     model, functions = saved.regressor, active_functions(saved)
     assert functions["relevance"].is_monotonic_decreasing
-    assert len(functions) == sum(np.count_nonzero(weights) for weights in model.coef_)
+    assert len(functions) == sum(np.count_nonzero(weights) for weights in model.dual_coef_)
     assert set(functions["candidate"]) == set(model.active_)
     for label, weights, precisions, posterior in zip(
-        model.classes_, model.coef_, model.weight_precision_, model.posterior_, strict=True
+        model.classes_, model.dual_coef_, model.weight_precision_, model.posterior_, strict=True
     ):
         own = functions[functions["for class"] == label].sort_values("candidate")
         is_own = np.isin(model.active_, own["candidate"])

@@ -30,7 +30,7 @@ def test_explain_shows_the_functions_in_original_units(houses, model):
     np.testing.assert_allclose(functions["garden"].astype(float), rows["garden"])
     assert list(functions["town"]) == list(rows["town"])
     order = np.searchsorted(regressor.active_, functions["candidate"])
-    np.testing.assert_allclose(functions["weight"], regressor.coef_[order])
+    np.testing.assert_allclose(functions["weight"], regressor.dual_coef_[order])
     np.testing.assert_allclose(functions["std error"] ** 2, np.diag(regressor.posterior_.covariance)[order])
     shown = rows_of(result.stdout)
     assert all(str(candidate) in shown for candidate in functions["candidate"])

@@ -56,7 +56,7 @@ def test_forward_and_backward_go_the_way_of_the_solver(seed, size):
         slow = SparseRegressor(KernelBasis("precomputed"), PenalizedError(), search).fit(phi, t)
         fast = BackwardEliminationRegressor(KernelBasis("precomputed"), direction=direction, n_basis=size).fit(phi, t)
         np.testing.assert_array_equal(slow.active_, fast.active_)
-        np.testing.assert_allclose(slow.coef_, fast.coef_, rtol=1e-6)
+        np.testing.assert_allclose(slow.dual_coef_, fast.dual_coef_, rtol=1e-6)
         np.testing.assert_allclose(slow.predict(phi, return_std=True), fast.predict(phi, return_std=True), rtol=1e-6, atol=1e-8)
 
 

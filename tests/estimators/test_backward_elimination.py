@@ -55,7 +55,7 @@ def test_model_is_that_of_its_functions_under_the_ridge_of_the_full_one(sinc, di
     phi = rbf(X, X[model.active_], GAMMA)
     centered, target = (phi - phi.mean(axis=0), y - y.mean()) if intercept else (phi, y)
     w = np.linalg.solve(centered.T @ centered + ridge * np.eye(len(model.active_)), centered.T @ target)
-    np.testing.assert_allclose(model.coef_, w, rtol=1e-6)
+    np.testing.assert_allclose(model.dual_coef_, w, rtol=1e-6)
     np.testing.assert_allclose(model.predict(X), phi @ w + (y.mean() - phi.mean(axis=0) @ w if intercept else 0.0), rtol=1e-7)
     expected = log_evidence(phi, y, model.weight_precision_, model.noise_variance_, intercept=intercept)
     np.testing.assert_allclose(model.criterion_, expected, rtol=1e-8)

@@ -164,7 +164,7 @@ def test_posteriors_are_printed_in_a_line():
     model = RelevanceVectorClassifier("rbf").fit(X, y)
     posterior = model.posterior_
     assert repr(posterior) == (
-        f"LatentPosterior({len(model.active_)} functions {model.active_.tolist()}, intercept {model.intercept_:.4g}, "
+        f"LatentPosterior({len(model.active_)} functions {model.active_.tolist()}, intercept {model.intercept_[0]:.4g}, "
         f"criterion {model.criterion_:.6g}, {model.n_iter_} steps, CONVERGED)"
     )
     narrow = RelevanceVectorRegressor(KernelBasis(gamma=50.0)).fit(X, X[:, 0])

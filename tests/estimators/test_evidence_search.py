@@ -35,7 +35,7 @@ def test_fitted_attributes_are_what_they_say(sinc, search, reestimate, fit_inter
     np.testing.assert_allclose(model.criterion_, expected, rtol=1e-8)
     as_large = model.trace_["n_active"] == len(model.active_)
     np.testing.assert_allclose(model.trace_["criterion"][as_large].max(), model.criterion_, atol=1e-3)
-    np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
+    np.testing.assert_allclose(model.predict(X), phi @ model.dual_coef_ + model.intercept_)
     assert model.criterion_sense_ == 1
     assert set(model.trace_["action"]) <= {"add", "delete", "undo"}
     assert not model.outcome_.is_early
@@ -54,7 +54,7 @@ def test_units_of_the_target_do_not_matter(sinc, search, reestimate, factor):
     X, y = sinc
     model, scaled = (EvidenceSearchRegressor("rbf", search=search, reestimate=reestimate).fit(X, t) for t in (y, y * factor))
     np.testing.assert_array_equal(scaled.active_, model.active_)
-    np.testing.assert_allclose(scaled.coef_ / factor, model.coef_, rtol=1e-5)
+    np.testing.assert_allclose(scaled.dual_coef_ / factor, model.dual_coef_, rtol=1e-5)
     np.testing.assert_allclose(np.sqrt(scaled.noise_variance_) / factor, np.sqrt(model.noise_variance_), rtol=1e-6)
     np.testing.assert_allclose(scaled.criterion_, model.criterion_ - 79 * np.log(factor), rtol=1e-8)
 
@@ -67,7 +67,7 @@ def test_names_are_the_objects_of_the_paper(sinc):
         np.testing.assert_array_equal(named.trace_, given.trace_)
     generic = SparseRegressor("rbf", SharedEvidence(), Floating()).fit(X, y)
     np.testing.assert_array_equal(generic.active_, named.active_)
-    np.testing.assert_allclose(generic.coef_, named.coef_)
+    np.testing.assert_allclose(generic.dual_coef_, named.dual_coef_)
 
 
 def test_weight_two_is_the_row_twice(rng, sinc):

@@ -36,7 +36,7 @@ def test_fitted_attributes_are_what_they_say(sinc, model, fit_intercept):
     residual = y - model.predict(X)
     freedom = len(t) - np.trace(inside @ np.linalg.solve(inside.T @ inside + np.diag(ridges), inside.T))
     np.testing.assert_allclose(model.noise_variance_, residual @ residual / freedom, rtol=1e-7)  # eq. 8
-    np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
+    np.testing.assert_allclose(model.predict(X), phi @ model.dual_coef_ + model.intercept_)
     np.testing.assert_allclose(model.trace_["criterion"][-1], model.criterion_, rtol=1e-6)
     assert model.trace_["n_active"][-1] == len(model.active_)
     assert fit_intercept or model.intercept_ == 0.0
@@ -65,10 +65,10 @@ def test_what_is_no_criterion_or_search_is_named(sinc):
 def test_units_of_the_target_do_not_matter(sinc, model, factor):
     X, y = sinc
     plain = model.fit(X, y)
-    active, coef = plain.active_, plain.coef_
+    active, coef = plain.active_, plain.dual_coef_
     scaled = model.fit(X, factor * y)
     np.testing.assert_array_equal(scaled.active_, active)
-    np.testing.assert_allclose(scaled.coef_ / factor, coef, rtol=1e-4, atol=1e-9 * np.abs(coef).max())
+    np.testing.assert_allclose(scaled.dual_coef_ / factor, coef, rtol=1e-4, atol=1e-9 * np.abs(coef).max())
 
 
 @pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")

@@ -19,16 +19,16 @@ def test_fitted_attributes_are_what_they_say(sinc, fit_intercept):
     X, y = sinc
     model = JeffreysPriorRegressor(KernelBasis(gamma=0.1), fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
     phi = rbf(X, X, 0.1)[:, model.active_]
-    np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
+    np.testing.assert_allclose(model.predict(X), phi @ model.dual_coef_ + model.intercept_)
     ridges = model.weight_precision_ * model.noise_variance_
     np.testing.assert_allclose(model.criterion_, gcv(phi, y, ridges, intercept=fit_intercept), rtol=1e-6)
     residual = y - model.predict(X)
     noise = residual @ residual / (120 - fit_intercept)
-    np.testing.assert_allclose(ridges, noise / model.coef_**2, rtol=1e-5)
+    np.testing.assert_allclose(ridges, noise / model.dual_coef_**2, rtol=1e-5)
     assert model.criterion_sense_ == -1
     assert model.trace_["criterion"][-1] == pytest.approx(model.criterion_, rel=1e-6)
     assert model.trace_["n_active"][-1] == len(model.active_) < 20
-    assert np.count_nonzero(model.coef_) == len(model.active_)
+    assert np.count_nonzero(model.dual_coef_) == len(model.active_)
 
 
 def test_the_start_decides_how_many_functions_stay(sinc):
@@ -58,7 +58,7 @@ def test_units_of_the_target_do_not_matter(sinc):
     X, y = sinc
     model, scaled = (JeffreysPriorRegressor("rbf").fit(X, t) for t in (y, y * 1e9))
     np.testing.assert_array_equal(scaled.active_, model.active_)
-    np.testing.assert_allclose(scaled.coef_ / 1e9, model.coef_, rtol=1e-6)
+    np.testing.assert_allclose(scaled.dual_coef_ / 1e9, model.dual_coef_, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:The candidates explain the target:sklearn.exceptions.ConvergenceWarning")

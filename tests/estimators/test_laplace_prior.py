@@ -19,7 +19,7 @@ def linear(rng):
 
 def scattered(model, m):
     weights = np.zeros(m)
-    weights[model.active_] = model.coef_
+    weights[model.active_] = model.posterior_.mean
     return weights
 
 
@@ -34,12 +34,12 @@ def test_fitted_attributes_are_what_they_say(sinc, fit_intercept, degrees_of_fre
     )
     phi = rbf(X, X, 0.3)
     active = phi[:, model.active_]
-    np.testing.assert_allclose(model.predict(X), active @ model.coef_ + model.intercept_)
+    np.testing.assert_allclose(model.predict(X), active @ model.posterior_.mean + model.intercept_)
     # A constant without a penalty is the projection on vectors that sum to zero.
     inside, t = (contrasts(120).T @ phi, contrasts(120).T @ y) if fit_intercept else (phi, y)
     assert l1_violation(inside, t, scattered(model, 120), model.penalty_) < 2e-6 * model.penalty_
     ridges = model.weight_precision_ * model.noise_variance_
-    np.testing.assert_allclose(ridges, model.penalty_ / np.abs(model.coef_), rtol=1e-6)
+    np.testing.assert_allclose(ridges, model.penalty_ / np.abs(model.posterior_.mean), rtol=1e-6)
     residual, rows = ((y - model.predict(X)) ** 2).sum(), inside[:, model.active_]
     used = np.trace(rows @ np.linalg.solve(rows.T @ rows + np.diag(ridges), rows.T)) if degrees_of_freedom == "hat" else len(ridges)
     np.testing.assert_allclose(model.criterion_, 120 * residual / (len(t) - used) ** 2, rtol=1e-7)
@@ -81,7 +81,7 @@ def test_units_of_the_target_do_not_matter(sinc, finish):
         ]
         for model, factor in zip(models[1:], (2.0**40, 2.0**-40), strict=True):
             np.testing.assert_array_equal(model.active_, models[0].active_)
-            np.testing.assert_allclose(model.coef_ / factor, models[0].coef_, rtol=1e-9)
+            np.testing.assert_allclose(model.dual_coef_ / factor, models[0].dual_coef_, rtol=1e-9)
             assert model.penalty_ / factor == pytest.approx(models[0].penalty_)
 
 

@@ -43,7 +43,7 @@ def test_a_default_fit_says_that_its_candidates_are_landmarks(many):
 def test_a_default_fit_is_the_same_each_time(many):
     first, again = RelevanceVectorRegressor("rbf").fit(*many), RelevanceVectorRegressor("rbf").fit(*many)
     np.testing.assert_array_equal(first.relevance_vectors_, again.relevance_vectors_)
-    np.testing.assert_array_equal(first.coef_, again.coef_)
+    np.testing.assert_array_equal(first.dual_coef_, again.dual_coef_)
     other = RelevanceVectorRegressor("rbf", random_state=1).fit(*many)
     assert not np.array_equal(first.relevance_vectors_, other.relevance_vectors_)
 
@@ -52,7 +52,7 @@ def test_few_rows_give_the_model_with_all_rows_as_centers(rng):
     X, y = wave(rng, 300)
     auto, every = RelevanceVectorRegressor("rbf").fit(X, y), RelevanceVectorRegressor(KernelBasis(centers=None)).fit(X, y)
     np.testing.assert_array_equal(auto.active_, every.active_)
-    np.testing.assert_array_equal(auto.coef_, every.coef_)
+    np.testing.assert_array_equal(auto.dual_coef_, every.dual_coef_)
     assert auto.outcome_ is Outcome.CONVERGED
 
 

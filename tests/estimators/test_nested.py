@@ -74,7 +74,7 @@ def test_models_on_the_way_are_those_of_a_fit_with_that_budget(sinc, name):
         path = model.with_n_basis(size)
         fresh = with_budget(model, size).fit(X, y)
         np.testing.assert_array_equal(path.active_, fresh.active_)
-        np.testing.assert_allclose(path.coef_, fresh.coef_, rtol=1e-6)
+        np.testing.assert_allclose(path._weights, fresh._weights, rtol=1e-6)
         np.testing.assert_allclose(path.weight_precision_, fresh.weight_precision_, rtol=1e-6)
         np.testing.assert_allclose(path.predict(X, return_std=True), fresh.predict(X, return_std=True), rtol=1e-6, atol=1e-9)
         assert path.criterion_ == pytest.approx(fresh.criterion_, rel=1e-7)
@@ -305,7 +305,7 @@ def test_several_targets(rng):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = OrthogonalLeastSquaresRegressor("rbf", n_basis=9).fit(X, Y)
     small = model.with_n_basis(4)
-    assert (np.count_nonzero(small.coef_, axis=1) == [4, 4, 0]).all()
+    assert (np.count_nonzero(small.dual_coef_, axis=1) == [4, 4, 0]).all()
     for k in range(2):
         single = OrthogonalLeastSquaresRegressor("rbf", n_basis=4).fit(X, Y[:, k])
         np.testing.assert_allclose(small.predict(X)[:, k], single.predict(X), rtol=1e-6, atol=1e-9)

@@ -55,7 +55,7 @@ def test_trace_and_model_are_those_of_least_squares(fit_intercept):
     if fit_intercept:
         A = np.column_stack([A, np.ones(len(t))])
     weights = np.linalg.lstsq(A, t, rcond=None)[0]
-    np.testing.assert_allclose(model.coef_, weights[:best], rtol=1e-8)
+    np.testing.assert_allclose(model.posterior_.mean, weights[:best], rtol=1e-8)
     assert model.intercept_ == pytest.approx(weights[best] if fit_intercept else 0.0, rel=1e-8)
     noise = squared_error(phi[:, model.active_], t, intercept=fit_intercept) / (40 - A.shape[1])
     assert model.noise_variance_ == pytest.approx(noise, rel=1e-9)

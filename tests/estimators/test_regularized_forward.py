@@ -65,7 +65,7 @@ def test_model_is_the_dense_solution(moments, ridge, penalize, fit_intercept):
     A, C = phi[:, path], centered(phi[:, path], fit_intercept)
     weights = np.linalg.solve(C.T @ C + K, C.T @ t)
     order = np.argsort(path)
-    np.testing.assert_allclose(model.coef_, weights[order], rtol=1e-7)
+    np.testing.assert_allclose(model.posterior_.mean, weights[order], rtol=1e-7)
     intercept = (t - A @ weights).mean() if fit_intercept else 0.0
     assert model.intercept_ == pytest.approx(intercept, rel=1e-8)
     residual = t - A @ weights - intercept

@@ -32,7 +32,7 @@ def test_fitted_attributes_are_what_they_say(sinc, solver, fit_intercept):
     phi = rbf(X, X, 0.3)[:, model.active_]
     assert (np.diff(model.active_) > 0).all()
     np.testing.assert_array_equal(model.relevance_vectors_, X[model.active_])
-    np.testing.assert_allclose(model.predict(X), phi @ model.coef_ + model.intercept_)
+    np.testing.assert_allclose(model.predict(X), phi @ model.dual_coef_ + model.intercept_)
     np.testing.assert_allclose(
         model.criterion_, log_evidence(phi, y, model.weight_precision_, model.noise_variance_, intercept=fit_intercept), rtol=1e-8
     )
@@ -61,9 +61,9 @@ def test_two_outputs_are_two_fits_on_one_basis(rng):
     single = [RelevanceVectorRegressor("rbf").fit(X, Y[:, k]) for k in range(2)]
     mean, std = model.predict(X[:9], return_std=True)
     assert mean.shape == std.shape == (9, 2)
-    assert model.coef_.shape == model.weight_precision_.shape == (2, len(model.active_))
+    assert model.dual_coef_.shape == model.weight_precision_.shape == (2, len(model.active_))
     assert set(model.active_) == set(single[0].active_) | set(single[1].active_)
-    assert np.isinf(model.weight_precision_[model.coef_ == 0]).all()
+    assert np.isinf(model.weight_precision_[model.dual_coef_ == 0]).all()
     for k in range(2):
         expected_mean, expected_std = single[k].predict(X[:9], return_std=True)
         np.testing.assert_allclose(mean[:, k], expected_mean, rtol=1e-5)
@@ -80,7 +80,7 @@ def test_units_of_the_target_do_not_matter(sinc, solver, factor):
     X, y = sinc
     model, scaled = (RelevanceVectorRegressor(KernelBasis(gamma=1.0), solver=solver).fit(X, t) for t in (y, y * factor))
     np.testing.assert_array_equal(scaled.active_, model.active_)
-    np.testing.assert_allclose(scaled.coef_ / factor, model.coef_, rtol=1e-5)
+    np.testing.assert_allclose(scaled.dual_coef_ / factor, model.dual_coef_, rtol=1e-5)
     np.testing.assert_allclose(np.sqrt(scaled.noise_variance_) / factor, np.sqrt(model.noise_variance_), rtol=1e-6)
     _, std = scaled.predict(X[:3], return_std=True)
     np.testing.assert_allclose(std / factor, model.predict(X[:3], return_std=True)[1], rtol=1e-6)
@@ -172,7 +172,7 @@ def test_max_active_is_a_cap(sinc, solver):
 def test_interrupt_is_raised_and_nothing_is_lost(sinc, monkeypatch):
     X, y = sinc
     model = RelevanceVectorRegressor("rbf").fit(X, y)
-    before = {name: getattr(model, name) for name in ("active_", "coef_", "posterior_", "basis_", "n_features_in_")}
+    before = {name: getattr(model, name) for name in ("active_", "_weights", "posterior_", "basis_", "n_features_in_")}
 
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt

@@ -67,7 +67,7 @@ def test_probabilities_are_moderated_by_the_dense_posterior(fit_intercept):
     model = RelevanceVectorClassifier(KernelBasis(gamma=0.8), fit_intercept=fit_intercept, calibrate_proba=False).fit(X, y)
     new = np.array([[0.0, 0.3], [1.5, -0.8], [3.0, 2.0]])
     design, query = (rbf(A, X[model.active_], 0.8) for A in (X, new))
-    precisions, weights = model.weight_precision_, model.coef_
+    precisions, weights = model.weight_precision_, model.posterior_.mean
     if fit_intercept:
         level, middle = model.intercept_ + design.mean(axis=0) @ weights, design.mean(axis=0)
         design, query = (np.column_stack([A - middle, np.ones(len(A))]) for A in (design, query))
@@ -95,7 +95,7 @@ def test_three_classes_are_each_against_the_rest():
     assert list(model.classes_) == ["ant", "bee", "cat"]
     singles = [RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(X, labels == name) for name in model.classes_]
     assert set(model.active_) == set(np.concatenate([single.active_ for single in singles]))
-    assert model.coef_.shape == model.weight_precision_.shape == (3, len(model.active_))
+    assert model.dual_coef_.shape == model.weight_precision_.shape == (3, len(model.active_))
     log_odds, std = model.decision_function(X, return_std=True)
     for k, single in enumerate(singles):
         expected = single.decision_function(X, return_std=True)
@@ -246,7 +246,7 @@ def test_single_precision_pickling_cloning_and_names(rng):
     assert list(model.feature_names_in_) == ["a", "b"]
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    np.testing.assert_array_equal(clone(model).fit(frame, y).coef_, model.coef_)
+    np.testing.assert_array_equal(clone(model).fit(frame, y).dual_coef_, model.dual_coef_)
     single = RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(X.astype(np.float32), y)
     double = RelevanceVectorClassifier("rbf", calibrate_proba=False).fit(frame, y)
     np.testing.assert_allclose(single.predict_proba(X.astype(np.float32)), double.predict_proba(frame), atol=1e-3)

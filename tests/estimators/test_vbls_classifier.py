@@ -153,7 +153,9 @@ def dense_p_values(model, X):
     """Of squared weights over the diagonal of a dense inverse of what the likelihood and the prior say of them."""
     phi = X[:, model.active_] - X[:, model.active_].mean(axis=0)
     design = np.column_stack([np.ones(len(X)), phi])
-    weights = np.concatenate([[model.intercept_ + X[:, model.active_].mean(axis=0) @ model.coef_], model.coef_])
+    weights = np.concatenate(
+        [[model.posterior_.intercept + X[:, model.active_].mean(axis=0) @ model.posterior_.mean], model.posterior_.mean]
+    )
     prior = np.concatenate([[0.01], model.weight_precision_])
     g = 1.0 / (1.0 + np.exp(-design @ weights))
     covariance = np.linalg.inv(np.diag(prior) + (design * (g * (1.0 - g))[:, None]).T @ design)
@@ -176,8 +178,8 @@ def test_tests_and_intervals_are_those_of_a_dense_inverse(inputs):
     tests = model.coef_tests()
     np.testing.assert_allclose(tests.p_value, dense_p_values(model, inputs[0]), rtol=1e-6)
     low, high = model.coef_interval(0.9).T
-    np.testing.assert_allclose((low + high) / 2.0, model.coef_)
-    np.testing.assert_allclose((high - low) / 2.0, 1.6448536 * model.coef_ / tests.statistic, rtol=1e-6)
+    np.testing.assert_allclose((low + high) / 2.0, model.posterior_.mean)
+    np.testing.assert_allclose((high - low) / 2.0, 1.6448536 * model.posterior_.mean / tests.statistic, rtol=1e-6)
     np.testing.assert_array_equal(model.get_support(indices=True), np.flatnonzero(model.relevance_ > 0.5))
 
 
@@ -200,7 +202,7 @@ def test_deletion_by_the_bound_ends_where_no_deletion_raises_it(inputs, factoriz
     free = VBLSClassifier("passthrough", factorized=factorized).fit(X, y)
     model = VBLSClassifier("passthrough", factorized=factorized, significance="bound").fit(X, y)
     assert model.criterion_ >= free.criterion_ - 1e-6
-    weakest = model.active_[(model.coef_**2 * X[:, model.active_].var(axis=0)).argmin()]
+    weakest = model.active_[(model.posterior_.mean**2 * X[:, model.active_].var(axis=0)).argmin()]
     others = np.setdiff1d(model.active_, weakest)
     assert VBLSClassifier("passthrough", factorized=factorized).fit(X[:, others], y).criterion_ <= model.criterion_ + 1e-3
 

@@ -108,7 +108,7 @@ def test_every_target_has_its_own_few():
     both = RelevanceVectorRegressor("passthrough").fit(X, np.column_stack([y, other]))
     alone = RelevanceVectorRegressor("passthrough").fit(X, other)
     assert set(alone.active_) <= set(both.active_)
-    np.testing.assert_array_equal(both.active_[both.coef_[1] != 0.0], alone.active_)
+    np.testing.assert_array_equal(np.flatnonzero(both.coef_[1]), alone.active_)
 
 
 @pytest.mark.parametrize("wrong", ["always", "uniform", True, 1.0])

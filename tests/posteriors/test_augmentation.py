@@ -15,7 +15,7 @@ def test_augmented_std_is_that_of_a_model_with_one_more_function(sinc):
     model = RelevanceVectorRegressor(KernelBasis(gamma=0.3)).fit(X, y)
     new = np.array([[0.3], [4.0], [14.0], [40.0]])
     active = rbf(X, X[model.active_], 0.3)
-    signal = ((active - active.mean(axis=0)) @ model.coef_).var()
+    signal = ((active - active.mean(axis=0)) @ model.dual_coef_).var()
     expected = []
     for x in new:
         extra = np.vstack([X[model.active_], x])

@@ -47,7 +47,7 @@ def test_skr_is_the_minimizer_at_the_penalty_and_width_of_least_gcv(rng):
     model = search.best_estimator_
     phi = rbf(X, X, search.best_params_["basis__gamma"])
     weights = np.zeros(100)
-    weights[model.active_] = model.coef_
+    weights[model.active_] = model.dual_coef_
     assert model.intercept_ == 0.0
     assert l1_violation(phi, y, weights, model.penalty_) < 2e-6 * model.penalty_
     assert model.criterion_ == search.results_["criterion"].min()

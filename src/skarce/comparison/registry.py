@@ -11,7 +11,7 @@ from sklearn.linear_model import LassoCV, LogisticRegression, PoissonRegressor
 from sklearn.model_selection import GridSearchCV
 
 from skarce.basis import KernelBasis
-from skarce.basis.default import AUTO, QUICK
+from skarce.basis.default import AUTO, LEARNED_WIDTHS, QUICK
 from skarce.comparison import rivals
 from skarce.comparison.tasks import CLASSIFICATION, COUNTS, REGRESSION, TASKS, Task
 from skarce.comparison.width_rules import NO_KERNEL, NO_WIDTHS, OUR_KERNELS, QUICK_RULE, Widths, best_of
@@ -75,7 +75,7 @@ class Method:
     @property
     def has_basis(self) -> bool:
         """Whether it can be told which basis to use: its kernels are chosen by default."""
-        return self.has_kernels and not self.is_rival and self.widths.default == AUTO
+        return self.has_kernels and not self.is_rival and self.widths.default == LEARNED_WIDTHS
 
     @property
     def takes_budget(self) -> bool:

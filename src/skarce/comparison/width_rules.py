@@ -16,12 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from skarce._typing import Floats
+from skarce.basis.default import LEARNED_WIDTHS
 from skarce.basis.widths import scale_gamma
 from skarce.comparison.tasks import Task
 from skarce.states.outcome import Outcome
 
 WIDTH_RULES = {
-    "auto": "one width per input (one for all of more than 100 inputs), quickly learned from at most 500 rows",
+    LEARNED_WIDTHS: "one width per input (one for all of more than 100 inputs), quickly learned from at most 500 rows",
     "scale": "1 / (number of inputs x their variance), as in support vector machines",
     "cv": "the best of nine around that width, by five-fold cross-validation",
     "evidence": "one width, learned by maximizing the evidence",
@@ -62,7 +63,7 @@ def by_parameter(name: str, rules: tuple[str, ...] = tuple(WIDTH_RULES)) -> Widt
     return Widths(QUICK_RULE, rules, prepare)
 
 
-OUR_KERNELS = replace(by_parameter("basis__gamma"), default="auto")
+OUR_KERNELS = replace(by_parameter("basis__gamma"), default=LEARNED_WIDTHS)
 NO_WIDTHS = Widths(NO_KERNEL)
 
 

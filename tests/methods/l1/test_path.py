@@ -18,7 +18,7 @@ def test_a_path_gives_the_models_of_its_penalties(sinc):
     best = min(singles.values(), key=lambda single: single.criterion_)
     assert model.penalty_ == best.penalty_
     np.testing.assert_array_equal(model.active_, best.active_)
-    np.testing.assert_allclose(model.coef_, best.coef_, rtol=1e-4)
+    np.testing.assert_allclose(model.dual_coef_, best.dual_coef_, rtol=1e-4)
     path = model.trace_[model.trace_["action"] == "penalty"]
     assert list(path["penalty"]) == pytest.approx(sorted(penalties, reverse=True))
     for row in path:
@@ -51,7 +51,7 @@ def test_how_the_iteration_came_to_a_penalty_does_not_matter(rng):
     on_the_way = along.trace_["n_active"][:-1][along.trace_["penalty"][:-1] == along.penalty_]
     assert on_the_way[0] < len(along.active_)
     np.testing.assert_array_equal(along.active_, alone.active_)
-    np.testing.assert_allclose(along.coef_, alone.coef_)
+    np.testing.assert_allclose(along.dual_coef_, alone.dual_coef_)
 
 
 @pytest.mark.filterwarnings("ignore:Left-out rows are:sklearn.exceptions.ConvergenceWarning")
