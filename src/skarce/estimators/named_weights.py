@@ -78,7 +78,7 @@ class NamedWeights:
         mask = self._support()
         return np.flatnonzero(mask) if indices else mask
 
-    @available_if(_is_on_columns)
+    @available_if(_is_on_columns)  # type: ignore[untyped-decorator]
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns in the model, in the order of `get_support`.
 
