@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types doctest check sanitize bench clean
+.PHONY: demo test test-clients lint types doctest check sanitize bench clean
 
 $(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -18,6 +18,18 @@ demo: $(VENV)/.installed  ## compare all methods on the diabetes data that come 
 
 test: $(VENV)/.installed  ## run the tests, one process per core
 	$(BIN)/python -m pytest -n auto
+
+# Other packages that use our models. They have an environment of their own, because they ask for other versions.
+CLIENTS := $(VENV)-clients
+
+$(CLIENTS)/.installed: $(VENV)/.installed
+	@test -d $(CLIENTS) || $(PYTHON) -m venv $(CLIENTS)
+	@echo "Installing skarce and the packages that use it into $(CLIENTS) ..."
+	@$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,clients]"
+	@touch $@
+
+test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap and other packages that use our models
+	$(CLIENTS)/bin/python -m pytest tests/clients
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
