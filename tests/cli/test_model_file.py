@@ -191,9 +191,9 @@ def set_value(name, value):
 
 
 EDITS = {
-    "weights are a number": set_value("coef_", 1.0),
+    "weights are a number": set_value("_weights", 1.0),
     "weights are missing": lambda content: (
-        model_of(content).pop("coef_"),
+        model_of(content).pop("_weights"),
         attributes_node(content)["key_types"]["content"].pop(),
     ),
     "the outcome has no such name": set_value("outcome_", "SUCCESS"),
@@ -236,7 +236,7 @@ def test_an_edited_file_ends_in_one_line(parts, edit, tmp_path):
         lambda a: np.zeros(0),
     ],
 )
-@pytest.mark.parametrize("name", ["coef_", "relevance_"])
+@pytest.mark.parametrize("name", ["_weights", "relevance_"])
 def test_an_array_of_another_shape_or_type(parts, name, change, tmp_path):
     file = model_of(json.loads(parts["schema.json"])["content"])[name]["file"]
     memory = io.BytesIO()
@@ -245,7 +245,7 @@ def test_an_array_of_another_shape_or_type(parts, name, change, tmp_path):
 
 
 def test_an_array_that_says_it_is_huge(parts, tmp_path):
-    file = model_of(json.loads(parts["schema.json"])["content"])["coef_"]["file"]
+    file = model_of(json.loads(parts["schema.json"])["content"])["_weights"]["file"]
     memory = io.BytesIO()
     np.lib.format.write_array_header_1_0(memory, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
     assert "as long as its shape says" in refusal(written({**parts, file: memory.getvalue()}, tmp_path / "model.skops"))
