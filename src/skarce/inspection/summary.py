@@ -169,7 +169,7 @@ def _names(model: Any, input_names: Any) -> Any:
 
 def _rows(model: Any, posterior: Any, level: float, names: Any, *, all_columns: bool) -> tuple[list[str], Floats]:
     """Return names and values of one target or class."""
-    values = _with_intervals(model, posterior, level)
+    values = weight_values(model, posterior, level)
     first, values = values[: int(posterior.fit_intercept)], values[int(posterior.fit_intercept) :]
     listed = posterior.active
     if all_columns:
@@ -180,8 +180,8 @@ def _rows(model: Any, posterior: Any, level: float, names: Any, *, all_columns: 
     return [INTERCEPT] * len(first) + list(names[listed]), np.vstack([first, values])
 
 
-def _with_intervals(model: Any, posterior: Any, level: float) -> Floats:
-    """Return the values of the intercept, if there is one, and of the functions in the model, one row each."""
+def weight_values(model: Any, posterior: Any, level: float) -> Floats:
+    """Return the values in `COLUMNS` of the intercept, if there is one, and of the functions of one posterior, one row each."""
     tests = posterior.coefficient_tests()
     mean, std, statistic, p = posterior.mean, posterior.coefficient_std, tests.statistic, tests.p_value
     relevance = posterior.well_determined
