@@ -23,6 +23,7 @@ from skarce.estimators import (
     VBLSClassifier,
     VBLSRegressor,
 )
+from skarce.estimators.trusted_types import trusted_types
 from skarce.model_selection import learn_widths
 from skarce.states.outcome import Outcome
 
@@ -50,4 +51,5 @@ __all__ = [
     "VBLSClassifier",
     "VBLSRegressor",
     "__version__",
+    "trusted_types",
 ]

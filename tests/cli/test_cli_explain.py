@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skarce import KernelBasis, Outcome, RelevanceVectorRegressor
+from skarce import KernelBasis, Outcome, RelevanceVectorRegressor, VBLSRegressor
 from skarce.cli.explanation import active_functions
 from skarce.cli.model_file import load
 from skarce.comparison import REGRESSION, Method
 from skarce.comparison.width_rules import Widths
+from skarce.inspection import summary
 from tests.cli.commands import N_ROWS, REGRESSORS, rows_of, run
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
@@ -103,6 +104,33 @@ def test_explain_names_the_inputs_of_a_linear_model(houses, monkeypatch):
     assert functions.loc["size", "weight"] == pytest.approx(2.0 * houses["size"].std(ddof=0), rel=0.1)
     assert "town_Bonn" in functions.index
     assert "town_Bonn" in run("explain", "model.skops").stdout
+
+
+def test_explain_tests_the_inputs_of_a_linear_model_and_no_kernels(houses, model):
+    kernels = run("explain", model).stdout
+    assert "std error" in kernels
+    assert "p value" not in kernels
+    assert run("fit", "houses.csv", "--target", "price", "--method", "vbls").exit_code == 0
+    saved = load(Path("model.skops"))
+    functions, table = active_functions(saved).set_index("candidate"), summary(saved.regressor).iloc[1:]
+    assert len(functions) > 0
+    for shown, column in {"weight": "coefficient", "std error": "std", "lower": "lower", "upper": "upper", "p value": "p"}.items():
+        np.testing.assert_array_equal(functions[shown].loc[saved.regressor.active_], table[column])
+    linear = run("explain", "model.skops").stdout
+    assert all(heading in linear for heading in ("lower", "upper", "p value"))
+    assert max(map(len, linear.splitlines())) <= 100
+
+
+def test_explain_least_squares_that_leaves_no_noise(monkeypatch):
+    monkeypatch.setitem(REGRESSORS, "frvm", Method("frvm", REGRESSION, "", lambda: VBLSRegressor(prior="none")))
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(8, 10)), columns=[*ascii_lowercase[:9], "y"])
+    table.to_csv("few.csv", index=False)
+    assert run("fit", "few.csv", "--target", "y").exit_code == 0
+    assert np.isnan(load(Path("model.skops")).regressor.coef_tests().p_value).all()
+    result = run("explain", "model.skops")
+    assert result.exit_code == 0, result.output
+    assert "std error" in result.stdout
+    assert "p value" not in result.stdout
 
 
 def test_explain_a_model_without_functions(tmp_path):

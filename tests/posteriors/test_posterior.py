@@ -5,9 +5,11 @@ import pytest
 
 from skarce import (
     KernelBasis,
+    RelevanceVectorClassifier,
     RelevanceVectorRegressor,
+    VBLSRegressor,
 )
-from tests.oracles import rbf
+from tests.oracles import latent_mode, rbf
 
 
 def test_relevance_is_one_minus_alpha_sigma(sinc):
@@ -48,3 +50,43 @@ def test_intervals_cover(n_rows):
         mean, std = model.predict(X[n_rows:], return_std=True)
         inside.append(np.abs(y[n_rows:] - mean) < 1.96 * std)
     assert 0.93 < np.mean(inside) < 0.97
+
+
+# The constant --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("basis", [KernelBasis(gamma=0.3), "passthrough"], ids=str)
+@pytest.mark.parametrize("cls", [RelevanceVectorRegressor, VBLSRegressor])
+def test_std_of_the_constant_is_that_of_the_dense_joint_covariance(sinc, cls, basis):
+    X, y = sinc
+    weights = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
+    X, y = X + 2.0, y + 0.2 * X[:, 0]
+    model = cls(basis).fit(X, y, sample_weight=weights)
+    assert len(model.active_) > 0
+    columns = X if basis == "passthrough" else rbf(X, X, 0.3)
+    design = np.column_stack([np.ones(len(y)), columns[:, model.active_]])
+    precisions = np.append(0.0, model.weight_precision_)
+    covariance = np.linalg.inv((design.T * weights) @ design / model.noise_variance_ + np.diag(precisions))
+    np.testing.assert_allclose(model.posterior_.intercept_std, np.sqrt(covariance[0, 0]), rtol=1e-6)
+    np.testing.assert_allclose(model.posterior_.coefficient_std, np.sqrt(covariance.diagonal()[1:]), rtol=1e-6)
+
+
+def test_std_of_the_constant_of_a_latent_function_is_that_of_the_dense_inverse_hessian():
+    rng = np.random.default_rng(2)
+    X = rng.normal(1.0, 1.0, (80, 3))
+    y = (X[:, 0] - 0.5 * X[:, 1] + rng.logistic(size=80) > 0.5).astype(float)
+    weights = rng.uniform(0.5, 3.0, 80)
+    model = RelevanceVectorClassifier("passthrough").fit(X, y, sample_weight=weights)
+    columns = X[:, model.active_]
+    assert columns.shape[1] > 0
+    center = weights @ columns / weights.sum()
+    design = np.column_stack([np.ones(80), columns - center])  # the level at the center has the prior N(0, 10^2)
+    _, _, hessian = latent_mode(design, y, weights, np.append(0.01, model.weight_precision_))
+    constant = np.append(1.0, -center)
+    np.testing.assert_allclose(model.posterior_.intercept_std, np.sqrt(constant @ np.linalg.solve(hessian, constant)), rtol=1e-5)
+
+
+def test_without_a_constant_its_std_is_zero(sinc):
+    X, y = sinc
+    assert RelevanceVectorRegressor("rbf", fit_intercept=False).fit(X, y).posterior_.intercept_std == 0.0
+    assert RelevanceVectorClassifier("rbf", fit_intercept=False).fit(X, y > 0.3).posterior_.intercept_std == 0.0

@@ -309,8 +309,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):
             Names of the output columns.
         """
         check_is_fitted(self)
+        return self.names_of(self.candidate_numbers_)
+
+    def names_of(self, numbers: Any) -> Any:
+        """Return the names of the candidates with these numbers, whether they were selected or not."""
         name = self.kernel_ if isinstance(self.kernel_, str) else "kernel"
-        return np.array([f"{name}{i}" for i in self.candidate_numbers_], dtype=object)
+        return np.array([f"{name}{i}" for i in numbers], dtype=object)
 
     @property
     def n_candidates(self) -> int:

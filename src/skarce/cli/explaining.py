@@ -21,7 +21,8 @@ def explain(model: Path, show_all: bool) -> None:
 
     MODEL is a file that `skarce fit` wrote. For each active function, the table shows its center in the units of the data, its
     weight, the standard error of the weight, and its relevance: 1 if the data determine the weight, 0 if only the prior does. With
-    three or more classes, each class has its own weights, and a function is listed once for every class that uses it.
+    three or more classes, each class has its own weights, and a function is listed once for every class that uses it. Inputs of a
+    linear model have 95 % intervals and p values too. Inputs that were selected look more significant than they are.
 
     \b
     Examples:

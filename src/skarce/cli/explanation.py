@@ -13,8 +13,12 @@ from skarce.basis import KernelBasis, check_basis
 from skarce.cli.model_file import SavedModel
 from skarce.cli.task_output import output_for
 from skarce.estimators import LaplacePriorRegressor, VBLSClassifier, VBLSRegressor
+from skarce.inspection.summary import COLUMNS, weight_values
 
 MOST_WIDTHS = 20  # kernel widths in the list
+LEVEL = 0.95  # of the intervals of weights
+HEADINGS = {"coefficient": "weight", "std": "std error", "p": "p value"}
+OF_COLUMNS = ["lower", "upper", "p value"]  # kernels have none: each was chosen for its place, and is not tested
 MOST_STEPS, MOST_STEPS_OF_ALL = 5, 15  # last steps of the search, of one class and of all classes together
 
 
@@ -71,27 +75,30 @@ def penalty(model: SavedModel) -> dict[str, str]:
 def active_functions(model: SavedModel) -> Any:
     """One row per active function, most relevant first: its center, its weight, the error of the weight, its relevance.
 
-    If each class has its own functions, there is one row for each class that has the function.
+    Functions that are columns have intervals and p values too. If each class has its own functions, there is one row for each class
+    that has the function.
     """
     regressor = model.regressor
     table = _places(model)
     table.insert(0, "candidate", regressor.active_)
     if model.has_posterior_per_class:
         parts = [
-            _with_weights(table[np.isin(regressor.active_, posterior.active)], posterior, posterior.well_determined, label)
+            _with_weights(table[np.isin(regressor.active_, posterior.active)], regressor, posterior, {"for class": label})
             for label, posterior in zip(regressor.classes_, regressor.posterior_, strict=True)
         ]
         table = pd.concat(parts, ignore_index=True)
     else:
-        table = _with_weights(table, regressor.posterior_, regressor.relevance_[regressor.active_])
+        table = _with_weights(table, regressor, regressor.posterior_, {})
     return table.sort_values("relevance", ascending=False, kind="stable", ignore_index=True)
 
 
-def _with_weights(functions: Any, posterior: Any, relevance: Floats, label: Any = None) -> Any:
-    """The functions of one posterior with what it says about their weights; `label` is its class if each class has one."""
-    of_class = {} if label is None else {"for class": label}
-    std_error = {"std error": np.sqrt(np.diag(posterior.covariance))}
-    return functions.assign(**of_class, weight=posterior.mean, **std_error, relevance=relevance)
+def _with_weights(functions: Any, regressor: Any, posterior: Any, of_class: dict[str, Any]) -> Any:
+    """The functions of one posterior with what it says about their weights. Tests are left out if no noise can be told."""
+    values = weight_values(regressor, posterior, LEVEL)[int(posterior.fit_intercept) :]
+    tested = [] if isinstance(regressor.basis_, KernelBasis) else OF_COLUMNS
+    weights = pd.DataFrame(values, columns=list(COLUMNS), index=functions.index).rename(columns=HEADINGS)
+    shown = weights[["weight", "std error", *tested, "relevance"]].dropna(axis="columns")
+    return functions.assign(**of_class, **dict(shown.items()))
 
 
 def last_steps(model: SavedModel) -> Any:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import skops.io
-from sklearn.pipeline import Pipeline
 
 from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_checks import check_model
 from skarce.cli.model_schema import SCHEMA, allowed_types, checked_parts
 from skarce.cli.whole_file import replacing
-from skarce.states.outcome import Outcome
 
 FORMAT = 2  # of the files that `save` writes; files of format 1 had no number
 HEADER = "skarce.json"  # the part that holds it, so that it can be read before anything else
@@ -51,10 +48,9 @@ class SavedModel:
 
 def save(model: SavedModel, path: Path) -> None:
     """Write the model to a file, completely or not at all."""
-    content = {**vars(model), "pipeline": _with_outcome(model.pipeline, lambda outcome: outcome.name)}
     try:
         with replacing(path) as draft:
-            skops.io.dump(content, draft, compression=ZIP_DEFLATED)
+            skops.io.dump(vars(model), draft, compression=ZIP_DEFLATED)
             with ZipFile(draft, "a", ZIP_DEFLATED) as archive:
                 archive.writestr(HEADER, json.dumps({"format": FORMAT, "version": model.version}))
             check_size(draft)
@@ -91,9 +87,7 @@ def _read(path: Path) -> SavedModel:
     parts = read_parts(path)
     _check_format(parts)
     sound = checked_parts(parts)
-    content = skops.io.loads(packed(sound), trusted=sorted(allowed_types()["ObjectNode"]))
-    content["pipeline"] = _with_outcome(content["pipeline"], lambda name: Outcome[name])
-    model = SavedModel(**content)
+    model = SavedModel(**skops.io.loads(packed(sound), trusted=sorted(allowed_types()["ObjectNode"])))
     check_model(model.pipeline, model.target, model.columns, model.version)
     return model
 
@@ -109,14 +103,3 @@ def _check_format(parts: Mapping[str, bytes]) -> None:
         raise RefusedError(f"is damaged: its format is {str(number)[:20]!r}.")
     if number > FORMAT:
         raise RefusedError(f"was written by skarce format {str(number)[:20]}; this version reads up to {FORMAT}: upgrade skarce.")
-
-
-def _with_outcome(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
-    """The pipeline with the outcome of its model converted. skops cannot construct enumerations, so files hold its name."""
-    *before, (step, regressor) = pipeline.steps
-    changed = copy.copy(regressor)
-    changed.outcome_ = convert(regressor.outcome_)
-    posteriors = regressor.posterior_ if isinstance(regressor.posterior_, list) else [regressor.posterior_]
-    converted = [replace(posterior, outcome=convert(posterior.outcome)) for posterior in posteriors]
-    changed.posterior_ = converted if isinstance(regressor.posterior_, list) else converted[0]
-    return Pipeline([*before, (step, changed)])

@@ -72,6 +72,10 @@ class StreamDesign(Design):
         stream.n_seen = stream.n_solved = design.n_samples
         return stream
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to save: the sums, without the rows and the center of the last batch, which the next one brings."""
+        return {name: value for name, value in vars(self).items() if name not in ("rows", "_center")}
+
     def stream(self, problems: Sequence[Problem]) -> StreamDesign:
         """Go on as it is."""
         return self

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.default import stands_for_kernels
+from skarce.states.outcome import Outcome
 
 
 def _is_on_columns(estimator: Any) -> bool:
@@ -95,8 +96,15 @@ class NamedWeights:
         check_is_fitted(self, "posterior_")
         return self._column_names(input_features)[self.get_support()]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to save, with the name of the outcome: skops does not construct enumerations."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {**state, "outcome_": state["outcome_"].name} if "outcome_" in state else state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the state of a saved model. Older versions kept the weights in the model under the name `coef_`."""
+        if "outcome_" in state:
+            state = {**state, "outcome_": Outcome.restored(state["outcome_"])}
         if "coef_" in state:
             state = {**state, "_weights": state["coef_"]}
             del state["coef_"]

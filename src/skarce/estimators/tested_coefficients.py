@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
+from skarce._parameters import as_number
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.methods.variational.precisions import RELEVANT
@@ -55,11 +56,9 @@ class TestedCoefficients:
         intervals : ndarray of shape (n_active, 2)
             Lower and upper ends.
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {quoted(level)}.")
+        check_level(level)
         posterior = self._only_posterior()
-        freedom = np.inf if getattr(self, "posterior", "student-t") == "gaussian" else posterior.degrees_of_freedom
-        reach = stats.t.ppf(0.5 + 0.5 * level, freedom) * posterior.coefficient_std
+        reach = stats.t.ppf(0.5 + 0.5 * level, interval_freedom(self, posterior)) * posterior.coefficient_std
         return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
 
     def _only_posterior(self) -> Any:
@@ -69,3 +68,14 @@ class TestedCoefficients:
                 "The model has several targets or classes. Use posterior_[k].coefficient_std and posterior_[k].coefficient_tests()."
             )
         return self.posterior_
+
+
+def check_level(level: Any) -> None:
+    """Raise a ValueError if the level of an interval is not between 0 and 1."""
+    if not 0.0 < as_number(level) < 1.0:
+        raise ValueError(f"level must be between 0 and 1, got {quoted(level)}.")
+
+
+def interval_freedom(estimator: Any, posterior: Any) -> float:
+    """Return the degrees of freedom of intervals of weights: infinite if the estimator asks for a normal posterior."""
+    return np.inf if getattr(estimator, "posterior", "student-t") == "gaussian" else float(posterior.degrees_of_freedom)

@@ -32,15 +32,24 @@ FITTED_PARTS = (
 def trusted_types() -> list[str]:
     """Return the full names of the classes of skarce that a saved model may hold, and of no others.
 
-    These are the public estimators, their parameters (bases, criteria and searches), and the parts of a fitted model.
+    These are the public estimators, their parameters (bases, criteria and searches), and the parts of a fitted model. Pass the list
+    to ``skops.io.load``, and to ``mlflow.sklearn.save_model`` as `skops_trusted_types`. Reading a file with these types cannot run
+    code of the file.
 
     Returns
     -------
     names : list of str
         Sorted names such as ``"skarce.basis.kernel_basis.KernelBasis"``.
+
+    Examples
+    --------
+    >>> import skarce
+    >>> "skarce.basis.kernel_basis.KernelBasis" in skarce.trusted_types()
+    True
     """
     parameters = (*_public(basis, BaseEstimator), *_public(criteria, Criterion), *_public(searches, Search), Pools)
-    return sorted(f"{cls.__module__}.{cls.__qualname__}" for cls in (*model_classes(), *parameters, *FITTED_PARTS))
+    classes = (*_public(estimators, BaseEstimator), *parameters, *FITTED_PARTS)
+    return sorted(f"{cls.__module__}.{cls.__qualname__}" for cls in classes)
 
 
 def model_classes() -> tuple[type[Any], ...]:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
-from skarce.posteriors.posterior import CoefficientTests, in_brief
+from skarce.posteriors.posterior import CoefficientTests, SavedFields, in_brief
 from skarce.states.fit import Fit
 from skarce.states.outcome import Outcome
 
@@ -70,7 +70,7 @@ class LatentFit(Fit):
 
 
 @dataclass(frozen=True)
-class LatentPosterior:
+class LatentPosterior(SavedFields):
     """A Gaussian approximation of the weights given the targets, for one latent function.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -44,8 +44,19 @@ def in_brief(posterior: Any, *more: str) -> str:
     return f"{type(posterior).__name__}({', '.join(facts)}, {posterior.outcome.name})"
 
 
+class SavedFields:
+    """A dataclass that is saved as its fields, with the name of its outcome: skops does not construct enumerations."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {**state, "outcome": state["outcome"].name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, outcome=Outcome.restored(state["outcome"]))
+
+
 @dataclass(frozen=True)
-class Posterior:
+class Posterior(SavedFields):
     """The weights given the data, for one target, in user units.
 
     The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`. The variance of a prediction adds the noise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 
 class Outcome(Enum):
@@ -86,6 +87,11 @@ class Outcome(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @classmethod
+    def restored(cls, saved: Any) -> Outcome:
+        """Return the member that a saved model names. Models of older versions hold the member itself."""
+        return saved if isinstance(saved, cls) else cls[saved]
 
     @property
     def is_converged(self) -> bool:

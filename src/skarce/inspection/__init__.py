@@ -1,0 +1,5 @@
+"""Looking at fitted models."""
+
+from skarce.inspection.summary import summary
+
+__all__ = ["summary"]
