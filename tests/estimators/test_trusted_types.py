@@ -7,11 +7,13 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from skarce import (
     EvidenceRegressor,
     KernelBasis,
     Outcome,
+    PolynomialChaosBasis,
     ProcessBasis,
     RelevanceVectorRegressor,
     SparseRegressor,
@@ -59,6 +61,7 @@ def every_pair():
 
 def others():
     yield EvidenceRegressor(ProcessBasis())
+    yield VBLSRegressor(PolynomialChaosBasis(2, distributions=stats.norm(0.0, 2.0)))
     yield VBLSRegressor("passthrough", noise="student-t")
     yield SparseRegressor("passthrough", IndividualEvidence(), BestAction())
     yield RelevanceVectorRegressor(KernelBasis(centers=8))
