@@ -13,7 +13,7 @@ from skarce._parameters import as_number
 from skarce._text import quoted
 from skarce._typing import Floats
 
-ROUNDING = 1e-12  # how far outside of its support a value may lie, as a share of the scale of the support
+ROUNDING = 1e-6  # how far outside of its support a value may lie, as a share of loc and scale: single precision rounds this much
 
 
 def _legendre(n: Floats) -> tuple[Floats, Floats]:

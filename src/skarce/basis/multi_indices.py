@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 
 from skarce._memory import require
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 
 MOST_TERMS = 200_000
@@ -54,14 +55,15 @@ def _check_number(n_inputs: int, degree: int, order: int, q_norm: float) -> None
         n_active += 1
         n_terms += comb(n_inputs, n_active) * comb(degree, n_active)
     if n_terms > MOST_TERMS:
-        is_exact = q_norm == 1.0 and n_active == order
-        raise _too_many(f"{'' if is_exact else 'at least '}{n_terms:,}", n_inputs, degree, order, q_norm)
+        is_exact = q_norm == 1.0 and n_active == order and n_terms <= MOST_COUNTED
+        number = f"{n_terms:,}" if is_exact else f"at least {min(n_terms, MOST_COUNTED):,}"
+        raise _too_many(number, n_inputs, degree, order, q_norm)
 
 
 def _too_many(number: str, n_inputs: int, degree: int, order: int, q_norm: float) -> ValueError:
     return ValueError(
-        f"{n_inputs} inputs with degree={degree}, interaction_order={order} and q_norm={q_norm:g} have {number} terms, but at most "
-        f"{MOST_TERMS:,} are possible. {REMEDY}."
+        f"{n_inputs} inputs with degree={quoted(degree)}, interaction_order={order} and q_norm={q_norm:g} have {number} terms, but "
+        f"at most {MOST_TERMS:,} are possible. {REMEDY}."
     )
 
 

@@ -18,7 +18,8 @@ from skarce._validation import quietly_validated
 from skarce.basis.input_distributions import InputDistribution, in_plain_words, input_distributions
 from skarce.basis.multi_indices import multi_indices
 
-TILE = 512  # rows at a time, so that the factors of many terms stay in the cache
+ROWS = 1024  # at which polynomials of single inputs are evaluated at a time
+PRODUCTS = 2**18  # that are multiplied at a time, so that they stay in the cache
 
 
 class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
@@ -130,9 +131,9 @@ class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
         twin = unfitted_twin(self)
         X = quietly_validated(twin, X, dtype=np.float64)
         distributions = input_distributions(self.distributions, X.shape[1])
-        _check_support(X, distributions, getattr(twin, "feature_names_in_", None))
         order = None if self.interaction_order is None else int(self.interaction_order)
         twin.multi_indices_ = multi_indices(X.shape[1], int(self.degree), order, float(self.q_norm))
+        _check_support(X, distributions, getattr(twin, "feature_names_in_", None))
         twin.distributions_ = [one.as_dict() for one in distributions]
         return become(self, twin)
 
@@ -158,10 +159,10 @@ class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
         factors = _factors(fitted.multi_indices_, largest)
         phi = np.empty((len(X), len(fitted.multi_indices_)))
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in slices(len(X), TILE):
+            for rows in slices(len(X), ROWS):
                 columns = zip(X[rows].T, distributions, largest, strict=True)
                 table = np.concatenate([one.polynomials(values, degree) for values, one, degree in columns])
-                phi[rows] = _products(table, factors).T
+                _multiply(np.ascontiguousarray(table.T), factors, phi[rows])
         return phi
 
     def select(self, indices: Any) -> PolynomialChaosBasis:
@@ -210,22 +211,26 @@ class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
         return {**super().__getstate__(), "distributions": in_plain_words(self.distributions)}
 
 
-def _factors(terms: Indices, largest: Indices) -> list[tuple[Indices, Indices]]:
-    """For the first, second and later factors of terms: which terms have one, and its row in the table of polynomials."""
+def _factors(terms: Indices, largest: Indices) -> Indices:
+    """Return the columns of the table of polynomials that each term is a product of, shape (n_factors, n_terms).
+
+    The table has the degrees 0 to `largest` of the first input, then those of the second, and so on. Terms with fewer factors than
+    others have the constant, column 0, in place of the rest.
+    """
     term, place = np.nonzero(terms)
-    row = (np.cumsum(largest + 1) - largest - 1)[place] + terms[term, place]
     number = np.arange(len(term)) - np.searchsorted(term, term)  # of the factor in its term
-    return [(term[number == k], row[number == k]) for k in range(number.max(initial=-1) + 1)]
+    factors = np.zeros((number.max(initial=0) + 1, len(terms)), dtype=np.intp)
+    factors[number, term] = (np.cumsum(largest + 1) - largest - 1)[place] + terms[term, place]
+    return factors
 
 
-def _products(table: Floats, factors: list[tuple[Indices, Indices]]) -> Floats:
-    """Multiply rows of the table, shape (n_terms, n_rows). Every term has a first factor."""
-    if not factors:
-        return np.empty((0, table.shape[1]))
-    product = table[factors[0][1]]
-    for terms, rows in factors[1:]:
-        product[terms] *= table[rows]
-    return product
+def _multiply(table: Floats, factors: Indices, out: Floats) -> None:
+    """Write the products of columns of the table into `out`."""
+    for rows in slices(len(table), max(PRODUCTS // max(factors.shape[1], 1), 1)):
+        part, product = table[rows], out[rows]
+        np.take(part, factors[0], axis=1, out=product, mode="clip")  # the default mode would need a buffer
+        for columns in factors[1:]:
+            product *= np.take(part, columns, axis=1)
 
 
 def _check_support(X: Floats, distributions: list[InputDistribution], names: Any) -> None:
