@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from skarce.basis import KernelBasis, ProcessBasis
+from skarce.basis import KernelBasis, PolynomialChaosBasis, ProcessBasis
 from skarce.basis.learners import register_width_learner
 from skarce.estimators import (
     BackwardEliminationRegressor,
@@ -41,6 +41,7 @@ __all__ = [
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
     "Outcome",
+    "PolynomialChaosBasis",
     "ProcessBasis",
     "RegularizedForwardRegressor",
     "RelevanceVectorClassifier",

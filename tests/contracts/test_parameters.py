@@ -9,7 +9,7 @@ import pytest
 
 import skarce
 from benchmarks.fuzz.faults import fault_of_exception, fault_of_warning
-from skarce import CriterionSearch, FastGCVRegressor, SparseRegressor, criteria, searches
+from skarce import CriterionSearch, FastGCVRegressor, PolynomialChaosBasis, SparseRegressor, criteria, searches
 from skarce._text import LONGEST_LINE
 
 NUMBERS = (True, -1, 0, -0.5, 1.5, 2**40, 10**400, 1 + 2j, math.nan, math.inf)
@@ -34,6 +34,8 @@ def fit_estimator(estimator, parameter, value):
     given = {parameter: value}
     if "basis" in inspect.signature(estimator).parameters:
         given = {"basis": "rbf", **given}  # quick
+    if estimator is PolynomialChaosBasis:
+        given = {"distributions": "normal", **given}  # X is outside of [-1, 1]
     if estimator is CriterionSearch:
         choices = {} if parameter == "param_distributions" else {"param_grid": {"tol": [0.1, 0.01]}}
         given = {"estimator": FastGCVRegressor("passthrough"), **choices, **given}

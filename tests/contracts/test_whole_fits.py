@@ -14,6 +14,7 @@ from skarce import (
     KernelBasis,
     LaplacePriorRegressor,
     OrthogonalLeastSquaresRegressor,
+    PolynomialChaosBasis,
     ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -39,6 +40,7 @@ FITS = {made.__name__: made("passthrough") for made in (*REGRESSORS, *LATENT)} |
     "CriterionSearch": CriterionSearch(RelevanceVectorRegressor("passthrough"), {"tol": [1e-3, 1e-1]}),
     "KernelBasis": KernelBasis(centers=3, random_state=0),
     "learned widths": KernelBasis(gamma="evidence", width_params={"max_iter": 1, "n_starts": 1}),
+    "PolynomialChaosBasis": PolynomialChaosBasis(2, distributions="normal"),
     "ProcessBasis": ProcessBasis(gamma="scale"),
 }
 TIMES = "fit_time"

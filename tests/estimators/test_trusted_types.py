@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -19,6 +20,7 @@ from skarce import (
     FastGCVRegressor,
     KernelBasis,
     Outcome,
+    PolynomialChaosBasis,
     ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
@@ -74,6 +76,7 @@ def every_pair():
 def others():
     yield EvidenceRegressor(ProcessBasis())
     yield RelevanceVectorClassifier(ProcessBasis())
+    yield VBLSRegressor(PolynomialChaosBasis(2, distributions=stats.norm(0.0, 2.0)))
     yield VBLSRegressor("passthrough", noise="student-t")
     yield SparseRegressor("passthrough", IndividualEvidence(), BestAction())
     yield RelevanceVectorRegressor(KernelBasis(centers=8, random_state=np.random.RandomState(0)))

@@ -18,6 +18,7 @@ from skarce._typing import Floats, Indices
 from skarce._validation import in_brief
 from skarce.basis import fused
 from skarce.basis.kernels import Kernel, Rbf
+from skarce.basis.polynomial_chaos import PolynomialChaosBasis
 from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
 
 KEPT_BYTES = 2**25  # the output of a transformer is kept if it takes no more
@@ -168,7 +169,7 @@ class TransformerEvaluation:
         start, stop, _ = rows.indices(self.n_rows)
         out = np.empty((stop - start, len(indices)))
         for part in slices(stop - start, 4 * TILE):
-            out[part] = self._values(slice(start + part.start, start + part.stop))[:, indices]
+            out[part] = self._columns(indices, slice(start + part.start, start + part.stop))
         return out
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -185,6 +186,11 @@ class TransformerEvaluation:
         check_block(values)
         return values
 
+    def _columns(self, indices: Indices, rows: slice) -> Floats:
+        if self._kept is not None:
+            return self._kept[rows][:, indices]
+        return transformed_columns(self._transformer, _safe_indexing(self._X, rows), indices)
+
     def _values(self, rows: slice) -> Floats:
         return transformed(self._transformer, _safe_indexing(self._X, rows)) if self._kept is None else self._kept[rows]
 
@@ -193,6 +199,13 @@ class TransformerEvaluation:
         """All values if they take little memory, because a transformer may take long; else None."""
         is_small = 8.0 * self.n_rows * self.n_candidates <= KEPT_BYTES
         return transformed(self._transformer, self._X) if is_small else None
+
+
+def transformed_columns(transformer: Any, X: Any, indices: Indices) -> Floats:
+    """Return some output columns of the transformer. Polynomial chaos computes no others."""
+    if isinstance(transformer, PolynomialChaosBasis):
+        return transformed(transformer.select(indices), X)
+    return transformed(transformer, X)[:, indices]
 
 
 def transformed(transformer: Any, X: Any) -> Floats:

@@ -13,7 +13,7 @@ from skarce._atomic import unfitted_twin
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import learners
-from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed
+from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed, transformed_columns
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.default import NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
@@ -48,8 +48,9 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Floats:
         """Return the kept columns, shape (n_samples, len(indices))."""
-        values = np.asarray(X, dtype=np.float64) if self.transformer is None else transformed(self.transformer, X)
-        return values[:, self.indices]
+        if self.transformer is None:
+            return np.asarray(X, dtype=np.float64)[:, self.indices]
+        return transformed_columns(self.transformer, X, self.indices)
 
     def select(self, indices: Any) -> SelectedColumns:
         """Return a transformer with only these of the kept columns."""
