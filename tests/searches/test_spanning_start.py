@@ -6,7 +6,8 @@ import pytest
 from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 from skarce.criteria import GCV, IndividualEvidence, SharedGCV
 from skarce.criteria.one_precision import EvidenceFit
-from skarce.searches.spanning_start import LARGEST_SHARE, Spanned, better_start
+from skarce.searches import spanning_start
+from skarce.searches.spanning_start import APART, FEW, LARGEST_SHARE, Spanned, better_start
 from skarce.states.budget import Budget
 from tests.oracles import profiled_log_evidence, stable_gcv
 from tests.problems import kernel_moments, moments_of
@@ -53,11 +54,29 @@ def test_the_ridge_is_the_best_one_for_all_functions(criterion):
     assert scores[1] > max(scores[0], scores[2])
 
 
-def test_a_start_that_needs_many_functions_says_nothing():
+def test_a_start_that_needs_many_functions_says_nothing(monkeypatch):
     moments, _, _ = kernel_moments(NARROW, n=60, noise=0.01)
     start = Spanned.of(moments, 1000, 0).start(IndividualEvidence().one_ridge(), None)
     assert len(start[0]) > LARGEST_SHARE * moments.n_samples
+    monkeypatch.setattr(spanning_start, "_look_alike", lambda gram: True)
     assert better_start(IndividualEvidence(), moments, -np.inf, Budget()) is None
+
+
+@pytest.mark.parametrize("gamma", np.geomspace(WIDE, NARROW, 9))
+def test_functions_look_alike_if_a_few_span_the_others(gamma):
+    """By projections of the candidates on the span of those that were chosen."""
+    moments, phi, _ = kernel_moments(gamma, n=60)
+    left = phi - phi.mean(axis=0)
+    largest = (left**2).sum(axis=0).max()
+    for _ in range(FEW):
+        chosen = left[:, (left**2).sum(axis=0).argmax()]
+        left = left - np.outer(chosen, chosen @ left) / (chosen @ chosen)
+    every = np.arange(60)
+    is_alike = spanning_start._look_alike(moments.gram.block(every, every))
+    assert is_alike == ((left**2).sum(axis=0).max() <= APART * largest)
+    assert is_alike or gamma > WIDE
+    if not is_alike:
+        assert better_start(IndividualEvidence(), moments, -np.inf, Budget()) is None
 
 
 def test_limits_on_the_size_and_on_the_condition_hold():

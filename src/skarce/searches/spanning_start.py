@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 from sklearn.utils import check_random_state
 
 from skarce._linalg import NotPositiveDefiniteError
@@ -29,6 +30,7 @@ POOL = 1000  # the functions are chosen from at most this many candidates
 MOST = 300  # largest number of functions at the start; with more, every step is slow
 LOOK = (100, 200)  # least and most candidates of a look, which says whether a search has stopped too early
 ROWS_PER_CANDIDATE = 4  # of a look
+FEW, APART = 20, 0.04  # candidates look alike if this few of them leave no more than this share of any other unexplained
 FRUITLESS = 20.0  # a start that is worth less than the model by this much, in log evidence, does not catch up
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
 SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
@@ -77,10 +79,13 @@ class Spanned:
     @classmethod
     def of(cls, moments: Moments, most: int, random_state: int) -> Spanned | None:
         """Decompose at most this many candidates that are not constant. Return None if there are none."""
-        pool = np.flatnonzero(moments.gram.diagonal > 0.0)
-        if len(pool) > most:
-            pool = np.sort(check_random_state(random_state).choice(pool, most, replace=False))
-        directions = Directions.of(moments.gram.block(pool, pool))
+        pool = _sample(moments, most, random_state)
+        return cls.by(moments, pool, moments.gram.block(pool, pool))
+
+    @classmethod
+    def by(cls, moments: Moments, pool: Indices, gram: Floats) -> Spanned | None:
+        """Decompose these candidates, whose Gram matrix this is."""
+        directions = Directions.of(gram)
         if not len(directions.eigenvalues):
             return None
         return cls(moments, pool, directions, directions.project(moments.projections[pool]))
@@ -100,14 +105,19 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     """Return functions that span a sample of the others, if they are worth more at one ridge than a model at its own ridges.
 
     A model in which every function has its own best ridge should win. If it loses, the search has stopped too early. Return None
-    if it wins. The sample is small, so that the look takes little time beside the fit.
+    if it wins. The sample is small, so that the look takes little time beside the fit. It takes even less if the functions do not
+    look alike: then a search does not stop early.
 
     The one ridge is the best by the criterion, unless H is then ill-conditioned, so that steps would be slow, or else by the
     evidence, which has no sharp minimum at tiny ridges.
     """
-    own, size = criterion.one_ridge(), int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK))
-    spanned = None if own is None else Spanned.of(moments, size, 0)
-    if spanned is None or own is None:
+    own = criterion.one_ridge()
+    if own is None:
+        return None
+    pool = _sample(moments, int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK)), 0)
+    gram = moments.gram.block(pool, pool)
+    spanned = Spanned.by(moments, pool, gram) if _look_alike(gram) else None
+    if spanned is None:
         return None
     starts = [spanned.start(EvidenceFit, budget.max_active)]
     if own is not EvidenceFit:
@@ -118,6 +128,18 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
             settled = joint_steps(criterion, block, moments.n_samples, budget.least_gain, SETTLING_STEPS)
             return active[settled.positions], settled.block.ridges
     return None
+
+
+def _sample(moments: Moments, most: int, random_state: int) -> Indices:
+    """Return at most this many candidates that are not constant, in ascending order."""
+    pool = np.flatnonzero(moments.gram.diagonal > 0.0)
+    return pool if len(pool) <= most else np.sort(check_random_state(random_state).choice(pool, most, replace=False))
+
+
+def _look_alike(gram: Floats) -> bool:
+    """Whether a few candidates span all others nearly: those that the pivots of a Cholesky factorization choose."""
+    factor, _, rank, _ = lapack.dpstrf(gram)
+    return bool(rank <= FEW) or float(factor[FEW, FEW] ** 2) <= APART * float(gram.diagonal().max())
 
 
 def _block(active: Indices, ridges: Floats, moments: Moments) -> ActiveBlock | None:
