@@ -111,6 +111,13 @@ def test_learned_widths_in_any_units(basis, data):
         predicted(model, X * 1e170, y)
 
 
+def test_targets_that_hardly_differ_from_an_offset_are_refused_in_one_line():
+    """Their size is in range, but what is left of them without the offset is not. Widths are learned before that is seen."""
+    X = np.array([[0.1], [-0.1]])
+    with pytest.raises(ValueError, match=r"the target of size .* their ratio must be in the range"):
+        RelevanceVectorRegressor().fit(X, 1e-150 * (1.0 + 1e-10 * X[:, 0]))
+
+
 def test_powers_of_two_give_the_same_model_to_the_last_digits(data):
     X, y = data
     fitted = RelevanceVectorRegressor("passthrough").fit(X, y)

@@ -40,6 +40,19 @@ def log_evidence_by_quadrature(model):
     return logsumexp(log_likelihood + log_prior) + cell
 
 
+def test_a_stretched_step_of_xi_goes_further_by_its_power_also_from_zero():
+    """On a logarithmic scale; a row whose xi is zero has a bound that does not change up to much larger ones."""
+    model = start(0)
+    begun = Fitted(model)
+    np.testing.assert_allclose(np.log(begun.quick(2.0).xi / model.xi), 2.0 * np.log(begun.best_xi / model.xi), rtol=1e-12)
+    xi = model.xi.copy()
+    xi[:3] = 0.0
+    from_zero = Fitted(Variational(**{**vars(model), "xi": xi}))
+    further = from_zero.quick(2.0).xi
+    assert np.isfinite(further).all()
+    assert (further[:3] > from_zero.best_xi[:3]).all()
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("groups", [(0, 1), (0, 0)])
 def test_bounds_lie_below_the_evidence_and_the_full_one_is_closer(seed, groups):

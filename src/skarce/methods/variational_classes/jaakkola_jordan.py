@@ -38,6 +38,7 @@ from skarce.states.outcome import Outcome
 LOST = 1e-3  # of the bound, at most, when groups are taken out that seem to have faded
 FIRST_ROWS, FIRST_GAIN = 30, 1e-3  # steps of xi before precisions move, and the share of the bound that makes them go on
 GROWTH, FURTHEST = 1.5, 64.0  # of the stretch of a step of xi
+NEAR_ZERO = 1e-6  # the bound of a row does not change if its xi is smaller
 STRICTLY = (0.0,)  # a long step whose matrix is singular to working precision is not taken
 
 
@@ -79,8 +80,9 @@ class Fitted(Weighted):
         model = self.model
         xi = self.best_xi
         if stretch != 1.0:
+            before = np.maximum(model.xi, NEAR_ZERO)
             with np.errstate(over="ignore"):
-                xi = np.minimum(model.xi * (xi / model.xi) ** stretch, LARGEST)
+                xi = np.minimum(before * (xi / before) ** stretch, LARGEST)
         with np.errstate(divide="ignore"):
             updated = model.groups.sizes * self.determined / np.maximum(model.groups.total(self.own**2), 1e-300)
         return replace(model, precisions=np.clip(updated, 1.0 / LARGEST, LARGEST), xi=xi)
