@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 
@@ -19,6 +20,7 @@ from skarce.basis.default import NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
+from skarce.basis.sparse_columns import SparseEvaluation, canonical
 
 
 class SelectedColumns(TransformerMixin, BaseEstimator):
@@ -48,8 +50,11 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Floats:
         """Return the kept columns, shape (n_samples, len(indices))."""
-        values = np.asarray(X, dtype=np.float64) if self.transformer is None else transformed(self.transformer, X)
-        return values[:, self.indices]
+        if self.transformer is not None:
+            return transformed(self.transformer, X)[:, self.indices]
+        if issparse(X):
+            return np.asarray(canonical(X)[:, self.indices].toarray())
+        return np.asarray(X, dtype=np.float64)[:, self.indices]
 
     def select(self, indices: Any) -> SelectedColumns:
         """Return a transformer with only these of the kept columns."""
@@ -75,8 +80,8 @@ class PassthroughCandidates:
     def __init__(self, n_features: int) -> None:
         self.n_candidates = n_features
 
-    def on(self, X: Floats) -> Evaluation:
-        return ColumnsEvaluation(X)
+    def on(self, X: Any) -> Evaluation:
+        return SparseEvaluation(X) if issparse(X) else ColumnsEvaluation(X)
 
     def select(self, indices: Any) -> SelectedColumns:
         return SelectedColumns(None, np.asarray(indices, dtype=np.intp))

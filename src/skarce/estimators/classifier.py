@@ -17,7 +17,7 @@ from skarce._atomic import snapshot
 from skarce._scales import checked_counts
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import in_brief, is_missing
+from skarce._validation import check_container, in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
@@ -173,6 +173,7 @@ def _checked_labels(y: Any) -> Any:
 
     Raise for labels that are missing or cannot be put in order.
     """
+    check_container(y, "y")
     with in_brief("y"):
         labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:

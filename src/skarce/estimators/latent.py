@@ -11,10 +11,10 @@ from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
-from skarce._validation import check_dense, checked_table, quietly_validated
+from skarce._validation import check_dense, check_kind, checked_table, quietly_validated
 from skarce.designs import Design
 from skarce.estimators.calibration import Calibrated
-from skarce.estimators.on_basis import check_finite, takes_arrays
+from skarce.estimators.on_basis import check_finite, sparse_format, takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
 FEW_ROWS = 1000  # a model of fewer rows is likely to be too sure of itself, and five refits take little time
@@ -53,6 +53,7 @@ class LatentEstimator(Calibrated):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     def _checked_pair(self, probe: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
@@ -61,10 +62,11 @@ class LatentEstimator(Calibrated):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = quietly_validated(probe, X, y, **options)
+            X, y = quietly_validated(probe, X, y, accept_sparse=sparse_format(basis), **options)
             return checked_scales(X, CANDIDATES if basis is None else SQUARED), y
         checked_table(probe, X)
         check_dense(y)
+        check_kind(y, "y")
         check_consistent_length(X, y)
         return X, y
 

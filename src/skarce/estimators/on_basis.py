@@ -15,7 +15,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
 from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
-from skarce.basis.default import basis_for_nested, stands_for_kernels
+from skarce.basis.default import INPUTS, basis_for_nested, stands_for_kernels
 from skarce.estimators.named_weights import NamedWeights
 from skarce.states.outcome import Outcome
 
@@ -133,9 +133,15 @@ class OnBasis(NamedWeights):
     def _is_pairwise(self) -> bool:
         return isinstance(self.basis, KernelBasis) and bool(self.basis.__sklearn_tags__().input_tags.pairwise)
 
+    def _takes_sparse(self) -> bool:
+        """Whether X may be a sparse matrix of which only the columns in the model are made dense."""
+        return isinstance(self.basis, str) and self.basis == INPUTS
+
     def _checked_inputs(self, X: Any) -> Any:
-        if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
+        if isinstance(self.basis_, KernelBasis):
             return quietly_validated(self, X, reset=False)
+        if self.basis_.transformer is None:
+            return quietly_validated(self, X, reset=False, accept_sparse="csr")
         return checked_table(self, X, reset=False)
 
     @staticmethod
@@ -163,6 +169,11 @@ def check_finite(*predictions: Floats) -> None:
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)
+
+
+def sparse_format(basis: Any) -> Any:
+    """Return the format in which a basis takes sparse matrices, or False. Only the inputs themselves may be sparse."""
+    return "csr" if basis is None else False
 
 
 def print_centers(candidates: Any, n_rows: int) -> None:

@@ -18,7 +18,7 @@ from skarce._validation import checked_array, checked_table, validated
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import Calibrated, print_calibration
-from skarce.estimators.on_basis import check_finite, takes_arrays
+from skarce.estimators.on_basis import check_finite, sparse_format, takes_arrays
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks
 from skarce.methods.method import HALF, Method
@@ -117,6 +117,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             )
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = validated(probe, X, y, reset=is_first)
+            X, y = validated(probe, X, y, reset=is_first, accept_sparse=sparse_format(basis))
         else:
             checked_table(probe, X, reset=is_first)
             y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
