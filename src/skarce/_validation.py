@@ -143,7 +143,8 @@ def check_no_dates(values: Any, name: str) -> None:
 
 
 def _check_kind(kind: Any, name: str) -> None:
-    if getattr(kind, "kind", "") in ("m", "M"):
+    is_temporal = getattr(kind, "is_temporal", None)  # the types of polars have this method instead of a letter
+    if getattr(kind, "kind", "") in ("m", "M") or (is_temporal is not None and is_temporal()):
         raise ValueError(f"{name} holds dates or times ({kind}). Convert them to numbers, such as days since the first one.")
 
 
