@@ -22,6 +22,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
 Y = X[:, 0] - X[:, 1] + 0.1 * RNG.normal(size=60)
 NAMES = ["height", "weight"]
+MODELS = [RelevanceVectorRegressor(basis) for basis in ("passthrough", "rbf", ProcessBasis())]
 
 
 def calls_with(foreign_x, foreign_y, foreign_weight):
@@ -123,7 +124,7 @@ def test_text_and_dates_in_polars_frames_are_refused():
     with pytest.raises(ValueError, match="a"):
         RelevanceVectorRegressor("passthrough").fit(texts, [1.0, 2.0, 3.0])
     dates = polars.DataFrame({"day": polars.Series([1, 2, 3]).cast(polars.Date), "b": [1.0, 2.0, 3.0]})
-    with pytest.raises((ValueError, TypeError), match="day|date"):
+    with pytest.raises((ValueError, TypeError), match=r"day|date"):
         RelevanceVectorRegressor("passthrough").fit(dates, [1.0, 2.0, 3.0])
 
 

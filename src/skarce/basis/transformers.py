@@ -18,7 +18,7 @@ from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEv
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.default import NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
-from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+from skarce.basis.kernels import DISTANCE_KERNELS, OTHER_NAMES, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
 from skarce.basis.sparse_columns import SparseEvaluation, canonical
 
@@ -124,7 +124,7 @@ def check_basis(basis: Any) -> Any:
     """Return the unfitted transformer that `basis` stands for, or None for the inputs themselves."""
     if isinstance(basis, str):
         if basis not in NAMES:
-            is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
+            is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, *OTHER_NAMES, "precomputed")
             hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
             raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {quoted(basis)}.{hint}")
         return named_basis(basis)
