@@ -90,7 +90,17 @@ ESTIMATORS = [
 LINEAR = [estimator("passthrough") for estimator in (*REGRESSORS, *LATENT)]
 
 
-@parametrize_with_checks([*LINEAR, RelevanceVectorRegressor("passthrough", moments="columns")])
+def linear_checks_that_cannot_hold(estimator):
+    """The check has 11 distinct rows and 30 columns, which fit them exactly. GCV is then zero but for rounding."""
+    if type(estimator) is not FastGCVRegressor:
+        return {}
+    reason = "GCV of an exact fit is zero: rounding decides about its ridges, and predictions agree to five digits only"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [*LINEAR, RelevanceVectorRegressor("passthrough", moments="columns")], expected_failed_checks=linear_checks_that_cannot_hold
+)
 def test_scikit_learn_checks_of_linear_models(estimator, check):
     """Linear models take sparse matrices, so these include the checks on sparse data."""
     with warnings.catch_warnings():

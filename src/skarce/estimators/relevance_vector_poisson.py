@@ -317,7 +317,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
             warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-        predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
+        predicted = np.clip(self.predict(X).astype(np.float64), *DEVIANCE_RANGE)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:

@@ -1,8 +1,9 @@
 r"""Moments of the columns of a sparse matrix, from sparse products. Means are subtracted from the products, not from the columns.
 
 With the square roots r of the row weights and :math:`\Psi = \operatorname{diag}(r)\,\Phi`, the products about the means
-:math:`\mu = \Psi^Tr/n` are :math:`\Psi^T\Psi - n\mu\mu^T`. This difference loses digits if a column hardly varies about its mean.
-Such a column is not sparse, and it is made dense, a few columns at a time.
+:math:`\mu = \Psi^Tr/n` are :math:`\Psi^T\Psi - n\mu\mu^T`. This difference loses digits if the mean of a column is large. Such a
+column is not sparse: if a share s of its values is not zero, :math:`n\mu^2\le s\,\psi^T\psi`. It is made dense, a few columns at a
+time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from skarce.moments.gram import ColumnGram
 from skarce.moments.sums import CONSTANT, Sums
 
 PANEL_BYTES = 2**23  # dense panels have about this size
-VARIES = 1e-2  # if phi'phi about the mean is below this share of phi'phi, differences of sums lose digits
+VARIES = 0.5  # if phi'phi about the mean is below this share of phi'phi, the difference loses digits; sparse columns are above it
 
 
 class SparseProducts:
@@ -55,8 +56,8 @@ class SparseProducts:
         self.means = (self._phi.T @ self._root) / self.n_samples if about_mean else np.zeros(evaluation.n_candidates)
         self.raw_squares = np.asarray(squared(self._phi).sum(axis=0)).ravel()
         self.squares = self.raw_squares - self.n_samples * self.means**2
-        self._is_steady = self.squares < VARIES * self.raw_squares
-        for some in self._panels(np.flatnonzero(self._is_steady)):
+        self._is_full = self.squares < VARIES * self.raw_squares
+        for some in self._panels(np.flatnonzero(self._is_full)):
             self.squares[some] = (self._centered(some) ** 2).sum(axis=0)
         self.squares[self.squares <= np.maximum(CONSTANT * self.raw_squares, negligible(self.n_samples))] = 0.0
 
@@ -64,7 +65,7 @@ class SparseProducts:
         """Return Phi'W T for targets about their weighted means (or about zero), shape (n_candidates, n_outputs)."""
         right = self._root[:, None] * targets
         out = np.asarray(self._phi.T @ right)
-        for some in self._panels(np.flatnonzero(self._is_steady)):
+        for some in self._panels(np.flatnonzero(self._is_full)):
             out[some] = self._centered(some).T @ right
         out[self.squares == 0.0] = 0.0
         return out
@@ -78,11 +79,11 @@ class SparseProducts:
         left, right = self._phi[:, rows], self._phi[:, columns]
         out = np.asarray((left.T @ right).toarray())
         out -= np.multiply.outer(self.n_samples * self.means[rows], self.means[columns])
-        for places, values in self._steady(columns):
+        for places, values in self._full(columns):
             out[:, places] = left.T @ values
-        for places, values in self._steady(rows):
+        for places, values in self._full(rows):
             out[places] = (right.T @ values).T
-            for others, more in self._steady(columns):
+            for others, more in self._full(columns):
                 out[np.ix_(places, others)] = values.T @ more
         out[self.squares[rows] == 0.0] = 0.0
         out[:, self.squares[columns] == 0.0] = 0.0
@@ -104,9 +105,9 @@ class SparseProducts:
         m = len(self.means)
         return ColumnGram(self.squares, self.columns, self.block, self.whole if fits(m, m) else None)
 
-    def _steady(self, indices: Indices) -> Iterator[tuple[Indices, Floats]]:
-        """Yield which of these columns hardly vary about their means, and their values, a few at a time."""
-        for places in self._panels(np.flatnonzero(self._is_steady[indices])):
+    def _full(self, indices: Indices) -> Iterator[tuple[Indices, Floats]]:
+        """Yield which of these columns are not sparse, and their values, a few at a time."""
+        for places in self._panels(np.flatnonzero(self._is_full[indices])):
             yield places, self._centered(indices[places])
 
     def _centered(self, indices: Indices) -> Floats:
