@@ -8,6 +8,7 @@ from scipy import sparse, stats
 from scipy.special import expit, log_expit, logsumexp
 
 from skarce import (
+    CriterionSearch,
     FastGCVRegressor,
     KernelBasis,
     RelevanceVectorClassifier,
@@ -282,3 +283,14 @@ def test_probabilities_are_those_of_the_log_odds():
     X, y = problem()
     model = RelevanceVectorClassifier("rbf").fit(X, y > 0.0)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)), rtol=1e-12)
+
+
+def test_a_criterion_search_answers_like_its_best_model():
+    X, y = problem()
+    search = CriterionSearch(RelevanceVectorRegressor("rbf"), {"tol": [1e-3]}).fit(X, y)
+    np.testing.assert_array_equal(search.sample_y(X, 3, random_state=1), search.best_estimator_.sample_y(X, 3, random_state=1))
+    np.testing.assert_array_equal(search.predict(X, return_cov=True)[1], search.best_estimator_.predict(X, return_cov=True)[1])
+    assert not hasattr(search, "predict_log_proba")
+    search = CriterionSearch(RelevanceVectorClassifier("rbf"), {"tol": [1e-3]}).fit(X, y > 0.0)
+    np.testing.assert_array_equal(search.predict_log_proba(X), search.best_estimator_.predict_log_proba(X))
+    assert not hasattr(search, "sample_y")
