@@ -14,12 +14,34 @@ from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce._typing import Floats
 from skarce._unusable_columns import naming_columns
 
+# What to call on data of other packages. Nothing loads, computes or copies them silently. The first entry is the root of the module
+# that defines the class, or one that it is derived from. The second is the name of the class, or None for all classes.
+FOREIGN: tuple[tuple[str, str | None, str], ...] = (
+    ("dask", None, ".compute()"),
+    ("dask_expr", None, ".compute()"),
+    ("polars", "LazyFrame", ".collect()"),
+    ("pyarrow", "Table", ".to_pandas()"),
+    ("pyarrow", "RecordBatch", ".to_pandas()"),
+    ("pyarrow", None, ".to_numpy(zero_copy_only=False)"),
+    ("torch", None, ".numpy(), or .cpu().numpy() if it is on a GPU,"),
+    ("tensorflow", None, ".numpy()"),
+    ("jax", None, "numpy.asarray"),
+    ("jaxlib", None, "numpy.asarray"),
+    ("cupy", None, ".get()"),
+    ("cudf", None, ".to_pandas()"),
+    ("pyspark", None, ".toPandas()"),
+)
+SPARSE_REFUSED = (
+    "X is a sparse matrix, but kernels need dense inputs. Use X.toarray() if that fits into memory, a TruncatedSVD in front in a "
+    'pipeline, or a linear model with basis="passthrough", which takes sparse matrices.'
+)
+
 # How messages of NumPy begin if a value cannot become a number. They do not say which array has it.
 CONVERSIONS = ("could not convert", "setting an array element", "float() argument", "must be real number", "invalid literal")
 
 
-def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, Any]:
-    """Validate X and y as scikit-learn's `validate_data` does, but faster for plain arrays.
+def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True, **options: Any) -> tuple[Any, Any]:
+    """Validate X and y as scikit-learn's `validate_data` does with these options, but faster for plain arrays.
 
     With a few hundred rows the general check takes a good part of the time of a fit. Finite arrays of doubles with matching shapes
     do not need it. Everything else, and every error, is left to scikit-learn.
@@ -29,16 +51,19 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True) -> tuple[An
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return X, y
-    return quietly_validated(estimator, X, y, reset=reset, multi_output=True, y_numeric=True)
+    return quietly_validated(estimator, X, y, reset=reset, multi_output=True, y_numeric=True, **options)
 
 
 def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
     """Validate as scikit-learn's `validate_data` does, for arrays of doubles or singles. Targets are not sparse.
 
-    It sums values to see whether all are finite. The sum of huge values may overflow, and NumPy would warn.
+    It sums values to see whether all are finite. The sum of huge values may overflow, and NumPy would warn. X is sparse only with
+    the option `accept_sparse`.
     """
     for values, name in zip(data, ("X", "y"), strict=False):
-        check_no_dates(values, name)
+        check_kind(values, name)
+    if issparse(data[0]) and not options.get("accept_sparse"):
+        raise TypeError(SPARSE_REFUSED)
     with in_brief("X" if len(data) == 1 else "X and y"), naming_columns(data[0]), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
     return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
@@ -47,7 +72,7 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
 def numeric_targets(y: Any) -> Floats:
     """Return targets as finite doubles. scikit-learn lets text, sparse matrices, and objects such as None pass."""
     check_dense(y)
-    check_no_dates(y, "y")
+    check_kind(y, "y")
     with in_brief("y"), np.errstate(over="ignore", invalid="ignore"):
         values = np.asarray(y, dtype=np.float64)
         assert_all_finite(values, input_name="y")
@@ -56,13 +81,14 @@ def numeric_targets(y: Any) -> Floats:
 
 def checked_array(values: Any, name: str, **options: Any) -> Any:
     """Check one array as scikit-learn's `check_array` does, for doubles or singles."""
-    check_no_dates(values, name)
+    check_kind(values, name)
     with in_brief(name), np.errstate(over="ignore", invalid="ignore"):
         return check_array(values, **{"dtype": [np.float64, np.float32], "input_name": name, **options})
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Check the names and the number of columns of an X that goes to a transformer of others as it is."""
+    check_container(X, "X")
     with in_brief("X"):
         if _num_samples(X) == 0:
             raise ValueError("X has no rows: found 0 sample(s), while a minimum of 1 is required.")
@@ -72,6 +98,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool = True) -> Any:
 
 def validated_weights(sample_weight: Any, X: Any) -> Floats:
     """Return sample weights as an array of finite doubles that are not negative, one for each row of X."""
+    check_container(sample_weight, "sample_weight")
     with in_brief("sample_weight"), np.errstate(over="ignore", invalid="ignore"):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.isfinite(weights).all():  # one number for all rows is not checked
@@ -85,6 +112,27 @@ def check_dense(y: Any) -> None:
         raise TypeError("y is a sparse matrix, but dense targets are required. Use y.toarray().")
 
 
+def check_kind(values: Any, name: str) -> None:
+    """Raise for data of other packages, and for dates and times."""
+    check_container(values, name)
+    check_no_dates(values, name)
+
+
+def check_container(values: Any, name: str) -> None:
+    """Raise a TypeError for data of other packages that NumPy would load, compute or copy silently. It names what to call.
+
+    The packages are known by the modules of their classes, and are not imported.
+    """
+    for kind in type(values).__mro__[:-1]:
+        root = kind.__module__.partition(".")[0]
+        for package, class_name, call in FOREIGN:
+            if root == package and class_name in (None, kind.__name__):
+                raise TypeError(
+                    f"{name} is of type {root}.{type(values).__name__}, which is not turned into an array silently. Call {call} on "
+                    "it, and pass the result."
+                )
+
+
 def check_no_dates(values: Any, name: str) -> None:
     """Raise a ValueError for dates and times. NumPy would make numbers of them, and a large negative number of a missing one."""
     if hasattr(values, "columns") and hasattr(values, "dtypes"):  # a data frame
@@ -95,7 +143,8 @@ def check_no_dates(values: Any, name: str) -> None:
 
 
 def _check_kind(kind: Any, name: str) -> None:
-    if getattr(kind, "kind", "") in ("m", "M"):
+    is_temporal = getattr(kind, "is_temporal", None)  # the types of polars have this method instead of a letter
+    if getattr(kind, "kind", "") in ("m", "M") or (is_temporal is not None and is_temporal()):
         raise ValueError(f"{name} holds dates or times ({kind}). Convert them to numbers, such as days since the first one.")
 
 

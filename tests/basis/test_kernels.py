@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
+from sklearn.svm import SVR
 
 from skarce import KernelBasis, RelevanceVectorRegressor
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
@@ -45,6 +46,29 @@ def test_single_precision_stays_single_in_the_kernel(rng, name):
     evaluation.fill(slice(0, 50), slice(0, 50), block)
     np.testing.assert_allclose(block, reference(name, X.astype(float), X.astype(float), 0.3), rtol=1e-4, atol=1e-5)
     assert basis.transform(X).dtype == np.float64
+
+
+def test_poly_is_another_name_of_polynomial(rng):
+    X = rng.normal(size=(40, 3))
+    short, long = (KernelBasis(name, gamma=0.5, degree=2, coef0=0.3).fit(X) for name in ("poly", "polynomial"))
+    assert (short.kernel, short.kernel_) == ("poly", "polynomial")
+    np.testing.assert_array_equal(short.transform(X), long.transform(X))
+    assert list(short.get_feature_names_out()[:2]) == ["polynomial0", "polynomial1"]
+    with pytest.raises(ValueError, match=r"KernelBasis\('poly'\)"):
+        RelevanceVectorRegressor("poly").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="every polynomial kernel"):
+        KernelBasis("poly", gamma=1e-300, coef0=0.0).fit(X)
+
+
+def test_auto_gamma_is_one_over_the_number_of_inputs(rng):
+    X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
+    for kernel in ("rbf", "laplacian", "poly", "sigmoid"):
+        basis = KernelBasis(kernel, gamma="auto").fit(7.0 * X)
+        assert basis.gamma_ == 1.0 / 5.0
+        assert not basis.learns_width
+    np.testing.assert_allclose(
+        KernelBasis(gamma="auto").fit(X).transform(X), pairwise.rbf_kernel(X, gamma=SVR(gamma="auto").fit(X, y)._gamma)
+    )
 
 
 @pytest.mark.parametrize("name", DISTANCE_KERNELS)

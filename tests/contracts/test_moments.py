@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import config_context
 
 from skarce import KernelBasis, _parallel
+from skarce.basis.transformers import PassthroughCandidates
 from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, Rows
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.moments import Moments
@@ -33,6 +35,15 @@ def row_blocks(kind):
     return provide
 
 
+def sparse_columns(kind):
+    def provide(basis, X, targets, weights, fit_intercept):
+        raw = sparse.csr_array(basis.transform(X))
+        rows = Rows(raw, targets, weights)
+        return InMemoryDesign(PassthroughCandidates(raw.shape[1]), rows, fit_intercept=fit_intercept).moments(kind)
+
+    return provide
+
+
 def halves_added(basis, X, targets, weights, fit_intercept):
     parts = [slice(0, 400), slice(400, 401), slice(401, N)]
     sums = sum(
@@ -50,6 +61,8 @@ EVERY_KIND = {
     "row blocks, whole": row_blocks("whole"),
     "row blocks, columns": row_blocks("columns"),
     "parts added up": halves_added,
+    "sparse, whole": sparse_columns("whole"),
+    "sparse, columns": sparse_columns("columns"),
 }
 
 

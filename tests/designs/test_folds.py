@@ -10,7 +10,7 @@ from scipy import sparse
 
 from skarce import KernelBasis
 from skarce.basis.transformers import PassthroughCandidates
-from skarce.designs import InMemoryDesign, Rows
+from skarce.designs import InMemoryDesign, Rows, folds
 from skarce.designs.folds import N_FOLDS, fold_numbers, hashed_splits, parts, parts_of_whole_moments
 from skarce.likelihoods import Gaussian
 from skarce.methods.method import IN_BATCHES
@@ -40,6 +40,14 @@ def test_the_sign_of_zero_and_the_type_of_numbers_do_not_matter():
     for same in (np.where(whole == 0.0, -0.0, whole), whole.astype(np.float32), whole.astype(int), np.asfortranarray(whole)):
         np.testing.assert_array_equal(fold_numbers(same), expected)
     np.testing.assert_array_equal(fold_numbers(pd.DataFrame(whole)), expected)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_rows_are_in_the_folds_of_dense_ones(make, monkeypatch):
+    whole = np.round(3.0 * X)
+    np.testing.assert_array_equal(fold_numbers(make(whole)), fold_numbers(whole))
+    monkeypatch.setattr(folds, "DENSE_BYTES", 8 * 7 * whole.shape[1])
+    np.testing.assert_array_equal(fold_numbers(make(whole)), fold_numbers(whole))
 
 
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, sparse.csr_array, lambda x: pd.DataFrame(x).astype(str)])

@@ -39,7 +39,12 @@ METHODS = {
 }
 
 
-@parametrize_with_checks([CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3, 1e-2]})])
+@parametrize_with_checks(
+    [
+        CriterionSearch(FastGCVRegressor("rbf"), {"tol": [1e-3, 1e-2]}),
+        CriterionSearch(RelevanceVectorRegressor("passthrough"), {"tol": [1e-3, 1e-2]}),  # takes sparse matrices
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)

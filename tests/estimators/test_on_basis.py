@@ -1,9 +1,17 @@
 """Wrong limits are named by every estimator in the same words; parameters reach the basis behind a name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from skarce import BackwardEliminationRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor, SparseRegressor
+from skarce import (
+    BackwardEliminationRegressor,
+    KernelBasis,
+    ProcessBasis,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+    SparseRegressor,
+)
 from skarce.searches import PlusTakeAway
 
 
@@ -32,7 +40,7 @@ def test_parameters_of_the_kernels_behind_a_name():
             assert (basis.kernel, basis.gamma) == ("rbf", 0.1)
     learned = RelevanceVectorRegressor().set_params(basis__centers=7, basis__gamma="ard").basis
     assert (learned.kernel, learned.gamma, learned.centers) == ("auto", "ard", 7)
-    assert RelevanceVectorRegressor().set_params(basis__kernel="matern32").basis.gamma == "auto"
+    assert RelevanceVectorRegressor().set_params(basis__kernel="matern32").basis.gamma == "learned"
     assert RelevanceVectorRegressor("rbf").set_params(basis__gamma=0.2).basis.gamma == 0.2
     with pytest.raises(ValueError, match="basis='passthrough' has no parameters"):
         RelevanceVectorRegressor("passthrough").set_params(basis__gamma=0.1)
@@ -53,3 +61,25 @@ def test_parts_without_parameters_are_named():
     with pytest.raises(ValueError, match="Invalid parameter 'width' for estimator KernelBasis"):
         model.set_params(basis__width=1.0)
     assert SparseRegressor("passthrough").set_params(basis="rbf", basis__gamma=2.0, tol=0.1).basis.gamma == 2.0
+
+
+@pytest.mark.parametrize("basis", ["rbf", KernelBasis(gamma="ard"), KernelBasis(centers=5, random_state=0)], ids=str)
+def test_names_of_inputs_reach_the_kernels(basis):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["height", "weight"])
+    y = frame["height"] + 0.1 * rng.normal(size=40)
+    model = RelevanceVectorRegressor(basis, calibrate_std=False).fit(frame, y)
+    assert list(model.basis_.feature_names_in_) == ["height", "weight"]
+    np.testing.assert_array_equal(model.basis_.transform(frame), model.basis_.transform(frame[["height", "weight"]]))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.basis_.transform(frame[["weight", "height"]])
+    again = model.fit(frame.to_numpy(), y)
+    assert not hasattr(again.basis_, "feature_names_in_")
+
+
+@pytest.mark.parametrize("basis", [KernelBasis(gamma="ard"), ProcessBasis()], ids=str)
+def test_the_report_on_widths_has_the_names_of_inputs(basis, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["height", "weight"])
+    RelevanceVectorRegressor(basis, verbose=1).fit(frame, frame["height"] + 0.1 * rng.normal(size=40))
+    assert "gamma: height " in capsys.readouterr().err

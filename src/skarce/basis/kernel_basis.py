@@ -19,7 +19,7 @@ from skarce._validation import checked_array, quietly_validated, validated_weigh
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
-from skarce.basis.kernels import DISTANCE_KERNELS, FAR, PRODUCT_KERNELS, Kernel, Polynomial, make_kernel
+from skarce.basis.kernels import DISTANCE_KERNELS, FAR, OTHER_NAMES, PRODUCT_KERNELS, Kernel, Polynomial, make_kernel
 from skarce.basis.widths import learned_rule, median_gamma, quick_options, scale_gamma
 
 FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
@@ -88,7 +88,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
     centers_ : ndarray of shape (n_centers, n_features)
         The centers.
     kernel_ : str or callable
-        The kernel in use: what ``kernel="auto"`` chose, or `kernel` itself.
+        The kernel in use: what ``kernel="auto"`` chose, or `kernel` itself. ``"poly"`` is ``"polynomial"``.
     gamma_ : float, ndarray of shape (n_features,) or None
         The inverse squared width in use. None for a precomputed kernel.
     center_indices_ : ndarray of shape (n_centers,) or None
@@ -219,7 +219,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         """
         self.n_features_in_ = X.shape[1]
         self._check_kernel()
-        self.kernel_: Any = self.kernel
+        self.kernel_: Any = OTHER_NAMES.get(self.kernel, self.kernel) if isinstance(self.kernel, str) else self.kernel
         rng = generator_of(self._seed())
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
@@ -270,7 +270,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         evaluation = fitted.on(X)
         with np.errstate(over="ignore", invalid="ignore"):
             phi = evaluation.columns(np.arange(evaluation.n_candidates))
-        if fitted.kernel in PRODUCT_KERNELS:
+        if fitted.kernel_ in PRODUCT_KERNELS:
             _check_overflow(phi)
         return phi
 
@@ -353,7 +353,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         return is_auto(self.centers) and self.center_choice_ == "landmarks"
 
     def _check_kernel(self) -> None:
-        known = [AUTO_KERNEL, *DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed"]
+        known = [AUTO_KERNEL, *DISTANCE_KERNELS, *PRODUCT_KERNELS, *OTHER_NAMES, "precomputed"]
         if not callable(self.kernel) and not (isinstance(self.kernel, str) and self.kernel in known):
             raise ValueError(f"kernel must be one of {known} or a callable k(X, C), got {quoted(self.kernel)}.")
         check_learned(self.kernel, self.gamma)
@@ -378,7 +378,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
 
     def _check_underflow(self) -> None:
         """Raise a ValueError if every polynomial kernel is so small that its power may underflow to zero."""
-        if not (isinstance(self.kernel, str) and PRODUCT_KERNELS.get(self.kernel) is Polynomial):
+        if not (isinstance(self.kernel_, str) and PRODUCT_KERNELS.get(self.kernel_) is Polynomial):
             return
         norm = float(np.sqrt(self.centers_.shape[1])) * float(np.abs(self.centers_).max())
         largest = abs(float(self.gamma_ or 0.0)) * norm * norm + abs(self.coef0)

@@ -289,7 +289,8 @@ class UserKernel:
 
 
 DISTANCE_KERNELS = {"rbf": Rbf, "laplacian": Laplacian, "matern32": Matern32, "matern52": Matern52}
-PRODUCT_KERNELS = {"polynomial": Polynomial, "poly": Polynomial, "linear": Linear, "sigmoid": Sigmoid, "cosine": Cosine}
+PRODUCT_KERNELS = {"polynomial": Polynomial, "linear": Linear, "sigmoid": Sigmoid, "cosine": Cosine}
+OTHER_NAMES = {"poly": "polynomial"}  # as in scikit-learn's support vector machines
 
 
 def make_kernel(

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
 
@@ -17,8 +18,9 @@ from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEv
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.default import NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
-from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
+from skarce.basis.kernels import DISTANCE_KERNELS, OTHER_NAMES, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
+from skarce.basis.sparse_columns import SparseEvaluation, canonical
 
 
 class SelectedColumns(TransformerMixin, BaseEstimator):
@@ -48,9 +50,11 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Floats:
         """Return the kept columns, shape (n_samples, len(indices))."""
-        if self.transformer is None:
-            return np.asarray(X, dtype=np.float64)[:, self.indices]
-        return transformed_columns(self.transformer, X, self.indices)
+        if self.transformer is not None:
+            return transformed_columns(self.transformer, X, self.indices)
+        if issparse(X):
+            return np.asarray(canonical(X)[:, self.indices].toarray())
+        return np.asarray(X, dtype=np.float64)[:, self.indices]
 
     def select(self, indices: Any) -> SelectedColumns:
         """Return a transformer with only these of the kept columns."""
@@ -76,8 +80,8 @@ class PassthroughCandidates:
     def __init__(self, n_features: int) -> None:
         self.n_candidates = n_features
 
-    def on(self, X: Floats) -> Evaluation:
-        return ColumnsEvaluation(X)
+    def on(self, X: Any) -> Evaluation:
+        return SparseEvaluation(X) if issparse(X) else ColumnsEvaluation(X)
 
     def select(self, indices: Any) -> SelectedColumns:
         return SelectedColumns(None, np.asarray(indices, dtype=np.intp))
@@ -120,7 +124,7 @@ def check_basis(basis: Any) -> Any:
     """Return the unfitted transformer that `basis` stands for, or None for the inputs themselves."""
     if isinstance(basis, str):
         if basis not in NAMES:
-            is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, "precomputed")
+            is_kernel = basis in (*DISTANCE_KERNELS, *PRODUCT_KERNELS, *OTHER_NAMES, "precomputed")
             hint = f" For this kernel, use KernelBasis({basis!r})." if is_kernel else ""
             raise ValueError(f"basis must be one of {list(NAMES)} or a scikit-learn transformer, got {quoted(basis)}.{hint}")
         return named_basis(basis)

@@ -12,6 +12,7 @@ from skarce._parameters import check_choice
 NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a few milliseconds
 # The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
+SPARSE = 10.0  # the cost of an operation of a sparse product, relative to one of a dense product
 LONG_PASS = 1e9  # elements of Phi that take more than a second to evaluate
 ARRAYS_OF_COLUMNS = 4  # the columns that a sparse method keeps may take as much memory as this many arrays
 REMEDY = 'Use fewer candidates (KernelBasis(centers="auto"), or centers=500)'
@@ -88,6 +89,29 @@ class Costs:
         else:
             passes, column = 1.0 if stored else 1.0 + entering, SINGLE_SYMMETRIC if self.is_symmetric and stored else SINGLE
         return self.n_rows * self.n_candidates * (column * entering + passes * self.element)
+
+
+@dataclass(frozen=True)
+class SparseCosts(Costs):
+    """The same for columns of a sparse matrix, of whose values only some are stored.
+
+    A sparse product costs as many operations as there are pairs of stored values in a row, and each operation waits for memory.
+
+    Parameters
+    ----------
+    n_stored : float
+        The number of stored values.
+    """
+
+    n_stored: float = 0.0
+
+    @property
+    def whole(self) -> float:
+        return SPARSE * (self.n_stored**2 / max(self.n_rows, 1.0) + self.n_candidates**2)
+
+    @property
+    def columns(self) -> float:
+        return self.whole * self.entering / max(self.n_candidates, 1.0)
 
 
 def choose_kind(kind: str, costs: Costs) -> str:

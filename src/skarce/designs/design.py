@@ -202,6 +202,11 @@ class Design(ABC):
         self.evaluation()
         raise AssertionError("a design that keeps its rows must override rows_of")
 
+    def residuals(self, indices: Indices, weights: Floats) -> Floats:
+        """Return T - Phi_A w about the center, without row weights, shape (n_rows, n_outputs). Default: raise."""
+        self.evaluation()
+        raise AssertionError("a design that keeps its rows must override residuals")
+
     def stream(self, problems: Sequence[Problem]) -> Any:
         """Return a stream that goes on from these rows and the moments of their problems; None if that would cost too much."""
         from skarce.designs.stream import StreamDesign  # which inherits from this class

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from skarce._memory import fits
+from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis
 from skarce.designs.choice import Access
@@ -28,6 +29,7 @@ from skarce.moments.passes import Block, sums_over
 
 N_FOLDS = 5
 HASH_BYTES = 8
+DENSE_BYTES = 2**23  # rows of a sparse matrix are made dense in blocks of about this size
 BETWEEN = "\x1f"  # the separator of units in ASCII, between the columns of a row of text
 
 Split = tuple[Indices, Indices]  # places of the rows to fit, and of the rows to leave out
@@ -172,11 +174,10 @@ def _canonical(values: Any) -> Floats:
 
 
 def _bytes_of_sparse(X: Any) -> Iterator[bytes]:
-    rows = sparse.csr_array(X, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    places, values = rows.indices.astype("<i8"), _canonical(rows.data)
-    return (places[a:b].tobytes() + values[a:b].tobytes() for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
+    """Yield the bytes of the dense rows, so that folds do not depend on the format. A few rows at a time are made dense."""
+    matrix = sparse.csr_array(X)
+    for part in slices(matrix.shape[0], max(1, DENSE_BYTES // (8 * matrix.shape[1]))):
+        yield from _bytes_of(matrix[part].toarray())
 
 
 def _text_of(value: Any) -> str:

@@ -16,9 +16,10 @@ from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation
 from skarce.basis.candidates import KernelEvaluation, TransformerEvaluation
+from skarce.basis.sparse_columns import SparseEvaluation
 from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.centered import centered, not_centered
-from skarce.designs.choice import IN_BATCHES, Access, Costs, choose_kind, require_room_for_columns
+from skarce.designs.choice import IN_BATCHES, Access, Costs, SparseCosts, choose_kind, require_room_for_columns
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
 from skarce.moments.passes import (
@@ -27,12 +28,14 @@ from skarce.moments.passes import (
     RowsOfBlocks,
     check_candidates,
     moments_from_sums,
+    sparse_moments,
     streamed_moments,
     whole_moments,
 )
 
 NEARLY_CONSTANT = 1e-4  # if phi'phi about the mean is below this share of phi'phi, products with raw columns lose digits
 WHOLE_ROWS = 1024  # rows that a transformer computes at a time
+COLUMNS_AT_A_TIME = 256  # that are evaluated for residuals
 PANEL_BYTES = 2**21  # columns are centered and weighted in panels of about this size, which fit into the cache
 
 
@@ -70,9 +73,13 @@ class InMemoryDesign(Design):
         evaluation = self._block.evaluation
         shape, symmetric = (evaluation.n_rows, evaluation.n_candidates), evaluation.is_symmetric
         costs = Costs(*shape, evaluation.cost, access, symmetric)
+        if isinstance(evaluation, SparseEvaluation):
+            costs = SparseCosts(*shape, evaluation.cost, access, n_stored=evaluation.n_stored)
         kind = choose_kind(kind, costs)
         if kind == "whole":
             moments, self._center = whole_moments(self._read, fit_intercept=self.fit_intercept)
+        elif isinstance(evaluation, SparseEvaluation):
+            moments, self._center = sparse_moments(self._block, fit_intercept=self.fit_intercept)
         elif fits(evaluation.n_rows, evaluation.n_candidates):
             moments, self._center = self._stored_moments(keeps_symmetry=symmetric and access.one_by_one)
         else:
@@ -106,6 +113,13 @@ class InMemoryDesign(Design):
 
     def rows_of(self, indices: Indices) -> tuple[Floats, Floats]:
         return self._block.evaluation.columns(indices) - self.means(indices), self._block.targets - self.target_means
+
+    def residuals(self, indices: Indices, weights: Floats) -> Floats:
+        residuals = self._block.targets - self.target_means
+        for part in slices(len(indices), COLUMNS_AT_A_TIME):
+            columns = self._block.evaluation.columns(indices[part]) - self.means(indices[part])
+            residuals -= (columns @ weights[part])[:, None]
+        return residuals
 
     def _read(self) -> tuple[Block]:
         return (self._block,)

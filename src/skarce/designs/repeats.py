@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from skarce._scales import LEAST_WEIGHT, MOST_WEIGHT
 from skarce._typing import Floats
+from skarce._validation import check_container
 from skarce.basis.centers import distinct_rows
 from skarce.designs.design import Rows
 from skarce.designs.row_blocks import RowBlocks
@@ -35,6 +36,8 @@ def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
         return 1.0
     weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
     try:
+        for values, name in ((X, "X"), (y, "y"), (weights, "sample_weight")):
+            check_container(values, name)
         targets = _as_numbers(y)
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
         return times_counted(Rows(X, targets, weights)) if _are_usable(_num_samples(X), targets, weights) else 1.0

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from skarce._memory import require
-from skarce._parallel import slices
 from skarce.designs.choice import IN_BATCHES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
-from skarce.moments.passes import BLOCK_BYTES, Center, check_candidates, filled
+from skarce.moments.passes import Block, Center, absorbed, check_candidates
 
 KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 
@@ -82,10 +81,9 @@ class StreamDesign(Design):
 
     def after_batch(self, rows: Rows, forgetting: float = 1.0) -> StreamDesign:
         """Return the stream after a batch. The weight of all earlier rows is multiplied by `forgetting`. This one stays."""
-        evaluation, sums = self.candidates.on(rows.X), self._sums.faded(forgetting)
+        block = Block(self.candidates.on(rows.X), rows.targets, rows.weights)
         with np.errstate(over="ignore", invalid="ignore"):
-            for part in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
-                sums.absorb(filled(evaluation, part), rows.targets[part], None if rows.weights is None else rows.weights[part])
+            sums = absorbed(self._sums.faded(forgetting), block)
         if not sums.are_finite():
             raise ValueError("the squares of this batch are too large to be added up in double precision. Scale X and y.")
         after = copy(self)

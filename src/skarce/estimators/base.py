@@ -82,8 +82,9 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or `skarce.designs.RowBlocks`
-            Training inputs. With `RowBlocks`, targets and weights come from the blocks, and `y` and `sample_weight` must be None.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or `skarce.designs.RowBlocks`
+            Training inputs. Sparse matrices are for ``basis="passthrough"``, and are not made dense as a whole. With `RowBlocks`,
+            targets and weights come from the blocks, and `y` and `sample_weight` must be None.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Targets, or class labels of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,11 +17,12 @@ from skarce._atomic import snapshot
 from skarce._scales import checked_counts
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import in_brief, is_missing
+from skarce._validation import check_container, in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
+from skarce.estimators.on_basis import in_type_of
 from skarce.likelihoods import Bernoulli, moderated_log_odds
 from skarce.methods.method import Method
 from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
@@ -47,8 +48,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         labels : ndarray of shape (n_samples,)
         """
         model = snapshot(self)
-        probabilities = model.predict_proba(X)
-        return model.classes_[probabilities.argmax(axis=1)]
+        log_odds, _ = model._moderated(model._checked_queries(X))
+        return model.classes_[_log_probabilities(log_odds).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class.
@@ -66,12 +67,31 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        log_odds = self.decision_function(X)
+        model = snapshot(self)
+        X = model._checked_queries(X)
+        log_odds, _ = model._moderated(X)
         if log_odds.ndim == 1:
-            return np.column_stack([expit(-log_odds), expit(log_odds)])
-        return softmax(
-            log_expit(log_odds), axis=1
-        )  # each g divided by their sum, also if all of them are zero to working precision
+            return in_type_of(X, np.column_stack([expit(-log_odds), expit(log_odds)]))
+        # Each g is divided by their sum, also if all of them are zero to working precision.
+        return in_type_of(X, softmax(log_expit(log_odds), axis=1))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of each class.
+
+        It comes from the log odds, so it keeps its digits if a probability is as small as 1e-300 or smaller.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        model = snapshot(self)
+        X = model._checked_queries(X)
+        return in_type_of(X, _log_probabilities(model._moderated(X)[0]))
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
@@ -91,11 +111,17 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             Only with ``return_std=True``.
         """
         model = snapshot(self)
-        means, std = model.latent(X)
+        X = model._checked_queries(X)
+        log_odds, std = model._moderated(X)
+        return in_type_of(X, log_odds, std) if return_std else in_type_of(X, log_odds)
+
+    def _moderated(self, X: Any) -> tuple[Floats, Floats]:
+        """Return log odds and the standard deviation of the latent function at checked inputs, in double precision."""
+        means, std = self._latent_at(X)
         log_odds = moderated_log_odds(means, std)
-        if getattr(model, "temperature_", 1.0) != 1.0:  # a model of an older version has none
-            log_odds = about(log_odds, model._class_log_odds, model.temperature_)
-        return (log_odds, std) if return_std else log_odds
+        if getattr(self, "temperature_", 1.0) != 1.0:  # a model of an older version has none
+            log_odds = about(log_odds, self._class_log_odds, self.temperature_)
+        return log_odds, std
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
@@ -158,6 +184,13 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
             _print_ends(self.classes_[-len(posteriors) :], posteriors)
 
 
+def _log_probabilities(log_odds: Floats) -> Floats:
+    """Return log probabilities, a column for each class."""
+    if log_odds.ndim == 1:
+        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+    return np.asarray(log_softmax(log_expit(log_odds), axis=1))
+
+
 def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
     """Print a line on where the search for each class ended, even if it was too short for a line on the way."""
     for label, posterior in zip(classes, posteriors, strict=True):
@@ -173,6 +206,7 @@ def _checked_labels(y: Any) -> Any:
 
     Raise for labels that are missing or cannot be put in order.
     """
+    check_container(y, "y")
     with in_brief("y"):
         labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:

@@ -265,6 +265,44 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
+    @available_if(_best_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return logarithms of class probabilities of the best model. Only available for classifiers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Logarithms of probabilities in the order of `classes_`.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_log_proba(X)
+
+    @available_if(_best_estimator_has("sample_y"))  # type: ignore[untyped-decorator]
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Any:
+        """Draw new observations from the best model. Only available for regressors of skarce.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Inputs.
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draws. Pass an int for the same draws in every call.
+
+        Returns
+        -------
+        y_samples : ndarray of shape (n_samples_X, n_samples) or (n_samples_X, n_outputs, n_samples)
+            The draws.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.sample_y(X, n_samples, random_state)
+
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Return the score of the best model: R^2 of a regressor, accuracy of a classifier.
 

@@ -11,10 +11,10 @@ from skarce._atomic import snapshot
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
-from skarce._validation import check_dense, checked_table, quietly_validated
+from skarce._validation import check_dense, check_kind, checked_table, quietly_validated
 from skarce.designs import Design
 from skarce.estimators.calibration import Calibrated
-from skarce.estimators.on_basis import check_finite, takes_arrays
+from skarce.estimators.on_basis import check_finite, in_type_of, sparse_format, takes_arrays
 from skarce.posteriors.latent import LatentPosterior
 
 FEW_ROWS = 1000  # a model of fewer rows is likely to be too sure of itself, and five refits take little time
@@ -40,19 +40,30 @@ class LatentEstimator(Calibrated):
         Returns
         -------
         mean, std : ndarrays of shape (n_samples,), or (n_samples, n_classes) if there are more than two classes
+            In single precision if X is, like all predictions.
         """
         model = snapshot(self)
-        check_is_fitted(model, "posterior_")
-        X = model._checked_inputs(X)
+        X = model._checked_queries(X)
+        mean, std = in_type_of(X, *model._latent_at(X))
+        return mean, std
+
+    def _checked_queries(self, X: Any) -> Any:
+        """Check that the model is fitted, and check the inputs of a prediction."""
+        check_is_fitted(self, "posterior_")
+        return self._checked_inputs(X)
+
+    def _latent_at(self, X: Any) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of the latent function at checked inputs, in double precision."""
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
-            means, variances = zip(*(model._latent_of(model._phi(part)) for part in model._parts(X)), strict=True)
+            means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
             mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
         check_finite(mean, std)
-        return (mean, std) if isinstance(model.posterior_, list) else (mean[:, 0], std[:, 0])
+        return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     def _checked_pair(self, probe: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
@@ -61,10 +72,11 @@ class LatentEstimator(Calibrated):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = quietly_validated(probe, X, y, **options)
+            X, y = quietly_validated(probe, X, y, accept_sparse=sparse_format(basis), **options)
             return checked_scales(X, CANDIDATES if basis is None else SQUARED), y
         checked_table(probe, X)
         check_dense(y)
+        check_kind(y, "y")
         check_consistent_length(X, y)
         return X, y
 

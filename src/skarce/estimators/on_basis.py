@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
 from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
-from skarce.basis.default import basis_for_nested, stands_for_kernels
+from skarce.basis.default import INPUTS, basis_for_nested, stands_for_kernels
 from skarce.estimators.named_weights import NamedWeights
 from skarce.states.outcome import Outcome
 
@@ -84,8 +85,11 @@ class OnBasis(NamedWeights):
             coef[output, place], precision[output, place] = posterior.mean, posterior.weight_precision
             relevance[output, posterior.active] = posterior.well_determined
         basis = candidates.select(active)
+        names = getattr(self, "feature_names_in_", None)
         if isinstance(basis, SelectedColumns) and basis.transformer is None:
-            basis.feature_names = getattr(self, "feature_names_in_", None)
+            basis.feature_names = names
+        elif isinstance(basis, KernelBasis) and names is not None:
+            basis.feature_names_in_ = names
         self.active_ = active
         self._weights = coef[0] if is_one else coef
         self.weight_precision_ = precision[0] if is_one else precision
@@ -124,7 +128,9 @@ class OnBasis(NamedWeights):
 
     def _input_names(self, probe: Any) -> Any:
         """Return the names of the inputs that the basis gets, as validation of the probe found them; None if they have none."""
-        return getattr(probe, "feature_names_in_", None) if takes_arrays(self._seeded_basis()) else None
+        basis = self._seeded_basis()
+        has_inputs = takes_arrays(basis) or isinstance(basis, ProcessBasis)
+        return getattr(probe, "feature_names_in_", None) if has_inputs else None
 
     def _seed(self) -> int:
         """Return a fixed seed if random_state is None, so that the same data give the same model."""
@@ -133,21 +139,43 @@ class OnBasis(NamedWeights):
     def _is_pairwise(self) -> bool:
         return isinstance(self.basis, KernelBasis) and bool(self.basis.__sklearn_tags__().input_tags.pairwise)
 
+    def _takes_sparse(self) -> bool:
+        """Whether X may be a sparse matrix of which only the columns in the model are made dense."""
+        return isinstance(self.basis, str) and self.basis == INPUTS
+
     def _checked_inputs(self, X: Any) -> Any:
-        if isinstance(self.basis_, KernelBasis) or self.basis_.transformer is None:
+        if isinstance(self.basis_, KernelBasis):
             return quietly_validated(self, X, reset=False)
+        if self.basis_.transformer is None:
+            return quietly_validated(self, X, reset=False, accept_sparse="csr")
         return checked_table(self, X, reset=False)
 
     @staticmethod
-    def _parts(X: Any) -> list[Any]:
+    def _parts(X: Any) -> Iterator[Any]:
+        """Yield a few rows of checked inputs at a time. Arrays are in double precision, in which predictions are computed."""
         n = _num_samples(X)
-        return [X] if n <= PREDICT_ROWS else [_safe_indexing(X, rows) for rows in slices(n, PREDICT_ROWS)]
+        for rows in slices(n, PREDICT_ROWS):
+            part = X if n <= PREDICT_ROWS else _safe_indexing(X, rows)
+            yield part.astype(np.float64) if isinstance(part, np.ndarray) and part.dtype == np.float32 else part
 
     def _phi(self, X: Any) -> Floats:
         if isinstance(self.basis_, KernelBasis):
             evaluation = self.basis_.on(X)
             return evaluation.columns(np.arange(evaluation.n_candidates))
         return np.asarray(self.basis_.transform(X))
+
+
+def in_type_of(X: Any, *predictions: Floats, may_be_infinite: bool = False) -> Any:
+    """Return predictions in single precision if the checked inputs are, else in double precision. All are computed in double.
+
+    Raise a ValueError if predictions have overflowed, unless they may.
+    """
+    if getattr(X, "dtype", None) == np.float32:
+        with np.errstate(over="ignore"):
+            predictions = tuple(values.astype(np.float32) for values in predictions)
+    if not may_be_infinite:
+        check_finite(*predictions)
+    return predictions[0] if len(predictions) == 1 else predictions
 
 
 def check_finite(*predictions: Floats) -> None:
@@ -163,6 +191,11 @@ def check_finite(*predictions: Floats) -> None:
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, KernelBasis)
+
+
+def sparse_format(basis: Any) -> Any:
+    """Return the format in which a basis takes sparse matrices, or False. Only the inputs themselves may be sparse."""
+    return "csr" if basis is None else False
 
 
 def print_centers(candidates: Any, n_rows: int) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
+from skarce._memory import require
 from skarce._parallel import blas_threads
-from skarce._parameters import check_coverage
+from skarce._parameters import check_count, check_coverage, generator_of
 from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -18,7 +19,7 @@ from skarce._validation import checked_array, checked_table, validated
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import Calibrated, print_calibration
-from skarce.estimators.on_basis import check_finite, takes_arrays
+from skarce.estimators.on_basis import in_type_of, sparse_format, takes_arrays
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks
 from skarce.methods.method import HALF, Method
@@ -28,6 +29,7 @@ from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
 from skarce.states.outcome import Outcome
 
+ARRAYS_OF_COVARIANCE = 4  # a covariance may take as much memory as this many arrays
 CROWDED_KERNELS, CROWDED_INPUTS = 0.5, 0.1  # functions per row; for inputs this is the old rule of ten rows per weight
 
 
@@ -38,8 +40,10 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     calibrate_std: Any = False  # of a model of an older version, which has neither this nor `std_scale_`
     std_scale_: Any
 
-    def predict(self, X: Any, return_std: bool = False, std: str = "plain") -> Any:
-        """Predict targets, and optionally the standard deviation of new observations.
+    def predict(self, X: Any, return_std: bool = False, std: str = "plain", return_cov: bool = False) -> Any:
+        """Predict targets, and optionally the standard deviation or the covariance of new observations.
+
+        Predictions are computed in double precision, and returned in single precision if X is an array of it.
 
         Parameters
         ----------
@@ -52,6 +56,9 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             Far from the data, the ``"plain"`` std falls to that of the noise, because all functions of a sparse model vanish there.
             ``"augmented"`` adds one more function at each query point, with the prior variance of the signal [1]_. Its std grows to
             that of the target far from the data. It needs a kernel basis. `std_scale_` is not a factor on what it adds.
+        return_cov : bool, default=False
+            Whether to also return the covariance of new observations at all rows. They share the weights, so their errors go
+            together. Its diagonal has the squares of the ``"plain"`` std, and all of it has the square of `std_scale_` as a factor.
 
         Returns
         -------
@@ -59,6 +66,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             Predicted targets.
         std : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Standard deviations. Only returned if ``return_std=True``.
+        cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_outputs)
+            Covariances. Only returned if ``return_cov=True``.
 
         References
         ----------
@@ -66,21 +75,13 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         """
         model = snapshot(self)
         check_is_fitted(model, "posterior_")
-        if std not in ("plain", "augmented"):
-            raise ValueError(f"std must be 'plain' or 'augmented', got {quoted(std)}.")
-        if isinstance(X, RowBlocks):
-            raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
-        X = model._checked_inputs(X)
+        _check_request(return_std, std, return_cov)
+        X = model._checked_queries(X)
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
-            if not return_std:
-                mean = np.concatenate([model._mean(part) for part in model._parts(X)])
-                check_finite(mean)
-                return mean
-            augment = model._augmentation() if std == "augmented" else None
-            means, stds = zip(*(model._mean_and_std(part, augment) for part in model._parts(X)), strict=True)
-        mean, deviation = np.concatenate(means), np.concatenate(stds)
-        check_finite(mean, deviation)
-        return mean, deviation
+            if return_std:
+                return in_type_of(X, *model._means_and_stds(X, model._augmentation() if std == "augmented" else None))
+            mean = np.concatenate([model._mean(part) for part in model._parts(X)])
+            return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new targets.
@@ -106,17 +107,48 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         check_is_fitted(model, "posterior_")
         share = check_coverage(coverage)
         quantiles = [posterior.quantile(0.5 + 0.5 * share) for posterior in model._posteriors()]
-        mean, std = model.predict(X, return_std=True)
-        half = std * (np.array(quantiles) if isinstance(model.posterior_, list) else quantiles[0])
-        lower, upper = mean - half, mean + half
-        check_finite(lower, upper)
+        X = model._checked_queries(X)
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
+            mean, std = model._means_and_stds(X, None)
+            half = std * (np.array(quantiles) if isinstance(model.posterior_, list) else quantiles[0])
+            lower, upper = in_type_of(X, mean - half, mean + half)
         return lower, upper
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
+        """Draw new observations from the predictive distribution.
+
+        Each draw has one set of weights for all rows, and noise of its own for each row. So the draws of a column have the
+        covariance that ``predict(X, return_cov=True)`` gives. The noise is normal, or of Student's t distribution if the model has
+        such. Deviations from the predicted targets are multiplied by `std_scale_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Inputs.
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draws. Pass an int for the same draws in every call.
+
+        Returns
+        -------
+        y_samples : ndarray of shape (n_samples_X, n_samples) or (n_samples_X, n_outputs, n_samples)
+            The draws.
+        """
+        model = snapshot(self)
+        check_is_fitted(model, "posterior_")
+        check_count("n_samples", n_samples)
+        rng = generator_of(random_state)
+        X = model._checked_queries(X)
+        with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
+            return in_type_of(X, model._draws(X, int(n_samples), rng))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -128,7 +160,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             )
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = validated(probe, X, y, reset=is_first)
+            X, y = validated(probe, X, y, reset=is_first, accept_sparse=sparse_format(basis))
         else:
             checked_table(probe, X, reset=is_first)
             y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
@@ -189,14 +221,49 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
 
     # Predicting ---------------------------------------------------------------------------------------------------------
 
+    def _checked_queries(self, X: Any) -> Any:
+        if isinstance(X, RowBlocks):
+            raise TypeError("predict takes one array at a time. Call it for the X of each row block.")
+        return self._checked_inputs(X)
+
+    def _means_and_stds(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
+        means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
+        return np.concatenate(means), np.concatenate(stds)
+
+    def _covariance(self, X: Any) -> Floats:
+        n, posteriors = _num_samples(X), self._posteriors()
+        require(n, n * len(posteriors), f"the covariance of {n} rows", "Predict fewer rows", ARRAYS_OF_COVARIANCE)
+        phi = np.concatenate([self._phi(part) for part in self._parts(X)])
+        outputs = zip(posteriors, self._places, self._scales(), strict=True)
+        matrices = [scale**2 * posterior.joint_covariance(phi[:, place]) for posterior, place, scale in outputs]
+        return np.stack(matrices, axis=-1) if isinstance(self.posterior_, list) else matrices[0]
+
+    def _draws(self, X: Any, n_draws: int, rng: np.random.RandomState) -> Floats:
+        n, posteriors = _num_samples(X), self._posteriors()
+        normals = [rng.standard_normal((posterior.n_parameters, n_draws)) for posterior in posteriors]
+        draws = np.stack([posterior.draw_noise((n, n_draws), rng) for posterior in posteriors], axis=1)
+        start = 0
+        for part in self._parts(X):
+            phi = self._phi(part)
+            rows = slice(start, start + len(phi))
+            for output, (posterior, place, scale) in enumerate(zip(posteriors, self._places, self._scales(), strict=True)):
+                draws[rows, output] += posterior.deviations(phi[:, place], normals[output])
+                draws[rows, output] *= scale
+                draws[rows, output] += posterior.predict(phi[:, place])[:, None]
+            start = rows.stop
+        return draws if isinstance(self.posterior_, list) else draws[:, 0]
+
+    def _scales(self) -> Floats:
+        """The factor on the std of each output. A model of an older version has none."""
+        return np.broadcast_to(getattr(self, "std_scale_", 1.0), len(self._posteriors()))
+
     def _mean(self, X: Any) -> Floats:
         return self._phi(X) @ self._weights.T + self.intercept_
 
     def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
-        posteriors, variances = self._posteriors(), []
-        scales = np.broadcast_to(getattr(self, "std_scale_", 1.0), len(posteriors))  # a model of an older version has none
-        for posterior, place, scale in zip(posteriors, self._places, scales, strict=True):
+        variances = []
+        for posterior, place, scale in zip(self._posteriors(), self._places, self._scales(), strict=True):
             variance = scale**2 * posterior.variance(phi[:, place])
             if augment is not None:
                 variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
@@ -211,3 +278,17 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
                 f"model has basis={quoted(self.basis)}. Use std='plain'."
             )
         return Augmentation(*self._augmentation_rows)
+
+
+def _check_request(return_std: bool, std: str, return_cov: bool) -> None:
+    if std not in ("plain", "augmented"):
+        raise ValueError(f"std must be 'plain' or 'augmented', got {quoted(std)}.")
+    if return_std and return_cov:
+        raise RuntimeError(
+            "At most one of return_std or return_cov can be requested: the diagonal of the covariance has the squares of the std."
+        )
+    if return_cov and std == "augmented":
+        raise ValueError(
+            "return_cov=True is for std='plain': std='augmented' adds another function at each row, and these have no joint "
+            "distribution."
+        )

@@ -12,15 +12,16 @@ from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
-from skarce._parameters import check_coverage
+from skarce._parameters import check_count, check_coverage, generator_of
 from skarce._scales import check_targets, checked_counts
 from skarce._typing import Floats
 from skarce._validation import checked_array, numeric_targets, validated_weights
 from skarce.designs import Rows
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
+from skarce.estimators.on_basis import in_type_of
 from skarce.likelihoods import Poisson
-from skarce.likelihoods.poisson import count_quantiles, variance_stabilized
+from skarce.likelihoods.poisson import count_quantiles, drawn_counts, variance_stabilized
 from skarce.methods.latent import SparseLatent
 from skarce.methods.latent.landmarks import Landmarks
 from skarce.model_selection.calibration import dispersion
@@ -217,8 +218,11 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         std : ndarray of shape (n_samples,)
             Only with ``return_std=True``.
         """
-        predicted, variance = self._mean_and_variance(X)
-        return (predicted, np.sqrt(variance)) if return_std else predicted
+        model = snapshot(self)
+        X = model._checked_queries(X)
+        predicted, variance = model._mean_and_variance(X)
+        predictions = (predicted, np.sqrt(variance)) if return_std else (predicted,)
+        return in_type_of(X, *predictions, may_be_infinite=True)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new counts with unit exposure.
@@ -239,16 +243,48 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         upper : ndarray of shape (n_samples,)
         """
         share = check_coverage(coverage)
-        mean, variance = self._mean_and_variance(X)
+        model = snapshot(self)
+        X = model._checked_queries(X)
         tails = 0.5 * np.array([[1.0 - share], [1.0 + share]])
-        lower, upper = count_quantiles(tails, mean, variance)
+        lower, upper = in_type_of(X, *count_quantiles(tails, *model._mean_and_variance(X)), may_be_infinite=True)
         return lower, upper
 
-    def _mean_and_variance(self, X: Any) -> tuple[Floats, Floats]:
-        """Mean and variance of new counts with unit exposure."""
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
+        """Draw new counts with unit exposure from the predictive distribution.
+
+        Each draw has one set of weights for all rows, so the rates of a draw go together. Each rate has a gamma distribution, and
+        each count is Poisson given its rate. If `temperature_` is above 1, counts are drawn with as much more variance. Mean and
+        standard deviation of the draws are those of `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draws. Pass an int for the same draws in every call.
+
+        Returns
+        -------
+        y_samples : ndarray of shape (n_samples_X, n_samples)
+            Counts.
+        """
         model = snapshot(self)
-        mean, std = model.latent(X)
-        likelihood, factor = model._likelihood(), getattr(model, "temperature_", 1.0)  # a model of an older version has none
+        check_count("n_samples", n_samples)
+        rng = generator_of(random_state)
+        X = model._checked_queries(X)
+        posterior, (mean, std) = model.posterior_, model._latent_at(X)
+        normals = rng.standard_normal((posterior.n_parameters, int(n_samples)))
+        deviations = [posterior.deviations(model._phi(part), normals) for part in model._parts(X)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.concatenate(deviations) / std[:, None]
+        factor = getattr(model, "temperature_", 1.0)
+        return in_type_of(X, drawn_counts(scores, mean[:, None], std[:, None] ** 2, factor, rng), may_be_infinite=True)
+
+    def _mean_and_variance(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and variance of new counts with unit exposure at checked inputs."""
+        mean, std = self._latent_at(X)
+        likelihood, factor = self._likelihood(), getattr(self, "temperature_", 1.0)  # a model of an older version has none
         return likelihood.mean(mean, std**2), factor * likelihood.variance(mean, std**2)
 
     def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
@@ -281,7 +317,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
             warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-        predicted = np.clip(self.predict(X), *DEVIANCE_RANGE)
+        predicted = np.clip(self.predict(X).astype(np.float64), *DEVIANCE_RANGE)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:

@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import gammaincinv, gammaln, xlog1py, xlogy
+from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr, xlog1py, xlogy
 
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
 
 NEARLY_POISSON = 1.0 - 1e-9  # a count whose mean is a larger share of its variance is Poisson, to nine digits of the variance
 SMALLEST_SHAPE = 1e-9  # a negative binomial count of a smaller shape is zero nearly always
+NEARLY_NONE = 1e-9  # less variance than this share does not show in draws
+LARGEST_POISSON = 1e15  # larger rates are counts themselves: their noise is a millionth of a percent
 LARGE_COUNT = 1e6  # above it, the quantiles of counts are those of a gamma distribution
 
 
@@ -110,6 +112,45 @@ def count_log_density(counts: Floats, mean: Floats, variance: Floats) -> Floats:
     is_poisson, shape, success = _negative_binomial(mean, variance)
     spread = gammaln(counts + shape) - gammaln(shape) + shape * np.log(success) + xlog1py(counts, -success)
     return np.where(is_poisson, xlogy(counts, mean) - mean, spread) - gammaln(counts + 1.0)
+
+
+def drawn_counts(scores: Floats, mean: Floats, variance: Floats, factor: float, rng: np.random.RandomState) -> Floats:
+    r"""Draw counts with unit exposure, whose rates have a gamma distribution.
+
+    With :math:`\mu = e^m`, the rate r is the quantile of the gamma distribution of mean :math:`\mu` and variance :math:`v\mu^2` at
+    the place of a standard normal score. A count has the mean r and the variance k r, with
+    :math:`k = s + (s - 1)v\mu`, so that its variance over all rates is :math:`s(\mu + v\mu^2)`. It is Poisson if s = 1, and
+    negative binomial if s > 1.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_draws)
+        Standard normal scores. Those of one draw go together.
+    mean, variance : array of shape (n_rows, 1)
+        m and v of the latent function.
+    factor : float
+        s, at least 1.
+    rng : RandomState
+        Draws the counts, given their rates.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        expected = np.exp(mean)
+        rates = expected * _relative_rates(scores, variance)
+        excess = (factor - 1.0) * (1.0 + variance * expected)  # k - 1
+        spread = (excess > NEARLY_NONE) & (rates > 0.0) & np.isfinite(rates)
+        shapes = np.where(spread, rates / excess, 1.0)
+        rates = np.where(spread, rng.standard_gamma(shapes) * excess, rates)
+    is_small = rates <= LARGEST_POISSON
+    return np.where(is_small, rng.poisson(np.where(is_small, rates, 0.0)), np.round(rates))
+
+
+def _relative_rates(scores: Floats, variance: Floats) -> Floats:
+    """Return the quantiles of a gamma distribution of mean 1 at the places of standard normal scores."""
+    is_sure = ~(variance > NEARLY_NONE)
+    shape = np.where(is_sure, 1.0, 1.0 / np.where(is_sure, 1.0, variance))
+    upper = gammainccinv(shape, ndtr(-np.abs(scores)))  # from the nearer end, where no digits are lost
+    quantiles = np.where(scores > 0.0, upper, gammaincinv(shape, ndtr(-np.abs(scores)))) / shape
+    return np.where(is_sure, 1.0, quantiles)
 
 
 def _negative_binomial(mean: Floats, variance: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:

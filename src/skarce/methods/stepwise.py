@@ -18,7 +18,9 @@ from skarce.posteriors.variational import VariationalPosterior
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from skarce.states.state import DEPENDENT, left_of, resolved_energy
+from skarce.states.state import DEPENDENT, RESOLUTION, left_of, resolved_energy
+
+SAME = 1.0 - 1e-5  # p values whose logarithms are within this factor are equal but for rounding, as they are for exact fits
 
 
 class _Fit:
@@ -45,7 +47,8 @@ class _Fit:
         usable = left > DEPENDENT * gram.diagonal
         usable[self.active] = False
         gain = np.where(usable, (moments.projections - self._explained @ cover) ** 2, 0.0) / np.where(usable, left, 1.0)
-        return self._p_values(gain, self.residual - gain, self.freedom - 1.0)
+        least = RESOLUTION * resolved_energy(moments)  # what is left of an exact fit, despite rounding
+        return self._p_values(gain, np.maximum(self.residual - gain, least), self.freedom - 1.0)
 
     def leaving(self) -> Floats:
         """Return the p value of each active input."""
@@ -156,7 +159,9 @@ class _Steps:
 
     def _add(self) -> Outcome | None:
         p_values = self._fit.entering()
-        best = int(p_values.argmin())
+        with np.errstate(divide="ignore"):
+            logs = np.log(p_values)
+        best = int(np.flatnonzero(logs <= logs.min() * SAME)[0])  # the first, if they are equal but for rounding
         if not p_values[best] < self._enter:
             return Outcome.CONVERGED
         larger = np.append(self._fit.active, best)

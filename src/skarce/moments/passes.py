@@ -13,8 +13,10 @@ from skarce._parallel import for_each, n_cores, shares, slices
 from skarce._scales import check_squares, largest_of, negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation, KernelEvaluation
+from skarce.basis.sparse_columns import SparseEvaluation
 from skarce.moments.gram import ColumnGram
 from skarce.moments.moments import Moments, Remainders
+from skarce.moments.sparse import SparseProducts, sparse_sums
 from skarce.moments.sums import CONSTANT, Sums
 
 BLOCK_BYTES = 2**23  # Phi is evaluated in parts of about this size
@@ -77,11 +79,20 @@ def sums_over(read: ReadBlocks) -> Sums:
         n_candidates = block.evaluation.n_candidates
         if sums is None:
             sums = Sums.empty(n_candidates, block.targets.shape[1])
-        for rows in slices(block.evaluation.n_rows, max(64, BLOCK_BYTES // (8 * n_candidates))):
-            phi = filled(block.evaluation, rows)
-            sums.absorb(phi, block.targets[rows], None if block.weights is None else block.weights[rows])
+        sums = absorbed(sums, block)
     if sums is None:
         raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
+    return sums
+
+
+def absorbed(sums: Sums, block: Block) -> Sums:
+    """Return the sums with a block added. They may change in place."""
+    evaluation, weights = block.evaluation, block.weights
+    if isinstance(evaluation, SparseEvaluation):
+        fresh = sparse_sums(evaluation, block.targets, weights)
+        return sums + fresh if sums.n_samples > 0.0 else fresh
+    for rows in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
+        sums.absorb(filled(evaluation, rows), block.targets[rows], None if weights is None else weights[rows])
     return sums
 
 
@@ -139,6 +150,23 @@ def streamed_moments(read: ReadBlocks, *, fit_intercept: bool) -> tuple[list[Mom
     return moments, center
 
 
+def sparse_moments(block: Block, *, fit_intercept: bool) -> tuple[list[Moments], Center]:
+    """Return moments of sparse columns by column, and the center. Nothing but single columns is made dense."""
+    evaluation, weights = block.evaluation, block.row_weights
+    assert isinstance(evaluation, SparseEvaluation)
+    products = SparseProducts(evaluation, weights, about_mean=fit_intercept)
+    check_candidates(products.raw_squares, products.n_samples, lambda: (evaluation,))
+    center = Center(products.means, weights @ block.targets / products.n_samples * fit_intercept)
+    targets = block.targets - center.targets
+    projections, energies = products.with_targets(targets), np.einsum("ij,ij,i->j", targets, targets, weights)
+    gram, n_left = products.gram(), products.n_samples - fit_intercept
+    moments = [
+        Moments(gram, np.ascontiguousarray(b), float(tt), n_left, RowsOfBlocks(lambda: (block,), center, output))
+        for output, (b, tt) in enumerate(zip(projections.T, energies, strict=True))
+    ]
+    return moments, center
+
+
 def _cross_products(block: Block, center: Center, rows: Indices, columns: Indices) -> Floats:
     """Return Phi_R'W Phi_C about the center. All cores work on a few rows of the data at a time."""
     workers = n_cores()
@@ -164,6 +192,9 @@ def _cross_products(block: Block, center: Center, rows: Indices, columns: Indice
 def _product_of_block(block: Block, weights: Floats, at_mean: float) -> tuple[Floats, float]:
     """Return Phi'W v and the sum of W v, for v = Phi w - at_mean."""
     evaluation, workers = block.evaluation, n_cores()
+    if isinstance(evaluation, SparseEvaluation):
+        values = (evaluation.combined(weights) - at_mean) * block.row_weights
+        return evaluation.project(values[:, None])[0][:, 0], float(values.sum())
     parts = slices(evaluation.n_rows, max(16, BLOCK_BYTES // (8 * evaluation.n_candidates)))
     sums, shifts = np.zeros((workers, evaluation.n_candidates)), np.zeros(workers)
 

@@ -172,10 +172,24 @@ class LatentPosterior(SavedFields):
         """Return this posterior: a latent function has no noise."""
         return self
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of weights, and one more with an intercept."""
+        return len(self.factor)
+
+    def deviations(self, phi: Floats, normals: Floats) -> Floats:
+        """Return draws of the latent function at those rows, less its mean, shape (n_rows, n_draws), without `own_variance`.
+
+        `normals` of shape (n_parameters, n_draws) are standard normal. The same normals give the same functions at other rows.
+        """
+        return self._parameters_at(phi) @ solve_lower(self.factor, normals, transposed=True)
+
+    def _parameters_at(self, phi: Floats) -> Floats:
+        """Return what level and weights are multiplied with at those rows."""
+        centered = phi - self.center
+        return np.column_stack([np.ones(len(phi)), centered]) if self.fit_intercept else centered
+
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of the latent function at those rows."""
-        phi = phi - self.center
-        if self.fit_intercept:
-            phi = np.column_stack([np.ones(len(phi)), phi])
-        rest = solve_lower(self.factor, np.ascontiguousarray(phi.T))
+        rest = solve_lower(self.factor, np.ascontiguousarray(self._parameters_at(phi).T))
         return np.einsum("ai,ai->i", rest, rest) + self.own_variance

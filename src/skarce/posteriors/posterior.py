@@ -180,6 +180,38 @@ class Posterior(SavedFields):
             return float(stats.norm.ppf(probability))
         return float(stats.t.ppf(probability, freedom) * np.sqrt((freedom - 2.0) / freedom))
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of weights, and one more with an intercept."""
+        return len(self.active) + int(self.fit_intercept)
+
+    def deviations(self, phi: Floats, normals: Floats) -> Floats:
+        """Return draws of the function at these rows, less its mean, shape (n_rows, n_draws). Noise is not in them.
+
+        `normals` of shape (n_parameters, n_draws) are standard normal. The same normals give the same functions at other rows.
+        """
+        n_active = len(self.active)
+        values = (phi - self.center) @ solve_lower(self.factor, normals[:n_active], transposed=True)
+        if self.fit_intercept:
+            values += normals[n_active] / np.sqrt(self.n_samples)
+        return np.sqrt(self.noise_variance) * values
+
+    def draw_noise(self, shape: tuple[int, ...], rng: np.random.RandomState) -> Floats:
+        """Return noise of new targets: normal, or Student's t if `noise_freedom` is finite."""
+        is_normal = np.isinf(self.noise_freedom)
+        relative = rng.standard_normal(shape) if is_normal else rng.standard_t(self.noise_freedom, shape)
+        return np.sqrt(self.noise_variance) * relative
+
+    def joint_covariance(self, phi: Floats) -> Floats:
+        """Return the covariance of new targets at these rows, shape (n_rows, n_rows). Only its diagonal has noise."""
+        rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
+        covariance = rest.T @ rest
+        if self.fit_intercept:
+            covariance += 1.0 / self.n_samples
+        covariance *= self.noise_variance
+        covariance.flat[:: len(phi) + 1] = self.variance(phi)
+        return covariance
+
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of a new target at these rows: noise, and the uncertainty of the intercept and the weights."""
         rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))

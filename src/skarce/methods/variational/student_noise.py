@@ -175,8 +175,7 @@ def _first_weights(design: Design, output: int, freedom: float, counts: Floats, 
         matrix.flat[:: len(usable) + 1] *= 1.0 + 1e-10
         factor = cholesky_of_nearly_singular(matrix)
         solution = solve_lower(factor, solve_lower(factor, moments.projections[usable]), transposed=True)
-        phi, targets = weighted.rows_of(usable)
-        squares = (targets[:, 0] - phi @ solution) ** 2
+        squares = weighted.residuals(usable, solution)[:, 0] ** 2
         scale = float(np.median(squares[counts > 0.0])) / 0.4549  # the median of a squared standard normal
         if not scale > 0.0:
             break
