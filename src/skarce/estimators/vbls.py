@@ -197,7 +197,7 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     >>> model = VBLSRegressor(significance=0.01).fit(X, y)
     >>> model.active_
     array([ 2, 11])
-    >>> model.coef_.round(1)
+    >>> model.coef_[model.active_].round(1)
     array([ 3., -1.])
     >>> model.coef_interval().round(2)
     array([[ 2.95,  3.09],
