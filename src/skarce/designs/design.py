@@ -14,6 +14,7 @@ from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.problem import Problem
+from skarce.designs.worth import Worth
 from skarce.likelihoods import Likelihood
 from skarce.moments import Moments
 from skarce.moments.passes import Center
@@ -36,6 +37,8 @@ class Rows(NamedTuple):
         Whether y had one dimension.
     for_widths : Rows or None
         Rows that kernels learn their widths from, if not these.
+    share : float
+        Factor that the weights have been multiplied by, because the rows depend on each other.
     """
 
     X: Any
@@ -44,6 +47,7 @@ class Rows(NamedTuple):
     labels: Any = None
     is_one_output: bool = True
     for_widths: Rows | None = None
+    share: float = 1.0
 
     @property
     def y(self) -> Any:
@@ -59,7 +63,8 @@ class Rows(NamedTuple):
         """Return the rows at these places."""
         weights = None if self.weights is None else self.weights[places]
         labels = None if self.labels is None else _safe_indexing(self.labels, places)
-        return Rows(_safe_indexing(self.X, places), self.targets[places], weights, labels, self.is_one_output)
+        inputs = _safe_indexing(self.X, places)
+        return Rows(inputs, self.targets[places], weights, labels, self.is_one_output, share=self.share)
 
 
 class Recipe(NamedTuple):
@@ -72,7 +77,7 @@ class Recipe(NamedTuple):
     ----------
     check : callable
         (X, y, sample_weight) -> Rows: the checks of the estimator. They raise an error for wrong shapes, missing values and
-        impossible targets, and turn labels into numbers.
+        impossible targets, and turn labels into numbers. Weights come out as they count if these are all rows.
     basis : transformer or None
         The transformer, not yet fitted. None stands for the inputs themselves.
     fit_intercept : bool
@@ -83,6 +88,9 @@ class Recipe(NamedTuple):
         rows -> options for learning kernel widths.
     n_landmarks : callable
         number of rows -> how many landmarks ``KernelBasis(centers="auto")`` takes if there are many rows.
+    worth : Worth
+        What sample weights mean, and how many observations the rows are worth. A design with `counts_worth` that does not give all
+        rows to `check` multiplies all weights by its factor.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -91,6 +99,7 @@ class Recipe(NamedTuple):
     seed: int = 0
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
     n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
+    worth: Worth = Worth()
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).
@@ -135,6 +144,8 @@ class Design(ABC):
         Class attribute: whether X has targets and weights inside. `as_design` then refuses y and sample_weight next to it.
     keeps_rows : bool, default=False
         Class attribute: whether `rows` are all rows, and in memory.
+    counts_worth : bool, default=False
+        Class attribute: whether `of` follows `Recipe.worth`. `as_design` refuses any other worth than that of plain counts if not.
     """
 
     candidates: Any
@@ -143,6 +154,7 @@ class Design(ABC):
     n_samples: float
     brings_targets: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = False
+    counts_worth: ClassVar[bool] = False
     _center: Center | None = None
 
     @classmethod

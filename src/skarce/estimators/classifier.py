@@ -107,7 +107,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
-        weights = checked_weights(sample_weight, X)
+        weights = checked_weights(self, sample_weight, X)
         seen = np.unique(y if weights is None else y[weights > 0.0])
         if len(seen) < 2:
             raise ValueError(

@@ -11,10 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from skarce._atomic import become
 from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
+from skarce._text import quoted
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import stands_for_kernels
-from skarce.designs import StreamDesign
+from skarce.designs import StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
 from skarce.posteriors.augmentation import Augmentation
@@ -60,7 +61,8 @@ class Streaming(SparseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets of the batch.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of times that each row counts. None counts each row once.
+            Number of times that each row counts. None counts each row once. With ``weights="relative"``, the rows of positive
+            weight in this batch count once on average.
 
         Returns
         -------
@@ -78,6 +80,17 @@ class Streaming(SparseEstimator):
 
     def _remember(self, prepared: Prepared) -> None:
         self._stream = prepared.design.stream(prepared.problems) if hasattr(self, "partial_fit") else None
+
+    def _worth_of_batch(self) -> Worth:
+        """Return what the rows of a batch are worth. Raise a ValueError if that depends on rows that have not come yet."""
+        worth = self._worth()
+        if worth.needs_order or (worth.n_effective is not None and worth.n_effective >= 1.0):
+            raise ValueError(
+                f"effective_samples={quoted(self.effective_samples)} is about all rows together, but partial_fit does not know how "
+                "many will come. Give the share of independent observations among the rows, such as 0.1: n_effective_ of a fit, "
+                "divided by its number of rows."
+            )
+        return worth
 
     def _following(self, method: Method[Any], stream: StreamDesign) -> Method[Any]:
         """Return the method that continues from the last model, or the method itself if it is time to solve from scratch."""
@@ -101,7 +114,8 @@ class Streaming(SparseEstimator):
                 "clone(model)."
             )
         probe = copy(self)  # with the names and the number of features of earlier batches
-        rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
+        worth = self._worth_of_batch()
+        rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None))
         if stream is None:
             landmarks = method.n_landmarks(len(rows.targets))
             options = self._width_options(rows, method, self._input_names(probe))
