@@ -1,8 +1,13 @@
 r"""How many observations dependent rows are worth: by the autocorrelation of the residuals of a model.
 
-The mean of N numbers in order of time, whose autocorrelation at a distance of k rows is :math:`\rho_k`, is as uncertain as that of
-:math:`N/\tau` independent ones, with the integrated autocorrelation time :math:`\tau = 1 + 2\sum_{k\ge1}\rho_k`. So are sums over
-rows of residuals times a function, if the function changes more slowly than the residuals do.
+A weight is as uncertain as the sum over rows of residuals e times a function. If the autocorrelation of residuals at a distance of
+k rows is :math:`\rho_k`, the variance of such a sum is at most :math:`\tau` times that for independent residuals,
+
+.. math:: \tau = \max_\omega\Big(1 + 2\sum_{k\ge1}\rho_k\cos\omega k\Big),
+
+the largest value of their spectral density. So N rows are worth at least :math:`N/\tau` observations, whatever the function. Slow
+residuals have it at :math:`\omega = 0`, where it is the integrated autocorrelation time. Residuals of derivatives have it
+elsewhere: they add up to nothing in slow functions, but not in those that vary as they do.
 """
 
 from __future__ import annotations
@@ -18,6 +23,10 @@ from skarce._typing import Floats
 from skarce.designs import Problem
 from skarce.designs.worth import LEAST_EFFECTIVE
 
+WINDOW = 6.0  # times the result: an exponential decay is cut where it has come down to exp(-12)
+GROWTH = 1.1  # of the window, from one try to the next
+FINE = 8  # frequencies for each autocorrelation that counts
+ROUNDING = 1e-12  # a series that varies by a smaller share of its size does not vary
 ROWS_AT_A_TIME = 16_384  # whose active functions are evaluated together
 
 
@@ -45,47 +54,57 @@ def pearson_residuals(problem: Problem, posterior: Any) -> Floats:
 
 
 def autocorrelation_time(series: Floats, weights: Floats | None = None) -> float:
-    r"""Return the integrated autocorrelation time of a series, from 1 (independent) to the length of the series.
+    r"""Return the largest spectral density of a series relative to white noise, from 1 to the length of the series.
 
-    Autocorrelations far apart are noise, and there are many of them. So the sum ends by itself: with the sums of two neighbors
-    :math:`\Gamma_k = \rho_{2k} + \rho_{2k+1}`, it is :math:`\tau = 2\sum_k\Gamma_k - 1` over all before the first that is not
-    positive, and none of them counts for more than the one before it (the initial monotone sequence of Geyer 1992, section 3.3).
-    If autocorrelations turn negative, as those of derivatives do, what is positive before counts.
+    Autocorrelations far apart are noise, and there are many of them. So those at k rows are multiplied by
+    :math:`(1 + \cos(\pi k/m))/2` (Tukey's window), and those beyond m rows do not count. The width m of the window is the smallest
+    that is `WINDOW` times the result (a self-consistent window, Sokal 1997).
 
     Parameters
     ----------
     series : ndarray of shape (n_rows,)
         Numbers in order of time.
     weights : ndarray of shape (n_rows,), default=None
-        Sample weights. Pairs of rows count by the geometric mean of their weights. A row of weight zero keeps its place in time.
+        Sample weights. A pair of rows counts by the geometric mean of its weights. Rows of weight zero are left out.
 
     References
     ----------
-    Geyer, C. J. (1992). Practical Markov chain Monte Carlo. Statistical Science 7, 473-483.
+    Blackman, R. B. and Tukey, J. W. (1958). The Measurement of Power Spectra. Dover.
+
+    Sokal, A. (1997). Monte Carlo methods in statistical mechanics: foundations and new algorithms. In: Functional Integration.
     """
     correlations = autocorrelations(series, np.ones(len(series)) if weights is None else weights)
-    pairs = correlations[: len(correlations) // 2 * 2].reshape(-1, 2).sum(axis=1)
-    ends = np.flatnonzero(~(pairs > 0.0))
-    positive = pairs[: ends[0]] if len(ends) else pairs
-    time = 2.0 * float(np.minimum.accumulate(positive).sum()) - 1.0 if len(positive) else 1.0
-    return min(max(time, 1.0), float(max(len(series), 1)))
+    width, time = 1.0, 1.0
+    while width < min(WINDOW * time, float(len(correlations))):
+        width *= GROWTH
+        time = max(largest_density(correlations, width), 1.0)
+    return min(time, float(max(len(series), 1)))
+
+
+def largest_density(correlations: Floats, width: float) -> float:
+    """Return the largest spectral density by the autocorrelations within Tukey's window of this width."""
+    kept = correlations[: int(np.ceil(width))]
+    tapered = kept * 0.5 * (1.0 + np.cos(np.pi * np.arange(len(kept)) / width))
+    density = 2.0 * rfft(tapered, next_fast_len(FINE * len(kept))).real - tapered[0]
+    return float(density.max())
 
 
 def autocorrelations(series: Floats, weights: Floats) -> Floats:
-    """Return the autocorrelation at every distance, from 0 on, less the further the rows are apart: it is times 1 - k/n.
+    """Return the autocorrelation of the rows of positive weight at every distance, from 0 on.
 
-    It is empty if the series does not vary. Correlations are means over the pairs of rows that have weight.
+    Rows have fewer others at large distances, which count as if they were zero. It is empty if the series does not vary.
     """
-    n, total = len(series), float(weights.sum())
+    counts = weights > 0.0
+    series, weights = series[counts], weights[counts]
+    if not len(series):
+        return series
     root = np.sqrt(weights)
-    centered = series - (weights @ series / total if total > 0.0 else 0.0)
-    largest = float(np.abs(root * centered).max(initial=0.0))
-    if not largest > 1e-12 * float(np.abs(root * series).max(initial=0.0)):
+    centered = root * (series - np.average(series, weights=weights))
+    largest = float(np.abs(centered).max())
+    if not largest > ROUNDING * float(np.abs(root * series).max()):
         return np.empty(0)
-    products, n_pairs = _self_products(root * (centered / largest)), _self_products(root / root.max())
-    has_pairs = n_pairs > 0.5 * n_pairs[0] / n
-    means = np.divide(products, n_pairs, out=np.zeros(n), where=has_pairs)
-    return means / means[0] * (1.0 - np.arange(n) / n)
+    products = _self_products(centered / largest)
+    return products / products[0]
 
 
 def _self_products(series: Floats) -> Floats:
