@@ -301,7 +301,7 @@ def test_a_search_does_not_compare_different_numbers_of_observations(table):
     X, y, _ = table
     with pytest.raises(ValueError, match="n_effective_ of one fit"):
         CriterionSearch(FastGCVRegressor("rbf", effective_samples="auto"), {"tol": [1e-3]}).fit(X, y)
-    with pytest.raises(ValueError, match="do not compare: .*effective_samples=20 and .*effective_samples=30"):
+    with pytest.raises(ValueError, match=r"do not compare: .*effective_samples=20 and .*effective_samples=30"):
         CriterionSearch(FastGCVRegressor("rbf"), {"effective_samples": [20, 30]}).fit(X, y)
 
 
@@ -321,7 +321,7 @@ def test_unknown_meanings_of_weights(table, given):
 
 def test_relative_weights_that_are_all_zero(table):
     X, y, _ = table
-    with pytest.raises(ValueError, match="at least one non-zero|not be zero for every row"):
+    with pytest.raises(ValueError, match=r"at least one non-zero|not be zero for every row"):
         RelevanceVectorRegressor("passthrough", weights="relative").fit(X, y, sample_weight=np.zeros(N))
 
 

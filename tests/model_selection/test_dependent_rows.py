@@ -139,10 +139,7 @@ def test_residuals_are_in_standard_deviations_of_the_target(rng, likelihood):
     X = rng.uniform(-3, 3, (80, 1))
     targets = (np.sin(X) + rng.normal(0, 0.3, (80, 1))) if likelihood.has_moments else (X + rng.normal(size=(80, 1)) > 0) * 1.0
     design = InMemoryDesign(KernelBasis(gamma=0.5).fit(X), Rows(X, targets))
-    if likelihood.has_moments:
-        method = Selection(IndividualEvidence(), BestAction())
-    else:
-        method = SparseLatent()
+    method = Selection(IndividualEvidence(), BestAction()) if likelihood.has_moments else SparseLatent()
     (problem,) = design.problems(likelihood)
     posterior = method.posterior(method.run(problem, Budget()), problem)
     phi = KernelBasis(gamma=0.5).fit(X).transform(X)[:, posterior.active]
