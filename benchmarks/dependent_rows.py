@@ -1,9 +1,9 @@
 """True and false terms in the equations of a Lorenz system, from derivatives of a smoothed noisy trajectory.
 
-``python -m benchmarks.dependent_rows [--out FOLDER] [--seeds 3]``. The candidates are all products of x, y and z up to degree three.
+``python -m benchmarks.dependent_rows [--out FOLDER] [--seeds 3]``. The candidates are all products of x, y and z up to degree 3.
 Noise is added to every coordinate, a Savitzky-Golay filter of 51 rows smooths it, and its derivatives are the targets. So the
-errors of neighboring rows are alike. Methods run with every row as an observation (``None``), with ``effective_samples="auto"``, and
-with rows divided by the width of the filter. STLSQ is least squares with all terms of a coefficient below 0.5 taken out, again and
+errors of neighboring rows are alike. Methods run with every row as an observation (``None``), with ``effective_samples="auto"``,
+and with the number of rows divided by the width of the filter. STLSQ is least squares with all terms of a coefficient below 0.5 taken out, again and
 again; its threshold is half of the smallest true coefficient, which a user would not know.
 """
 
@@ -73,7 +73,7 @@ def main() -> None:
 def drawn(noise: float, seed: int) -> Problem:
     """A trajectory on the attractor, smoothed after noise was added. Rows at the ends, which the filter extrapolates, are cut."""
     rng = np.random.default_rng(seed)
-    start = solve_ivp(lorenz, (0.0, 10.0), rng.normal(size=3) + [0.0, 0.0, 25.0], rtol=1e-9, atol=1e-9).y[:, -1]
+    start = solve_ivp(lorenz, (0.0, 10.0), rng.normal([0.0, 0.0, 25.0]), rtol=1e-9, atol=1e-9).y[:, -1]
     times = STEP * np.arange(N_ROWS)
     path = solve_ivp(lorenz, (0.0, times[-1]), start, t_eval=times, rtol=1e-10, atol=1e-10).y.T
     measured = path + noise * path.std(axis=0) * rng.normal(size=path.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils.metaestimators import available_if
@@ -34,6 +35,15 @@ def _can_stream(estimator: Any) -> bool:
         )
     estimator._check_streaming()
     return True
+
+
+def check_landmarks(basis: Any, candidates: Any) -> None:
+    """Raise a ValueError if the first batch has fewer distinct rows than the basis is to have landmarks: they stay for good."""
+    if isinstance(basis, KernelBasis) and isinstance(basis.centers, Integral) and candidates.n_candidates < basis.centers:
+        raise ValueError(
+            f"centers={basis.centers} asks for that many landmarks, and all of them come from the first batch of a stream, which "
+            f"has {candidates.n_candidates} distinct rows of positive weight. Pass a larger first batch, or an array of centers."
+        )
 
 
 class Streaming(SparseEstimator):
@@ -120,6 +130,7 @@ class Streaming(SparseEstimator):
             landmarks = method.n_landmarks(len(rows.targets))
             options = self._width_options(rows, method, self._input_names(probe))
             candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
+            check_landmarks(self.basis, candidates)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")
