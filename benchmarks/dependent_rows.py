@@ -3,8 +3,8 @@
 ``python -m benchmarks.dependent_rows [--out FOLDER] [--seeds 3]``. The candidates are all products of x, y and z up to degree 3.
 Noise is added to every coordinate, a Savitzky-Golay filter of 51 rows smooths it, and its derivatives are the targets. So the
 errors of neighboring rows are alike. Methods run with every row as an observation (``None``), with ``effective_samples="auto"``,
-and with the number of rows divided by the width of the filter. STLSQ is least squares with all terms of a coefficient below 0.5 taken out, again and
-again; its threshold is half of the smallest true coefficient, which a user would not know.
+and with the number of rows divided by the width of the filter. STLSQ is least squares with all terms of a coefficient below 0.5
+taken out, again and again; its threshold is half of the smallest true coefficient, which a user would not know.
 """
 
 from __future__ import annotations
