@@ -7,6 +7,7 @@ from typing import Any
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.in_memory import InMemoryDesign
+from skarce.designs.latent_stream import LatentStream
 from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
@@ -41,6 +42,7 @@ __all__ = [
     "BlockDesign",
     "Design",
     "InMemoryDesign",
+    "LatentStream",
     "Problem",
     "Recipe",
     "RowBlocks",

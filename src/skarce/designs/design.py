@@ -12,10 +12,10 @@ from sklearn.utils import _safe_indexing
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
 from skarce.basis.centers import AUTO_LANDMARKS
-from skarce.designs.choice import IN_BATCHES, Access
+from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.problem import Problem
 from skarce.designs.worth import Worth
-from skarce.likelihoods import Likelihood
+from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments
 from skarce.moments.passes import Center
 
@@ -39,6 +39,8 @@ class Rows(NamedTuple):
         Rows that kernels learn their widths from, if not these.
     share : float
         Factor that the weights have been multiplied by, because the rows depend on each other.
+    classes : array of shape (n_classes,) or None
+        All values that labels can have, ascending.
     """
 
     X: Any
@@ -48,6 +50,7 @@ class Rows(NamedTuple):
     is_one_output: bool = True
     for_widths: Rows | None = None
     share: float = 1.0
+    classes: Any = None
 
     @property
     def y(self) -> Any:
@@ -64,7 +67,7 @@ class Rows(NamedTuple):
         weights = None if self.weights is None else self.weights[places]
         labels = None if self.labels is None else _safe_indexing(self.labels, places)
         inputs = _safe_indexing(self.X, places)
-        return Rows(inputs, self.targets[places], weights, labels, self.is_one_output, share=self.share)
+        return Rows(inputs, self.targets[places], weights, labels, self.is_one_output, None, self.share, self.classes)
 
 
 class Recipe(NamedTuple):
@@ -197,6 +200,16 @@ class Design(ABC):
             raise RuntimeError(f"the means are not known yet: call moments() of this {type(self).__name__} first.")
         return self._center
 
+    @property
+    def n_counted(self) -> float:
+        """The number of rows of positive weight, times the share of an observation that each is worth."""
+        return self.rows.share * float(np.count_nonzero(self.rows.row_weights))
+
+    def observations(self, output: int, likelihood: Likelihood) -> Observations:
+        """Return the targets of one output, with their weights."""
+        targets, weights = self.rows.targets[:, output], self.rows.weights
+        return Observations.of(likelihood, targets, weights, has_constant=self.fit_intercept)
+
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""
         raise ValueError(
@@ -219,6 +232,16 @@ class Design(ABC):
         from skarce.designs.stream import StreamDesign  # which inherits from this class
 
         return StreamDesign.after(self, [problem.moments.scaled(1.0 / problem.target_scale) for problem in problems])
+
+    def latent_stream(self, likelihood: Likelihood, posteriors: Sequence[Any]) -> Any:
+        """Return a stream that goes on from these rows and the models of their latent functions; None if that costs too much."""
+        from skarce.designs.latent_stream import LatentStream  # which inherits from this class
+
+        m = self.candidates.n_candidates
+        if not self.keeps_rows or 8 * m * m > KEPT_BYTES or len(self.rows.targets) * float(m) ** 2 > NEGLIGIBLE_FLOPS:
+            return None
+        stream = LatentStream(self.candidates, self.n_outputs, fit_intercept=self.fit_intercept)
+        return stream.with_batch(self.rows).latent_stream(likelihood, posteriors)
 
     def problems(self, likelihood: Likelihood, kind: str = "auto", access: Access = IN_BATCHES) -> list[Problem]:
         """Return one problem for each output. Moments are computed here if the likelihood needs nothing else."""

@@ -145,7 +145,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         probe, worth = unfitted_twin(self), self._worth()
         if n_effective is not None:
             worth = worth._replace(n_effective=n_effective)
-        recipe = Recipe(
+        recipe = self._recipe(probe, X, method, worth)
+        design = as_design(X, y, sample_weight, recipe)
+        if self.verbose:
+            print_centers(design.candidates, len(design.rows.targets))
+        problems = design.problems(self._likelihood(), self.moments, method.access)
+        return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
+
+    def _recipe(self, probe: Any, X: Any, method: Method[Any], worth: Worth) -> Recipe:
+        return Recipe(
             check=lambda *data: worth.of_dependent(self._checked_rows(probe, *data)),
             basis=self._basis_for(X),
             fit_intercept=self.fit_intercept,
@@ -154,11 +162,6 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             n_landmarks=method.n_landmarks,
             worth=worth,
         )
-        design = as_design(X, y, sample_weight, recipe)
-        if self.verbose:
-            print_centers(design.candidates, len(design.rows.targets))
-        problems = design.problems(self._likelihood(), self.moments, method.access)
-        return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
 
     def _fitted_on(self, prepared: Prepared, method: Method[Any], started: float) -> Any:
         """Run the method, and return a twin with fitted attributes from its posteriors. This estimator does not change.

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
@@ -19,7 +20,8 @@ from skarce._validation import checked_array, numeric_targets
 from skarce.designs import Design, Rows, Worth
 from skarce.estimators.base import as_counts
 from skarce.estimators.calibration import print_calibration
-from skarce.estimators.latent import LatentEstimator
+from skarce.estimators.latent_streaming import LatentStreaming
+from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import count_quantiles, variance_stabilized
 from skarce.methods.latent import SparseLatent
@@ -33,7 +35,7 @@ LANDMARKS = Landmarks(most=1500, most_elements=4_500_000)
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
-class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
+class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
     r"""Relevance vector machine for counts.
 
     The log rate is a weighted sum of a few functions. The target is a count. If rows were observed for different times, or over
@@ -216,6 +218,32 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         """
         return super().fit(X, y, sample_weight)
 
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Update the model with a batch of rows.
+
+        The batch is fitted next to what is left of earlier ones: their log likelihood, expanded to second order about the model of
+        its time. So many small batches give a similar model as `fit` on all rows, but not the same. A batch is added as a whole or
+        not at all. The method is available if the candidates are fixed in advance: ``basis="passthrough"``, a transformer, or
+        kernels at given centers or landmarks. Landmarks, widths and all else that a basis learns come from the first batch, in
+        which at least one event must be counted. Streams are not calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the batch.
+        y : array-like of shape (n_samples,)
+            Counts, or rates.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Exposures of rates. For counts, the number of times that each row counts.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        return self._absorb(X, y, sample_weight)
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the count per unit of exposure, and how far a new count with unit exposure may be from it.
 
@@ -271,7 +299,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
 
     def _n_effective(self, design: Design) -> float:
         """Return the number of rows of positive weight, times their share. A sum of exposures has units."""
-        return design.rows.share * float(np.count_nonzero(design.rows.row_weights))
+        return design.n_counted
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)
@@ -322,12 +350,13 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         return Poisson()
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        X, y = self._checked_pair(probe, X, y, y_numeric=True)
+        X, y = self._checked_pair(probe, X, y, is_first=is_first, y_numeric=True)
         targets = column_or_1d(numeric_targets(y), warn=True)
         weights = as_counts(self, sample_weight, X)
         likelihood = self._likelihood()
-        likelihood.check_targets(targets)
-        likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
-        check_targets(targets[:, None])
+        counted = [] if is_first else [1.0]  # in an earlier batch, so that nothing may be counted in this one
+        likelihood.check_targets(np.append(targets, counted))
+        likelihood.check_targets(np.append(targets if weights is None else targets[weights > 0.0], counted))
+        check_targets(targets[:, None], is_first=is_first)
         stabilized, relative = variance_stabilized(targets, weights)
         return Rows(X, targets[:, None], weights, for_widths=Rows(X, stabilized[:, None], relative))

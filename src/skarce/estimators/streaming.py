@@ -22,7 +22,7 @@ from skarce.methods.method import Method
 from skarce.posteriors.augmentation import Augmentation
 
 
-def _can_stream(estimator: Any) -> bool:
+def can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_kernel = isinstance(basis, KernelBasis)
@@ -46,6 +46,18 @@ def check_landmarks(basis: Any, candidates: Any) -> None:
         )
 
 
+def worth_of_batch(estimator: SparseEstimator) -> Worth:
+    """Return what the rows of a batch are worth. Raise a ValueError if that depends on rows that have not come yet."""
+    worth = estimator._worth()
+    if worth.needs_order or (worth.n_effective is not None and worth.n_effective >= 1.0):
+        raise ValueError(
+            f"effective_samples={quoted(estimator.effective_samples)} is about all rows together, but partial_fit does not know "
+            "how many will come. Give the share of independent observations among the rows, such as 0.1: n_effective_ of a fit, "
+            "divided by its number of rows."
+        )
+    return worth
+
+
 class Streaming(SparseEstimator):
     """Adds `partial_fit` to an estimator that needs only moments."""
 
@@ -55,7 +67,7 @@ class Streaming(SparseEstimator):
     def _check_streaming(self) -> None:
         """Raise an AttributeError if the method needs the rows, because a stream does not keep them. Default: it does not."""
 
-    @available_if(_can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 
@@ -91,17 +103,6 @@ class Streaming(SparseEstimator):
     def _remember(self, prepared: Prepared) -> None:
         self._stream = prepared.design.stream(prepared.problems) if hasattr(self, "partial_fit") else None
 
-    def _worth_of_batch(self) -> Worth:
-        """Return what the rows of a batch are worth. Raise a ValueError if that depends on rows that have not come yet."""
-        worth = self._worth()
-        if worth.needs_order or (worth.n_effective is not None and worth.n_effective >= 1.0):
-            raise ValueError(
-                f"effective_samples={quoted(self.effective_samples)} is about all rows together, but partial_fit does not know how "
-                "many will come. Give the share of independent observations among the rows, such as 0.1: n_effective_ of a fit, "
-                "divided by its number of rows."
-            )
-        return worth
-
     def _following(self, method: Method[Any], stream: StreamDesign) -> Method[Any]:
         """Return the method that continues from the last model, or the method itself if it is time to solve from scratch."""
         if hasattr(self, "posterior_") and not stream.is_due:
@@ -124,7 +125,7 @@ class Streaming(SparseEstimator):
                 "clone(model)."
             )
         probe = copy(self)  # with the names and the number of features of earlier batches
-        worth = self._worth_of_batch()
+        worth = worth_of_batch(self)
         rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None))
         if stream is None:
             landmarks = method.n_landmarks(len(rows.targets))
