@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -32,7 +33,8 @@ from skarce.moments.passes import BLOCK_BYTES, check_candidates, filled
 ROUNDING = 1e-13  # of the largest: a smaller eigenvalue of a precision is none
 
 
-class Quadratic(NamedTuple):
+@dataclass(frozen=True)
+class Quadratic:
     """The expansion of a log likelihood in the constant and the weights: -theta'precision theta/2 + shift'theta."""
 
     precision: Floats
@@ -57,7 +59,8 @@ class Quadratic(NamedTuple):
         return Past(constant, rows[:, 1 - first :], targets)
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True)
+class Spread:
     """Weight, and means and squares about the means of all candidates, of all rows so far; and the means of the targets."""
 
     total: float
@@ -138,7 +141,7 @@ class LatentStream(Design):
         after = copy(self)
         after._past = [self._after(likelihood, output, posterior) for output, posterior in enumerate(posteriors)]
         after._before, after._phi = self._now, self._phi[:0]
-        after.rows = self.rows.at(np.empty(0, dtype=np.intp))
+        del after.rows  # they are not kept
         return after
 
     def problems(self, likelihood: Likelihood, kind: str = "auto", access: Access = IN_BATCHES) -> list[Problem]:
@@ -176,6 +179,6 @@ class LatentStream(Design):
         slopes, weights = likelihood.slopes(self.rows.targets[:, output], latent), self.rows.row_weights
         curvature = weights * slopes.curvature
         functions = np.column_stack([np.ones(len(latent)), self._phi])
-        precision, shift = self._past[output]
-        right = curvature * latent + weights * slopes.first
-        return Quadratic(precision + functions.T @ (curvature[:, None] * functions), shift + functions.T @ right)
+        past, right = self._past[output], curvature * latent + weights * slopes.first
+        precision = past.precision + functions.T @ (curvature[:, None] * functions)
+        return Quadratic(precision, past.shift + functions.T @ right)
