@@ -81,6 +81,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.starts --searches forward floating best-action --out results/benchmarks
 	$(BIN)/python -m benchmarks.cliffs --out results/benchmarks
 	$(BIN)/python -m benchmarks.chaos --out results/benchmarks
+	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache

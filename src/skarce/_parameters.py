@@ -73,6 +73,17 @@ def check_coverage(coverage: Any) -> float:
     return float(coverage)
 
 
+def check_effective_samples(value: Any) -> None:
+    """Raise a ValueError unless the value is None, "auto", a share between 0 and 1, or a finite number of at least 2."""
+    number = as_number(value)
+    is_known = value is None or (isinstance(value, str) and value == "auto")
+    if not (is_known or 0.0 < number < 1.0 or 2.0 <= number < np.inf):
+        raise ValueError(
+            'effective_samples must be None, "auto", a number of observations of at least 2, or a share of them above 0 and below '
+            f"1, got {quoted(value)}."
+        )
+
+
 def check_dict(name: str, value: Any) -> None:
     """Raise a ValueError unless the value is None, or a dict with names as its keys."""
     if value is not None and not (isinstance(value, dict) and all(isinstance(key, str) for key in value)):

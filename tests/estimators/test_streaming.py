@@ -232,3 +232,16 @@ def test_what_a_stream_cannot_do_is_named(monkeypatch):
     # fit begins anew, whatever was streamed before.
     streamed = VBLSRegressor().partial_fit(X[:50], y[:50]).fit(X, y)
     np.testing.assert_array_equal(streamed.coef_, VBLSRegressor().fit(X, y).coef_)
+
+
+def test_a_first_batch_that_is_too_small_for_the_landmarks(rng):
+    X = rng.normal(size=(40, 2))
+    model = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=20))
+    for rows in (slice(0, 1), slice(0, 19), np.arange(40) % 19):
+        with pytest.raises(ValueError, match=r"centers=20 asks .* has (1|19) distinct rows .* larger first batch, or an array"):
+            model.partial_fit(X[rows], X[rows, 0])
+    assert not hasattr(model, "posterior_")
+    model.partial_fit(X[:20], X[:20, 0]).partial_fit(X[20:21], X[20:21, 0])
+    assert len(model.relevance_) == 20
+    given = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=X[:20])).partial_fit(X[:1], X[:1, 0])
+    assert len(given.relevance_) == 20

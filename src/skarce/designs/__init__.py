@@ -7,9 +7,11 @@ from typing import Any
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.in_memory import InMemoryDesign
+from skarce.designs.latent_stream import LatentStream
 from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
+from skarce.designs.worth import Worth
 from skarce.moments.passes import Block
 
 # The first design that takes X is used. A new kind of data is one line here.
@@ -24,6 +26,13 @@ def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
     kind = next(kind for kind in DESIGNS if kind.takes(X))
     if kind.brings_targets and not (y is None and sample_weight is None):
         raise ValueError(f"with {type(X).__name__}, y and sample_weight come from the blocks: do not pass them to fit.")
+    if recipe.worth.needs_order and not kind.keeps_rows:
+        raise ValueError(
+            f'effective_samples="auto" looks at residuals in the order of the rows, but {type(X).__name__} does not keep rows in '
+            "memory. Give a number, or a share of the rows such as 0.1."
+        )
+    if not recipe.worth.is_plain and not kind.counts_worth:
+        raise ValueError(f'{type(X).__name__} counts rows as they are: use weights="counts" and effective_samples=None.')
     return kind.of(X, y, sample_weight, recipe)
 
 
@@ -33,11 +42,13 @@ __all__ = [
     "BlockDesign",
     "Design",
     "InMemoryDesign",
+    "LatentStream",
     "Problem",
     "Recipe",
     "RowBlocks",
     "RowBlocksDesign",
     "Rows",
     "StreamDesign",
+    "Worth",
     "as_design",
 ]

@@ -13,6 +13,7 @@ NEGLIGIBLE_FLOPS = 1.5e8  # operations that are not worth saving: they take a fe
 # The cost of one column computed alone, relative to its cost within the whole product: measured at 2000 x 2000.
 SINGLE, SINGLE_SYMMETRIC = 14.0, 5.0
 SPARSE = 10.0  # the cost of an operation of a sparse product, relative to one of a dense product
+KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 LONG_PASS = 1e9  # elements of Phi that take more than a second to evaluate
 ARRAYS_OF_COLUMNS = 4  # the columns that a sparse method keeps may take as much memory as this many arrays
 REMEDY = 'Use fewer candidates (KernelBasis(centers="auto"), or centers=500)'

@@ -12,9 +12,10 @@ from sklearn.utils import _safe_indexing
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
 from skarce.basis.centers import AUTO_LANDMARKS
-from skarce.designs.choice import IN_BATCHES, Access
+from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.problem import Problem
-from skarce.likelihoods import Likelihood
+from skarce.designs.worth import Worth
+from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments
 from skarce.moments.passes import Center
 
@@ -36,6 +37,10 @@ class Rows(NamedTuple):
         Whether y had one dimension.
     for_widths : Rows or None
         Rows that kernels learn their widths from, if not these.
+    share : float
+        Factor that the weights have been multiplied by, because the rows depend on each other.
+    classes : array of shape (n_classes,) or None
+        All values that labels can have, ascending.
     """
 
     X: Any
@@ -44,6 +49,8 @@ class Rows(NamedTuple):
     labels: Any = None
     is_one_output: bool = True
     for_widths: Rows | None = None
+    share: float = 1.0
+    classes: Any = None
 
     @property
     def y(self) -> Any:
@@ -59,7 +66,8 @@ class Rows(NamedTuple):
         """Return the rows at these places."""
         weights = None if self.weights is None else self.weights[places]
         labels = None if self.labels is None else _safe_indexing(self.labels, places)
-        return Rows(_safe_indexing(self.X, places), self.targets[places], weights, labels, self.is_one_output)
+        inputs = _safe_indexing(self.X, places)
+        return Rows(inputs, self.targets[places], weights, labels, self.is_one_output, None, self.share, self.classes)
 
 
 class Recipe(NamedTuple):
@@ -72,7 +80,7 @@ class Recipe(NamedTuple):
     ----------
     check : callable
         (X, y, sample_weight) -> Rows: the checks of the estimator. They raise an error for wrong shapes, missing values and
-        impossible targets, and turn labels into numbers.
+        impossible targets, and turn labels into numbers. Weights come out as they count if these are all rows.
     basis : transformer or None
         The transformer, not yet fitted. None stands for the inputs themselves.
     fit_intercept : bool
@@ -83,6 +91,9 @@ class Recipe(NamedTuple):
         rows -> options for learning kernel widths.
     n_landmarks : callable
         number of rows -> how many landmarks ``KernelBasis(centers="auto")`` takes if there are many rows.
+    worth : Worth
+        What sample weights mean, and how many observations the rows are worth. A design with `counts_worth` that does not give all
+        rows to `check` multiplies all weights by its factor.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -91,6 +102,7 @@ class Recipe(NamedTuple):
     seed: int = 0
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
     n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
+    worth: Worth = Worth()
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).
@@ -135,6 +147,8 @@ class Design(ABC):
         Class attribute: whether X has targets and weights inside. `as_design` then refuses y and sample_weight next to it.
     keeps_rows : bool, default=False
         Class attribute: whether `rows` are all rows, and in memory.
+    counts_worth : bool, default=False
+        Class attribute: whether `of` follows `Recipe.worth`. `as_design` refuses any other worth than that of plain counts if not.
     """
 
     candidates: Any
@@ -143,6 +157,7 @@ class Design(ABC):
     n_samples: float
     brings_targets: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = False
+    counts_worth: ClassVar[bool] = False
     _center: Center | None = None
 
     @classmethod
@@ -185,6 +200,16 @@ class Design(ABC):
             raise RuntimeError(f"the means are not known yet: call moments() of this {type(self).__name__} first.")
         return self._center
 
+    @property
+    def n_counted(self) -> float:
+        """The number of rows of positive weight, times the share of an observation that each is worth."""
+        return self.rows.share * float(np.count_nonzero(self.rows.row_weights))
+
+    def observations(self, output: int, likelihood: Likelihood) -> Observations:
+        """Return the targets of one output, with their weights."""
+        targets, weights = self.rows.targets[:, output], self.rows.weights
+        return Observations.of(likelihood, targets, weights, has_constant=self.fit_intercept)
+
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""
         raise ValueError(
@@ -212,6 +237,16 @@ class Design(ABC):
         from skarce.designs.stream import StreamDesign  # which inherits from this class
 
         return StreamDesign.after(self, [problem.moments.scaled(1.0 / problem.target_scale) for problem in problems])
+
+    def latent_stream(self, likelihood: Likelihood, posteriors: Sequence[Any]) -> Any:
+        """Return a stream that goes on from these rows and the models of their latent functions; None if that costs too much."""
+        from skarce.designs.latent_stream import LatentStream  # which inherits from this class
+
+        m = self.candidates.n_candidates
+        if not self.keeps_rows or 8 * m * m > KEPT_BYTES or len(self.rows.targets) * float(m) ** 2 > NEGLIGIBLE_FLOPS:
+            return None
+        stream = LatentStream(self.candidates, self.n_outputs, fit_intercept=self.fit_intercept)
+        return stream.with_batch(self.rows).latent_stream(likelihood, posteriors)
 
     def problems(self, likelihood: Likelihood, kind: str = "auto", access: Access = IN_BATCHES) -> list[Problem]:
         """Return one problem for each output. Moments are computed here if the likelihood needs nothing else."""

@@ -53,6 +53,7 @@ class InMemoryDesign(Design):
     """
 
     keeps_rows: ClassVar[bool] = True
+    counts_worth: ClassVar[bool] = True
 
     def __init__(self, candidates: Any, rows: Rows, *, fit_intercept: bool = True) -> None:
         self.candidates, self.rows, self.fit_intercept = candidates, rows, fit_intercept

@@ -73,9 +73,7 @@ class Problem:
     @property
     def observations(self) -> Observations:
         """The targets of this output, with their weights."""
-        rows = self.design.rows
-        targets = rows.targets[:, self.output]
-        return Observations.of(self.likelihood, targets, rows.weights, has_constant=self.design.fit_intercept)
+        return self.design.observations(self.output, self.likelihood)
 
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means."""

@@ -19,30 +19,41 @@ from skarce.designs.row_blocks import RowBlocks
 def times_counted(rows: Rows) -> float:
     """Return the sum of the weights divided by the number of distinct rows of positive weight, but at least one.
 
-    Rows are distinct if they differ in inputs or targets. A stream keeps the targets of its last batch only. This batch then stands
-    for all rows.
+    A stream keeps the targets of its last batch only. This batch then stands for all rows.
     """
-    n = len(rows.targets)
-    weights = np.ones(n) if rows.weights is None else rows.weights[-n:]
-    n_distinct = len(distinct_rows(rows.targets, weights))
-    if n_distinct < np.count_nonzero(weights):
-        n_distinct = len(distinct_rows(np.hstack([_as_numbers(rows.X)[-n:], rows.targets]), weights))
-    return max(float(weights.sum()) / n_distinct, 1.0)
+    return max(float(_weights(rows).sum()) / _n_distinct(rows), 1.0)
 
 
-def times_counted_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
-    """Return the same for the arguments of a `fit`. Return one if the rows are not available, or if `fit` will refuse them."""
+def n_distinct_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
+    """Return the number of distinct rows of positive weight among the arguments of a `fit`.
+
+    It is infinite if the rows are not available, or if `fit` will refuse them: then none is known to be counted twice.
+    """
     if isinstance(X, RowBlocks) or y is None:
-        return 1.0
+        return np.inf
     weights = next((value for name, value in fit_params.items() if name.endswith("sample_weight") and value is not None), None)
     try:
         for values, name in ((X, "X"), (y, "y"), (weights, "sample_weight")):
             check_container(values, name)
         targets = _as_numbers(y)
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return times_counted(Rows(X, targets, weights)) if _are_usable(_num_samples(X), targets, weights) else 1.0
+        return float(_n_distinct(Rows(X, targets, weights))) if _are_usable(_num_samples(X), targets, weights) else np.inf
     except (ValueError, TypeError):
-        return 1.0
+        return np.inf
+
+
+def _weights(rows: Rows) -> Floats:
+    n = len(rows.targets)
+    return np.ones(n) if rows.weights is None else rows.weights[-n:]
+
+
+def _n_distinct(rows: Rows) -> int:
+    """Return the number of rows of positive weight that differ in inputs or targets."""
+    weights, n = _weights(rows), len(rows.targets)
+    n_distinct = len(distinct_rows(rows.targets, weights))
+    if n_distinct < np.count_nonzero(weights):
+        n_distinct = len(distinct_rows(np.hstack([_as_numbers(rows.X)[-n:], rows.targets]), weights))
+    return n_distinct
 
 
 def _are_usable(n_rows: int, targets: Floats, weights: Floats | None) -> bool:

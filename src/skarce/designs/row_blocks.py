@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -168,6 +168,11 @@ class RowBlocks:
         kept, keys = _least(kept, keys, n_rows)
         return kept[0], n_seen <= n_rows, n_seen
 
+    def extent(self) -> tuple[float, int]:
+        """Return the sum of the sample weights, and the number of rows of positive weight, in one pass."""
+        weights = [(float(rows.row_weights.sum()), int((rows.row_weights > 0.0).sum())) for rows in self]
+        return sum(total for total, _ in weights), sum(n_rows for _, n_rows in weights)
+
 
 class RowBlocksDesign(BlockDesign):
     """Candidates at the rows of `RowBlocks`.
@@ -184,11 +189,17 @@ class RowBlocksDesign(BlockDesign):
         The number of all rows.
     fit_intercept : bool, default=True
         Whether to integrate out a constant under a flat prior.
+    factor : float, default=1.0
+        Factor on the weights of all rows. Those of the sample have it already.
     """
 
-    def __init__(self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True) -> None:
+    counts_worth: ClassVar[bool] = True
+
+    def __init__(
+        self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True, factor: float = 1.0
+    ) -> None:
         super().__init__(candidates, sample, n_rows, fit_intercept=fit_intercept)
-        self._blocks = blocks
+        self._blocks, self._factor = blocks, factor
 
     @classmethod
     def takes(cls, X: Any) -> bool:
@@ -204,11 +215,16 @@ class RowBlocksDesign(BlockDesign):
                 "KernelBasis(centers=500), or pass an array of centers."
             )
         rows = recipe.check(sample.X, sample.y, sample.weights)
-        return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept)
+        factor = 1.0
+        if not recipe.worth.is_plain:
+            factor = recipe.worth.factor(*X.extent())
+            rows = rows._replace(weights=factor * sample.row_weights)
+        return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept, factor=factor)
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:
-            yield Block(self.candidates.on(rows.X), rows.targets, rows.weights)
+            weights = rows.weights if self._factor == 1.0 else self._factor * rows.row_weights
+            yield Block(self.candidates.on(rows.X), rows.targets, weights)
 
 
 def _checked(number: int, parts: Any) -> Rows:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from skarce._memory import require
-from skarce.designs.choice import IN_BATCHES, NEGLIGIBLE_FLOPS, Access
+from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
 from skarce.moments.passes import Block, Center, absorbed, check_candidates
-
-KEPT_BYTES = 2**24  # a fit keeps a Gram matrix of at most this size, so that a stream can continue from it
 
 
 class StreamDesign(Design):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -12,18 +13,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number
+from skarce._parameters import as_number, check_choice, check_effective_samples
 from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce._validation import validated_weights
-from skarce.designs import Design, Problem, Recipe, Rows, as_design
+from skarce.designs import Design, Problem, Recipe, Rows, Worth, as_design
+from skarce.designs.worth import with_mean_one
 from skarce.estimators.on_basis import OnBasis, print_centers
 from skarce.estimators.waiting import waiting_for
 from skarce.estimators.width_report import report_options
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
+from skarce.model_selection.dependent_rows import effective_samples
 from skarce.states.budget import Budget
 
+WEIGHTS = ("counts", "relative")
 SEEN = ("n_features_in_", "feature_names_in_")
 WIDTHS_SHARE_OF_TIME = 0.5  # of max_time, for learning kernel widths
 
@@ -40,6 +44,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
     """Parameters, validation and fitted attributes. The method does all numerical work."""
 
     moments: str = "auto"
+    weights: str = "counts"  # of a model of an older version, which has neither this nor the next
+    effective_samples: Any = None
 
     @abstractmethod
     def _method(self) -> Method[Any]:
@@ -89,7 +95,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             Targets, or class labels of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times that each row counts. Weight 2 equals the same row twice, in the noise and the criterion too. None
-            counts each row once.
+            counts each row once. With ``weights="relative"``, only ratios of weights matter.
 
         Returns
         -------
@@ -101,25 +107,62 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         method = self._method()
         with blas_threads(1):
             prepared = self._prepare(X, y, sample_weight, method)
+            if self._worth().needs_order:
+                n_effective = self._estimated_samples(prepared, method, started)
+                prepared = self._prepare(X, y, sample_weight, method, n_effective)
             fitted = self._fitted_on(prepared, method, started)
         return become(self, fitted)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, method: Method[Any]) -> Prepared:
-        """Validate the data, fit the basis, and compute what the method needs."""
-        probe = unfitted_twin(self)
-        recipe = Recipe(
-            check=lambda *data: self._checked_rows(probe, *data),
-            basis=self._basis_for(X),
-            fit_intercept=self.fit_intercept,
-            seed=self._seed(),
-            width_options=lambda rows: self._width_options(rows, method, self._input_names(probe)),
-            n_landmarks=method.n_landmarks,
-        )
+    def _check_limits(self) -> None:
+        super()._check_limits()
+        check_choice("weights", self.weights, WEIGHTS)
+        check_effective_samples(self.effective_samples)
+
+    def _worth(self) -> Worth:
+        """Return what sample weights mean, and how many observations the rows are worth."""
+        is_auto = isinstance(self.effective_samples, str)
+        n_effective = None if is_auto or self.effective_samples is None else as_number(self.effective_samples)
+        return Worth(self.weights == "relative", n_effective, needs_order=is_auto)
+
+    def _estimated_samples(self, prepared: Prepared, method: Method[Any], started: float) -> float:
+        """Return how many observations the rows are worth, by the residuals of a fit that takes them for independent."""
+        fits = method.run_all(prepared.problems, self._budget(started).share(2))
+        posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
+        n_counted = self._n_effective(prepared.design)
+        n_effective = effective_samples(prepared.problems, posteriors, n_counted)
+        if self.verbose:
+            print(f"effective samples: {n_effective:.4g} of {n_counted:.4g}", file=sys.stderr)
+        return n_effective
+
+    def _n_effective(self, design: Design) -> float:
+        """Return how many observations the rows of a design are worth. Default: the sum of their weights."""
+        return float(design.n_samples)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, method: Method[Any], n_effective: float | None = None) -> Prepared:
+        """Validate the data, fit the basis, and compute what the method needs.
+
+        `n_effective` is the number of observations that the rows are worth, if it has been estimated.
+        """
+        probe, worth = unfitted_twin(self), self._worth()
+        if n_effective is not None:
+            worth = worth._replace(n_effective=n_effective)
+        recipe = self._recipe(probe, X, method, worth)
         design = as_design(X, y, sample_weight, recipe)
         if self.verbose:
             print_centers(design.candidates, len(design.rows.targets))
         problems = design.problems(self._likelihood(), self.moments, method.access)
         return Prepared(design, problems, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)})
+
+    def _recipe(self, probe: Any, X: Any, method: Method[Any], worth: Worth) -> Recipe:
+        return Recipe(
+            check=lambda *data: worth.of_dependent(self._checked_rows(probe, *data)),
+            basis=self._basis_for(X),
+            fit_intercept=self.fit_intercept,
+            seed=self._seed(),
+            width_options=lambda rows: self._width_options(rows, method, self._input_names(probe)),
+            n_landmarks=method.n_landmarks,
+            worth=worth,
+        )
 
     def _fitted_on(self, prepared: Prepared, method: Method[Any], started: float) -> Any:
         """Run the method, and return a twin with fitted attributes from its posteriors. This estimator does not change.
@@ -130,7 +173,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         fits = method.run_all(prepared.problems, budget)
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
         twin = unfitted_twin(self)
-        twin.__dict__.update(prepared.seen, criterion_sense_=method.sense)
+        twin.__dict__.update(prepared.seen, criterion_sense_=method.sense, n_effective_=self._n_effective(prepared.design))
         twin._keep(posteriors, prepared.design)
         waiting = waiting_for(self)
         if waiting is not None:
@@ -155,24 +198,34 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
         They are used if the basis learns its widths from the targets.
         """
+        share = WIDTHS_SHARE_OF_TIME / (2 if self._worth().needs_order else 1)  # there are two fits
         return {
             "fit_intercept": self.fit_intercept,
-            "max_time": None if self.max_time is None else WIDTHS_SHARE_OF_TIME * as_number(self.max_time),
+            "max_time": None if self.max_time is None else share * as_number(self.max_time),
             **report_options(self.verbose, names),
             **method.width_options(rows),
         }
 
 
-def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Return sample weights as counts, or None. Warn if they look like relative weights."""
+def as_counts(estimator: SparseEstimator, sample_weight: Any, X: Any) -> Floats | None:
+    """Return checked sample weights, or None. Relative ones have mean one over the rows of positive weight."""
     if sample_weight is None:
         return None
-    weights = checked_counts(validated_weights(sample_weight, X))
+    weights = validated_weights(sample_weight, X)
+    is_relative = estimator.weights == "relative" and (weights > 0.0).any()
+    return with_mean_one(checked_counts(weights / weights.max())) if is_relative else checked_counts(weights)
+
+
+def checked_weights(estimator: SparseEstimator, sample_weight: Any, X: Any) -> Floats | None:
+    """Return the same. Warn if weights look relative and no parameter says what they are worth."""
+    weights = as_counts(estimator, sample_weight, X)
+    if weights is None or estimator.weights == "relative" or estimator.effective_samples is not None:
+        return weights
     n_rows, total = int((weights > 0.0).sum()), float(weights.sum())
     if total < 0.5 * n_rows:  # weights that sum to one are a common habit
         warnings.warn(
             f"Sample weights are counts, and with these {n_rows} rows are worth {total:.3g} observations. If they are relative "
-            "weights, multiply them by the number of rows divided by their sum.",
+            'weights, use weights="relative".',
             UserWarning,
             stacklevel=7,
         )

@@ -12,7 +12,7 @@ from skarce._parameters import check_calibration
 from skarce._text import quoted
 from skarce.basis import learns_widths
 from skarce.designs import Design
-from skarce.designs.folds import Split, hashed_splits
+from skarce.designs.folds import Split, blocked_splits, hashed_splits
 from skarce.designs.repeats import times_counted
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -22,6 +22,7 @@ from skarce.states.outcome import Outcome
 
 MANY_ROWS = 50_000  # with more rows than this, widths are hardly in doubt, and refits would take minutes
 MANY_FUNCTIONS = 0.1  # weights that the data determine, as a share of the rows; intervals of larger models are too narrow
+TIMES_DEPENDENT = 5.0  # rows that depend on each other: a block that is left out is this many times as long
 NOT_CALIBRATED = "The uncertainty of the model is not calibrated, because"
 TIME_IS_UP = f"{NOT_CALIBRATED} max_time came before the refits without some of the rows. Raise max_time, or set {{}}=False."
 NO_SPLIT = f"{NOT_CALIBRATED} equal rows are left out together, and all rows are equal."
@@ -90,7 +91,7 @@ class Calibrated(SparseEstimator):
     def _left_out(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | str:
         """Return what refits say about the rows that they have not seen, or in words why there is nothing."""
         design = prepared.design
-        splits = hashed_splits(design) if plan.splits is None else plan.splits
+        splits = self._folds(design) if plan.splits is None else plan.splits
         if not splits:
             return NO_SPLIT if plan.is_asked else ""
         if self.outcome_ is Outcome.TIME_LIMIT:
@@ -102,6 +103,13 @@ class Calibrated(SparseEstimator):
             return TIME_IS_UP.format(plan.name)
         except ValueError as error:
             return f"{NOT_CALIBRATED} a fit without some of the rows failed: {quoted(str(error))}"
+
+    def _folds(self, design: Design) -> list[Split]:
+        """Return five folds, by hashes of the rows. If neighbors depend on each other, blocks of them are left out together."""
+        if self.effective_samples is None:
+            return hashed_splits(design)
+        n_rows = np.count_nonzero(design.rows.row_weights)
+        return blocked_splits(design, int(np.ceil(TIMES_DEPENDENT * n_rows / self._n_effective(design))))
 
 
 def has_many_functions(posteriors: list[Any], design: Design) -> bool:

@@ -128,26 +128,35 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def _likelihood(self) -> Bernoulli:
         return Bernoulli()
 
-    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        X, y = self._checked_pair(probe, X, _checked_labels(y))
+    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, classes: Any = None) -> Rows:
+        X, y = self._checked_pair(probe, X, _checked_labels(y), is_first=is_first)
         with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
-        weights = checked_weights(sample_weight, X)
-        seen = np.unique(y if weights is None else y[weights > 0.0])
-        if len(seen) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, got one class, {quoted(seen.tolist()[0])}, among the rows of "
-                "positive weight."
-            )
-        classes, codes = np.unique(y, return_inverse=True)
+        weights = checked_weights(self, sample_weight, X)
+        classes, codes = self._coded(y, weights, classes)
         counts = np.ones(len(y)) if weights is None else weights
         counts = checked_counts(counts * self._class_weights(classes, codes, counts)[codes])
         targets = _targets(codes, len(classes))
         kept = None if (counts == 1.0).all() else counts
         # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
         signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
-        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs)
+        return Rows(X, targets, kept, labels=y, is_one_output=len(classes) == 2, for_widths=signs, classes=classes)
+
+    def _coded(self, y: Any, weights: Floats | None, classes: Any) -> tuple[Any, Indices]:
+        """Return the classes and the place of each label among them. If they are not given, they are those of the rows."""
+        if classes is not None:
+            unknown = np.setdiff1d(y, classes)
+            if len(unknown):
+                raise ValueError(f"y has {quoted(unknown.tolist())}, but the classes are {quoted(classes.tolist())}.")
+            return classes, np.searchsorted(classes, y)
+        seen = np.unique(y if weights is None else y[weights > 0.0])
+        if len(seen) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, got one class, {quoted(seen.tolist()[0])}, among the rows of "
+                "positive weight."
+            )
+        return np.unique(y, return_inverse=True)
 
     def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
         """Two classes learn by the evidence of labels. Models of one class against the rest share one expansion of it."""
@@ -178,7 +187,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
 
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         super()._keep(posteriors, design)
-        self.classes_ = np.unique(design.rows.labels)
+        self.classes_ = design.rows.classes
         self._class_log_odds = log_odds_of_shares(design.rows.targets, design.rows.row_weights)
         if self.verbose:
             _print_ends(self.classes_[-len(posteriors) :], posteriors)

@@ -22,13 +22,14 @@ from skarce._atomic import become, unfitted_twin
 from skarce._parameters import as_number, check_verbose, generator_of, is_count
 from skarce._processes import until_parent_ends
 from skarce._text import LONGEST_LINE, one_line, quoted
-from skarce.designs.repeats import times_counted_in
+from skarce.designs.repeats import n_distinct_in
 from skarce.estimators.trials import (
     Group,
     Inflation,
     Leader,
     Trial,
     check_same_kind,
+    check_samples,
     fit_group,
     fit_group_on_one_core,
     moments_key,
@@ -398,12 +399,13 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         for index, params in enumerate(candidates):
             # Values may be estimators, and every candidate needs its own copy.
             estimator = clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+            check_samples(estimator)
             key = moments_key(estimator, params) if shares_moments(estimator) else index
             groups.setdefault(key, []).append((index, estimator))
         return list(groups.values())
 
     def _run(self, groups: list[Group], X: Any, y: Any, fit_params: dict[str, Any]) -> Iterator[Any]:
-        common = X, y, fit_params, Inflation(self.inflation, times_counted_in(X, y, fit_params))
+        common = X, y, fit_params, Inflation(self.inflation, n_distinct_in(X, y, fit_params))
         n_jobs = None if self.n_jobs is None else max(min(int(self.n_jobs), len(groups)), -MOST_CORES)
         if len(groups) == 1 or joblib.effective_n_jobs(n_jobs) == 1:
             return (fit_group(group, *common) for group in groups)

@@ -66,15 +66,15 @@ class LatentEstimator(Calibrated):
         tags.input_tags.sparse = self._takes_sparse()
         return tags
 
-    def _checked_pair(self, probe: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    def _checked_pair(self, probe: Any, X: Any, y: Any, *, is_first: bool = True, **options: Any) -> tuple[Any, Any]:
         """Check X and y together if the basis takes arrays; a foreign transformer gets X as it is."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = quietly_validated(probe, X, y, accept_sparse=sparse_format(basis), **options)
-            return checked_scales(X, CANDIDATES if basis is None else SQUARED), y
-        checked_table(probe, X)
+            X, y = quietly_validated(probe, X, y, reset=is_first, accept_sparse=sparse_format(basis), **options)
+            return checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first), y
+        checked_table(probe, X, reset=is_first)
         check_dense(y)
         check_kind(y, "y")
         check_consistent_length(X, y)

@@ -170,7 +170,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         if takes_arrays(basis):
             X = checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first)
         check_targets(targets, is_first=is_first)
-        return Rows(X, targets, checked_weights(sample_weight, X), is_one_output=y.ndim == 1)
+        return Rows(X, targets, checked_weights(self, sample_weight, X), is_one_output=y.ndim == 1)
 
     def _is_doubtful(self, posterior: Any) -> bool:
         """Whether the outcome of a model deserves a warning. A target without noise does not, unless the model interpolates it."""

@@ -50,6 +50,13 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         Maximum number of basis functions. With several targets, the limit applies to each target.
     max_time : float or None, default=None
         Time limit in seconds. The best model so far is returned with a ConvergenceWarning.
+    weights : {"counts", "relative"}, default="counts"
+        What `sample_weight` means. With ``"counts"``, weight 2 equals the same row twice. With ``"relative"``, only ratios matter:
+        weights are rescaled so that those of rows with positive weight have mean one.
+    effective_samples : float, "auto" or None, default=None
+        How many observations the rows are worth together, if they depend on each other. All weights are multiplied by one factor
+        for that. None is the sum of the weights, and a number below 1 is a share of it. ``"auto"`` estimates the number from the
+        autocorrelation of the residuals of a first fit; rows must be in order of time.
     calibrate_std : {"auto", True, False} or splitter, default="auto"
         Whether to scale the predictive std by what left-out rows say. True fits the model again on five parts of the rows, at the
         same candidates and widths, and scales the std by the root mean square of (target - prediction) / std over left-out rows.
@@ -111,6 +118,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         Posterior distribution of the weights. A list with one entry for each target if `y` is two-dimensional.
     n_iter_ : int
         Number of steps, summed over the targets.
+    n_effective_ : float
+        Number of observations that the rows are worth: the sum of their weights, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -169,6 +178,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        weights: str = "counts",
+        effective_samples: Any = None,
         calibrate_std: Any = "auto",
         moments: str = "auto",
         verbose: int = 0,
@@ -183,6 +194,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.weights = weights
+        self.effective_samples = effective_samples
         self.calibrate_std = calibrate_std
         self.moments = moments
         self.verbose = verbose

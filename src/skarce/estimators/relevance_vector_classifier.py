@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from skarce._text import quoted
 from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.latent_streaming import LatentStreaming
+from skarce.estimators.streaming import can_stream
 from skarce.methods.latent.sparse import SparseLatent
 
 
-class RelevanceVectorClassifier(LatentClassifier):
+class RelevanceVectorClassifier(LatentClassifier, LatentStreaming):
     r"""Relevance vector machine for classification.
 
     The log odds are a weighted sum of functions, and each weight has its own prior precision. Maximizing the evidence sends most
@@ -42,6 +48,13 @@ class RelevanceVectorClassifier(LatentClassifier):
     max_time : float or None, default=None
         Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
         returned with a ConvergenceWarning.
+    weights : {"counts", "relative"}, default="counts"
+        What `sample_weight` means. With ``"counts"``, weight 2 equals the same row twice. With ``"relative"``, only ratios matter:
+        weights are rescaled so that those of rows with positive weight have mean one.
+    effective_samples : float, "auto" or None, default=None
+        How many observations the rows are worth together, if they depend on each other. All weights are multiplied by one factor
+        for that. None is the sum of the weights, and a number below 1 is a share of it. ``"auto"`` estimates the number from the
+        autocorrelation of the Pearson residuals of a first fit; rows must be in order of time.
     calibrate_proba : {"auto", True, False} or splitter, default="auto"
         Whether to divide log odds, about those of the shares of the classes, by a temperature that left-out rows ask for. True fits
         the model again on five parts of the rows, at the same candidates and widths, and takes the temperature with the smallest
@@ -98,6 +111,8 @@ class RelevanceVectorClassifier(LatentClassifier):
         Posterior distribution of the weights. A list with one entry for each class if there are more than two classes.
     n_iter_ : int
         Number of steps, summed over the classes.
+    n_effective_ : float
+        Number of observations that the rows are worth: the sum of their weights, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -155,6 +170,8 @@ class RelevanceVectorClassifier(LatentClassifier):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        weights: str = "counts",
+        effective_samples: Any = None,
         calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
@@ -167,9 +184,57 @@ class RelevanceVectorClassifier(LatentClassifier):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.weights = weights
+        self.effective_samples = effective_samples
         self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
+
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Update the model with a batch of rows.
+
+        The batch is fitted next to what is left of earlier ones: their log likelihood, expanded to second order about the model of
+        its time. So many small batches give a similar model as `fit` on all rows, but not the same. A batch is added as a whole or
+        not at all. The method is available if the candidates are fixed in advance: ``basis="passthrough"``, a transformer, or
+        kernels at given centers or landmarks. Landmarks, widths and all else that a basis learns come from the first batch. Streams
+        are not calibrated. Classes should be mixed, at least in the first batches: a model of rows of one class is so sure of them
+        that hardly anything is left of these rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the batch.
+        y : array-like of shape (n_samples,)
+            Class labels of the batch. Not all classes need to be among them.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will come. Needed in the first call, unless `fit` was called before.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of times that each row counts. None counts each row once.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={quoted(self.class_weight)} needs all rows, and partial_fit has one batch. Give a dict with the "
+                "weight of each class."
+            )
+        return self._absorb(X, y, sample_weight, classes=self._known_classes(classes))
+
+    def _known_classes(self, classes: Any) -> Any:
+        """Return all classes of the stream, ascending. Raise a ValueError if they are not known, or others than before."""
+        known: Any = getattr(self, "classes_", None)
+        if classes is None and known is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels that will come.")
+        given: Any = known if classes is None else np.unique(np.asarray(classes))
+        if len(given) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes, got classes={quoted(classes)}.")
+        if known is not None and not np.array_equal(given, known):
+            raise ValueError(f"classes={quoted(classes)} is not the same as in earlier calls, {quoted(known.tolist())}.")
+        return given
 
     def _method(self) -> SparseLatent:
         return SparseLatent(self.solver, random_state=self._seed())

@@ -9,30 +9,34 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
 from skarce._parameters import check_count, check_coverage, generator_of
-from skarce._scales import check_targets, checked_counts
+from skarce._scales import check_targets
 from skarce._typing import Floats
-from skarce._validation import checked_array, numeric_targets, validated_weights
-from skarce.designs import Rows
+from skarce._validation import checked_array, numeric_targets
+from skarce.designs import Design, Rows, Worth
+from skarce.estimators.base import as_counts
 from skarce.estimators.calibration import print_calibration
-from skarce.estimators.latent import LatentEstimator
+from skarce.estimators.latent_streaming import LatentStreaming
 from skarce.estimators.on_basis import in_type_of
+from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import count_quantiles, drawn_counts, variance_stabilized
 from skarce.methods.latent import SparseLatent
 from skarce.methods.latent.landmarks import Landmarks
 from skarce.model_selection.calibration import dispersion
 from skarce.model_selection.cross_fitting import LeftOut
+from skarce.posteriors.latent import LatentPosterior
 
 # Counts say more than labels do, so more functions stay, and every step costs more.
 LANDMARKS = Landmarks(most=1500, most_elements=4_500_000)
 DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
-class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
+class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
     r"""Relevance vector machine for counts.
 
     The log rate is a weighted sum of a few functions. The target is a count. If rows were observed for different times, or over
@@ -62,6 +66,13 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         Maximum number of basis functions.
     max_time : float, default=None
         Seconds after which the best model so far is returned, with a ConvergenceWarning. Learned kernel widths are included.
+    weights : {"counts", "relative"}, default="counts"
+        What `sample_weight` means. With ``"counts"`` it is an exposure, or weight 2 equals the same row twice. With ``"relative"``,
+        only ratios matter: weights are rescaled so that those of rows with positive weight have mean one.
+    effective_samples : float, "auto" or None, default=None
+        How many observations the rows are worth together, if they depend on each other. All weights are multiplied by one factor
+        for that. None is the number of rows with positive weight, and a number below 1 is a share of it. ``"auto"`` estimates the
+        number from the autocorrelation of the Pearson residuals of a first fit; rows must be in order of time.
     calibrate_proba : {"auto", True, False} or splitter, default="auto"
         Whether to multiply the variance of new counts by a dispersion that left-out rows ask for. True fits the model again on five
         parts of the rows, at the same candidates and widths, and takes the dispersion, at least 1, with the smallest log loss over
@@ -110,6 +121,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         The weights with their uncertainty.
     n_iter_ : int
         Number of steps.
+    n_effective_ : float
+        Number of observations that the rows are worth: the number of rows, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -168,6 +181,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         max_iter: int = 100_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        weights: str = "counts",
+        effective_samples: Any = None,
         calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
@@ -179,6 +194,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.weights = weights
+        self.effective_samples = effective_samples
         self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
@@ -201,6 +218,32 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
             Fitted estimator.
         """
         return super().fit(X, y, sample_weight)
+
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Update the model with a batch of rows.
+
+        The batch is fitted next to what is left of earlier ones: their log likelihood, expanded to second order about the model of
+        its time. So many small batches give a similar model as `fit` on all rows, but not the same. A batch is added as a whole or
+        not at all. The method is available if the candidates are fixed in advance: ``basis="passthrough"``, a transformer, or
+        kernels at given centers or landmarks. Landmarks, widths and all else that a basis learns come from the first batch, in
+        which at least one event must be counted. Streams are not calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the batch.
+        y : array-like of shape (n_samples,)
+            Counts, or rates.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Exposures of rates. For counts, the number of times that each row counts.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        return self._absorb(X, y, sample_weight)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the count per unit of exposure, and how far a new count with unit exposure may be from it.
@@ -287,10 +330,21 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         likelihood, factor = self._likelihood(), getattr(self, "temperature_", 1.0)  # a model of an older version has none
         return likelihood.mean(mean, std**2), factor * likelihood.variance(mean, std**2)
 
+    def _worth(self) -> Worth:
+        return super()._worth()._replace(counts_rows=True)
+
+    def _n_effective(self, design: Design) -> float:
+        """Return the number of rows of positive weight, times their share. A sum of exposures has units."""
+        return design.n_counted
+
+    def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
+        super()._keep(posteriors, design)
+        self._share = design.rows.share
+
     def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
         self.temperature_ = 1.0
         if left_out is not None:
-            exposures, mean, variance = left_out.weights, left_out.means[:, 0], left_out.variances[:, 0]
+            exposures, mean, variance = left_out.weights / self._share, left_out.means[:, 0], left_out.variances[:, 0]
             # k events in an exposure c have the latent function f + log c.
             latent, likelihood = mean + np.log(exposures), self._likelihood()
             counts = exposures * left_out.targets[:, 0]
@@ -332,14 +386,13 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentEstimator):
         return Poisson()
 
     def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
-        X, y = self._checked_pair(probe, X, y, y_numeric=True)
+        X, y = self._checked_pair(probe, X, y, is_first=is_first, y_numeric=True)
         targets = column_or_1d(numeric_targets(y), warn=True)
-        weights = None
-        if sample_weight is not None:
-            weights = checked_counts(validated_weights(sample_weight, X))
+        weights = as_counts(self, sample_weight, X)
         likelihood = self._likelihood()
-        likelihood.check_targets(targets)
-        likelihood.check_targets(targets if weights is None else targets[weights > 0.0])
-        check_targets(targets[:, None])
+        counted = [] if is_first else [1.0]  # in an earlier batch, so that nothing may be counted in this one
+        likelihood.check_targets(np.append(targets, counted))
+        likelihood.check_targets(np.append(targets if weights is None else targets[weights > 0.0], counted))
+        check_targets(targets[:, None], is_first=is_first)
         stabilized, relative = variance_stabilized(targets, weights)
         return Rows(X, targets[:, None], weights, for_widths=Rows(X, stabilized[:, None], relative))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils.metaestimators import available_if
@@ -11,16 +12,17 @@ from sklearn.utils.metaestimators import available_if
 from skarce._atomic import become
 from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
+from skarce._text import quoted
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import stands_for_kernels
-from skarce.designs import StreamDesign
+from skarce.designs import StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
 from skarce.posteriors.augmentation import Augmentation
 
 
-def _can_stream(estimator: Any) -> bool:
+def can_stream(estimator: Any) -> bool:
     """Whether neither the candidates nor the weights of rows depend on later rows."""
     basis = estimator.basis
     is_kernel = isinstance(basis, KernelBasis)
@@ -35,6 +37,27 @@ def _can_stream(estimator: Any) -> bool:
     return True
 
 
+def check_landmarks(basis: Any, candidates: Any) -> None:
+    """Raise a ValueError if the first batch has fewer distinct rows than the basis is to have landmarks: they stay for good."""
+    if isinstance(basis, KernelBasis) and isinstance(basis.centers, Integral) and candidates.n_candidates < basis.centers:
+        raise ValueError(
+            f"centers={basis.centers} asks for that many landmarks, and all of them come from the first batch of a stream, which "
+            f"has {candidates.n_candidates} distinct rows of positive weight. Pass a larger first batch, or an array of centers."
+        )
+
+
+def worth_of_batch(estimator: SparseEstimator) -> Worth:
+    """Return what the rows of a batch are worth. Raise a ValueError if that depends on rows that have not come yet."""
+    worth = estimator._worth()
+    if worth.needs_order or (worth.n_effective is not None and worth.n_effective >= 1.0):
+        raise ValueError(
+            f"effective_samples={quoted(estimator.effective_samples)} is about all rows together, but partial_fit does not know "
+            "how many will come. Give the share of independent observations among the rows, such as 0.1: n_effective_ of a fit, "
+            "divided by its number of rows."
+        )
+    return worth
+
+
 class Streaming(SparseEstimator):
     """Adds `partial_fit` to an estimator that needs only moments."""
 
@@ -44,7 +67,7 @@ class Streaming(SparseEstimator):
     def _check_streaming(self) -> None:
         """Raise an AttributeError if the method needs the rows, because a stream does not keep them. Default: it does not."""
 
-    @available_if(_can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 
@@ -60,7 +83,8 @@ class Streaming(SparseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets of the batch.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of times that each row counts. None counts each row once.
+            Number of times that each row counts. None counts each row once. With ``weights="relative"``, the rows of positive
+            weight in this batch count once on average.
 
         Returns
         -------
@@ -101,11 +125,13 @@ class Streaming(SparseEstimator):
                 "clone(model)."
             )
         probe = copy(self)  # with the names and the number of features of earlier batches
-        rows = self._checked_rows(probe, X, y, sample_weight, is_first=stream is None)
+        worth = worth_of_batch(self)
+        rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None))
         if stream is None:
             landmarks = method.n_landmarks(len(rows.targets))
             options = self._width_options(rows, method, self._input_names(probe))
             candidates = fit_basis(self._seeded_basis(), rows.X, rows.y, rows.weights, landmarks, **options)
+            check_landmarks(self.basis, candidates)
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")

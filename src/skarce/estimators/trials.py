@@ -22,15 +22,19 @@ from skarce.estimators.waiting import Waiting, calibration_waits
 from skarce.posteriors.inflation import inflated
 
 # Moments depend on these parameters, on "basis", and on all parameters inside it.
-OF_THE_MOMENTS = ("fit_intercept", "moments", "random_state")
+OF_THE_MOMENTS = ("fit_intercept", "weights", "effective_samples", "moments", "random_state")
 Group = list[tuple[int, Any]]  # indices among the candidates, with unfitted estimators
 
 
 class Inflation(NamedTuple):
-    """How many each used degree of freedom counts as, and how often each observation is counted."""
+    """How many each used degree of freedom counts as, and the number of distinct rows: some may be counted more than once."""
 
     factor: float = 1.0
-    times_counted: float = 1.0
+    n_distinct: float = np.inf
+
+    def compared(self, model: Any) -> float:
+        """Return the criterion of a model that is compared with that of others."""
+        return inflated(model._posteriors(), self.factor, max(model.n_effective_ / self.n_distinct, 1.0))
 
 
 class Trial(NamedTuple):
@@ -79,6 +83,16 @@ def moments_key(estimator: SparseEstimator, params: dict[str, Any]) -> Any:
         return joblib.hash(chosen), method.access, method.n_landmarks(1)
     except (pickle.PicklingError, AttributeError, TypeError):  # a kernel that is a lambda cannot be hashed
         return object()
+
+
+def check_samples(estimator: Any) -> None:
+    """Raise a ValueError if each candidate would estimate how many observations there are: criteria would not compare."""
+    given = getattr(last_step(estimator), "effective_samples", None)
+    if isinstance(given, str) and given == "auto":
+        raise ValueError(
+            'CriterionSearch compares criteria for the same number of observations, but effective_samples="auto" estimates one for '
+            "each candidate. Give a number, such as n_effective_ of one fit."
+        )
 
 
 def fit_group_on_one_core(
@@ -137,7 +151,7 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
     n_active, outcome = len(getattr(model, "active_", ())), getattr(getattr(model, "outcome_", None), "name", "")
     criterion, sense = float(model.criterion_), int(model.criterion_sense_)
     is_inflated = sense < 0 and inflation.factor > 1.0 and hasattr(model, "posterior_")
-    compared = inflated(model._posteriors(), *inflation) if is_inflated else criterion
+    compared = inflation.compared(model) if is_inflated else criterion
     return Trial(index, criterion, compared, sense, kind_of(model), n_active, outcome, seconds, caught)
 
 
@@ -151,6 +165,8 @@ def kind_of(model: Any) -> str:
     words = [type(model).__name__]
     if isinstance(model, SparseEstimator):
         words.append(model._method().kind)
+        if model.effective_samples is not None:
+            words.append(f"effective_samples={quoted(model.effective_samples)}")
     if model.criterion_sense_ < 0 and hasattr(model, "degrees_of_freedom"):
         words.append(f"degrees_of_freedom={quoted(model.degrees_of_freedom)}")
     return " with ".join(words)

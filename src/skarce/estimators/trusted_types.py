@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from skarce import basis, criteria, estimators, searches
 from skarce.basis.transformers import PassthroughCandidates, TransformerCandidates
 from skarce.criteria import Criterion
-from skarce.designs import StreamDesign
+from skarce.designs import LatentStream, StreamDesign
+from skarce.designs.latent_stream import Quadratic, Spread
 from skarce.estimators.on_basis import OnBasis
 from skarce.methods.all_candidates import PriorEvidence
 from skarce.moments.sums import Sums
@@ -26,6 +27,7 @@ FITTED_PARTS = (
     *(Posterior, LatentPosterior, VariationalPosterior),
     *(NestedPath, PriorEvidence),  # the path of nested models, and the one criterion of such a path that is not a parameter
     *(StreamDesign, Sums, PassthroughCandidates, TransformerCandidates),  # where partial_fit goes on
+    *(LatentStream, Quadratic, Spread),  # the same for latent functions
 )
 
 

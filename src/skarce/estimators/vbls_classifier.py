@@ -61,6 +61,13 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         Time limit in seconds for the whole fit, learned kernel widths included. Classes share it. The best model so far is
         returned with a ConvergenceWarning. One model of every class is always computed. It has at most as many functions as there
         are rows (but 1000 if rows are fewer).
+    weights : {"counts", "relative"}, default="counts"
+        What `sample_weight` means. With ``"counts"``, weight 2 equals the same row twice. With ``"relative"``, only ratios matter:
+        weights are rescaled so that those of rows with positive weight have mean one.
+    effective_samples : float, "auto" or None, default=None
+        How many observations the rows are worth together, if they depend on each other. All weights are multiplied by one factor
+        for that. None is the sum of the weights, and a number below 1 is a share of it. ``"auto"`` estimates the number from the
+        autocorrelation of the Pearson residuals of a first fit; rows must be in order of time.
     calibrate_proba : {"auto", True, False} or splitter, default="auto"
         Whether to divide log odds, about those of the shares of the classes, by a temperature that left-out rows ask for. True fits
         the model again on five parts of the rows, at the same candidates and widths, and takes the temperature with the smallest
@@ -115,6 +122,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         Posterior distribution of the weights. A list with one entry for each class if there are more than two classes.
     n_iter_ : int
         Number of steps, summed over the classes.
+    n_effective_ : float
+        Number of observations that the rows are worth: the sum of their weights, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -172,6 +181,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         max_iter: int = 10_000,
         max_active: int | None = None,
         max_time: float | None = None,
+        weights: str = "counts",
+        effective_samples: Any = None,
         calibrate_proba: Any = "auto",
         verbose: int = 0,
         random_state: Any = None,
@@ -187,6 +198,8 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         self.max_iter = max_iter
         self.max_active = max_active
         self.max_time = max_time
+        self.weights = weights
+        self.effective_samples = effective_samples
         self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state

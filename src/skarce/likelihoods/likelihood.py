@@ -135,6 +135,16 @@ class Observations:
     def __len__(self) -> int:
         return len(self.targets)
 
+    @property
+    def constant(self) -> Floats:
+        """The constant at each row."""
+        return np.ones(len(self))
+
+    @property
+    def energy_weights(self) -> Floats:
+        """How much each row counts for the size of functions."""
+        return self.weights
+
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
         losses = self.likelihood.loss(self.targets, self._from_level(latent))

@@ -56,7 +56,7 @@ def run_em(
 
 def _with_all(evaluation: Evaluation, empty: Laplace) -> Laplace:
     """Return the model with all candidates that are not zero, at one precision."""
-    columns, weights = evaluation.columns(np.arange(evaluation.n_candidates)), empty.observations.weights
+    columns, weights = evaluation.columns(np.arange(evaluation.n_candidates)), empty.observations.energy_weights
     energies = weights @ columns**2
     usable = np.flatnonzero(energies > 0.0)
     start = energies.sum() / (PRIOR_VARIANCE * weights.sum())

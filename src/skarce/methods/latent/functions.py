@@ -33,7 +33,7 @@ class Functions(NamedTuple):
     def of(cls, observations: Observations, columns: Floats) -> Functions:
         """Measure columns."""
         squares = columns**2
-        return cls(columns, observations.weights @ squares, observations.largest_curvature @ squares)
+        return cls(columns, observations.energy_weights @ squares, observations.largest_curvature @ squares)
 
     def kept(self, places: Indices) -> Functions:
         """Return the functions at these places."""

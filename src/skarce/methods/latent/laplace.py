@@ -80,7 +80,7 @@ class Laplace:
     def empty(cls, observations: Observations, *, fit_intercept: bool, rises: Sequence[float] = STRICTLY) -> Laplace:
         """Return the model without candidates. All others are made from it, with the same `rises`."""
         n_fixed = int(fit_intercept)
-        constant = Functions.of(observations, np.ones((len(observations), n_fixed)))
+        constant = Functions.of(observations, np.ascontiguousarray(observations.constant[:, None][:, :n_fixed]))
         precisions = np.full(n_fixed, 1.0 / observations.likelihood.latent_scale**2)
         return cls(observations, constant, precisions, np.empty(0, dtype=np.intp), np.zeros(n_fixed), rises)
 
@@ -243,4 +243,4 @@ class Laplace:
 
 def penalty_rates(observations: Observations, energies: Floats) -> Floats:
     """Return e / (2 tau^2) of functions with these sums of c phi^2."""
-    return energies / (2.0 * observations.likelihood.latent_scale**2 * observations.weights.sum())
+    return energies / (2.0 * observations.likelihood.latent_scale**2 * observations.energy_weights.sum())

@@ -68,7 +68,7 @@ class Scan(NamedTuple):
 def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
     """Return S, Q, Z and r of all candidates for each model in one pass; the models share rows and weights."""
     blocks = [_right_sides(model) for model in models]
-    row_weights = np.stack([models[0].observations.weights, *(model.curvature for model in models)], axis=1)
+    row_weights = np.stack([models[0].observations.energy_weights, *(model.curvature for model in models)], axis=1)
     right = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
     products, squares = evaluation.project(right, row_weights)
     rates = penalty_rates(models[0].observations, squares[:, 0])

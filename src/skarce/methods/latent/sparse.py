@@ -73,7 +73,9 @@ class SparseLatent(Method[LatentFit]):
         return self.run_all([problem], budget)[0]
 
     def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[LatentFit]:
-        """Fit all targets of a design; candidates are scanned for all of them in one pass."""
+        """Fit all targets; candidates are scanned in one pass for all that share their rows."""
+        if any(problem.design is not problems[0].design for problem in problems):
+            return super().run_all(problems, budget)
         for problem in problems:
             if not problem.likelihood.is_log_concave:
                 raise ValueError(
