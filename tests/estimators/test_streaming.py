@@ -11,7 +11,8 @@ from sklearn.metrics import r2_score
 from sklearn.preprocessing import PolynomialFeatures
 
 import skarce.designs.stream
-from skarce import BackwardEliminationRegressor, (
+from skarce import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,

@@ -204,8 +204,8 @@ class BackwardEliminationRegressor(NestedRegressor):
     def _check_streaming(self) -> None:
         if not isinstance(self.weight_variance, str):
             raise AttributeError(
-                f"weight_variance={quoted(self.weight_variance)} is in units of the squared range of all targets, which partial_fit "
-                'does not keep. Use weight_variance="learned".'
+                f"weight_variance={quoted(self.weight_variance)} is in units of the squared range of all targets, which "
+                'partial_fit does not keep. Use weight_variance="learned".'
             )
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
