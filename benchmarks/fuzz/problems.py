@@ -125,7 +125,7 @@ LAYOUTS = (
     "X = np.asfortranarray(X)",
     "X.flags.writeable = False",
     "X = np.repeat(X, 2, axis=1)[:, ::2]",
-    "X = X[::-1]",
+    "X, y = X[::-1], y[::-1]",
     "X, y = X.tolist(), y.tolist()",
     "X = pd.DataFrame(X).add_prefix('x')",
     "X, y = pd.DataFrame(X), pd.Series(y, index=np.arange(len(y))[::-1])",

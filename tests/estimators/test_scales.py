@@ -10,7 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import FunctionTransformer
 
 import skarce
-from skarce import EvidenceRegressor, JeffreysPriorRegressor, KernelBasis, ProcessBasis, RelevanceVectorRegressor
+from skarce import (
+    EvidenceRegressor,
+    JeffreysPriorRegressor,
+    KernelBasis,
+    ProcessBasis,
+    RelevanceVectorPoissonRegressor,
+    RelevanceVectorRegressor,
+)
 from skarce.designs import RowBlocks
 from tests.estimator_lists import LATENT, REGRESSORS
 
@@ -116,6 +123,14 @@ def test_targets_that_hardly_differ_from_an_offset_are_refused_in_one_line():
     X = np.array([[0.1], [-0.1]])
     with pytest.raises(ValueError, match=r"the target of size .* their ratio must be in the range"):
         RelevanceVectorRegressor().fit(X, 1e-150 * (1.0 + 1e-10 * X[:, 0]))
+
+
+def test_inputs_that_hardly_differ_from_an_offset_are_named():
+    """Their size is in range, but the inverse squared width of kernels on what is left without the offset is not a number."""
+    X = 1e-147 * (1.0 + 1e-8 * np.array([[0.3], [-1.0], [0.5]]))
+    for model, y in ((RelevanceVectorRegressor(), [1.0, 2.0, 4.0]), (RelevanceVectorPoissonRegressor(), [1, 2, 4])):
+        with pytest.raises(ValueError, match=r"column 0 of X varies by .*e-156 about 1e-147.*StandardScaler"):
+            model.fit(X, y)
 
 
 def test_powers_of_two_give_the_same_model_to_the_last_digits(data):

@@ -12,6 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import skarce.designs.stream
 from skarce import (
+    BackwardEliminationRegressor,
     EvidenceRegressor,
     EvidenceSearchRegressor,
     FastGCVRegressor,
@@ -219,6 +220,10 @@ def test_what_a_stream_cannot_do_is_named(monkeypatch):
     assert not hasattr(VBLSRegressor("rbf"), "partial_fit")
     assert hasattr(VBLSRegressor(KernelBasis(centers=5)), "partial_fit")
     assert not hasattr(VBLSRegressor(noise="student-t"), "partial_fit")
+    assert hasattr(BackwardEliminationRegressor("passthrough"), "partial_fit")
+    with pytest.raises(AttributeError) as refused:
+        BackwardEliminationRegressor("passthrough", weight_variance=1.0).partial_fit(X, y)
+    assert 'weight_variance="learned"' in str(refused.value.__cause__)
     monkeypatch.setattr(skarce.designs.stream, "KEPT_BYTES", 100)
     with pytest.raises(ValueError, match="or begin with partial_fit"):
         VBLSRegressor().fit(X, y).partial_fit(X, y)

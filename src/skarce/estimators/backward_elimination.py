@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skarce._parameters import check_budget, check_choice, check_weight_variance
+from skarce._text import quoted
 from skarce.estimators.nested import NestedRegressor
 from skarce.methods.elimination.method import Elimination
 from skarce.methods.elimination.path import DIRECTIONS, STOPS, StopRule
@@ -219,6 +220,13 @@ class BackwardEliminationRegressor(NestedRegressor):
 
     def _method(self) -> Elimination:
         return Elimination(self._rule(self.tol), check_weight_variance(self.weight_variance), self.n_basis, self.keep_path)
+
+    def _check_streaming(self) -> None:
+        if not isinstance(self.weight_variance, str):
+            raise AttributeError(
+                f"weight_variance={quoted(self.weight_variance)} is in units of the squared range of all targets, which "
+                'partial_fit does not keep. Use weight_variance="learned".'
+            )
 
     def _size_with(self, path: NestedPath, tol: float) -> int:
         return self._rule(tol).size(-path.worths, path.least)

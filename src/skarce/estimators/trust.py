@@ -11,7 +11,8 @@ from skarce.model_selection.cross_fitting import LeftOut
 
 OUTLIERS = (
     "Targets are far from what a model of the other rows predicts, up to {times:.3g} times the usual error: rows {rows} (the first "
-    "row is 0). If they are mistakes, correct these rows, leave them out, or give them weight 0."
+    "row is 0). The std does not count them, but they pull predictions towards them. If they are mistakes, correct these rows, "
+    'leave them out, or give them weight 0. VBLSRegressor("auto", noise="student-t") is pulled less.'
 )
 TOO_SURE = (
     "Left-out rows are {scale:.3g} times as far from the predictions as the model expects: it fits its own rows much better than "

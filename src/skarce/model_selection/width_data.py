@@ -9,6 +9,8 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 
+LARGEST_FACTOR = 1e150  # its square is still a number
+
 
 class Data(NamedTuple):
     """The rows that widths are learned from.
@@ -100,6 +102,12 @@ class Scale:
             factors = varies / (len(variances) * scales)
             return cls(origin, factors, factors, one_for_all, True)
         factors = varies / (np.sqrt(len(variances)) * scales)
+        if (factors > LARGEST_FACTOR).any():
+            column = int(factors.argmax())
+            raise ValueError(
+                f"column {column} of X varies by {scales[column]:.3g} about {origin[column]:.3g}, too little for the width of a "
+                "kernel to be a number. Subtract a constant from it and multiply it, for instance with StandardScaler."
+            )
         return cls(origin, factors**2, factors, one_for_all, False)
 
     def inputs(self, X: Floats) -> Floats:
