@@ -16,6 +16,7 @@ IMPORTS = {
     "np": "import numpy as np",
     "pd": "import pandas as pd",
     "scipy": "import scipy.sparse",
+    "stats": "from scipy import stats",
     "pickle": "import pickle",
     "clone": "from sklearn.base import clone",
     "make_pipeline": "from sklearn.pipeline import make_pipeline",

@@ -18,11 +18,23 @@ class Values(NamedTuple):
     odd: tuple[str, ...] = ()
 
 
-KERNELS = ("rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "sigmoid", "cosine", "precomputed")
+KERNELS = ("rbf", "laplacian", "matern32", "matern52", "polynomial", "poly", "linear", "sigmoid", "cosine", "precomputed")
 CENTERS = ("3", "10", "'auto'", "np.asarray(X)[:3]", "np.ones((2, np.shape(X)[1]))", "1")
 ODD_CENTERS = ("0", "-1", "2.5", "True", "[]", "np.full((2, np.shape(X)[1]), np.nan)", "np.ones((2, np.shape(X)[1] + 1))", "'many'")
-GAMMAS = ("1.0", "0.01", "1e-6", "1e4", "'scale'", "'median'", "'evidence'", "'ard'", "np.ones(np.shape(X)[1])")
-ODD_GAMMAS = ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-300", "'auto'", "None", "np.zeros(np.shape(X)[1])", "np.ones(99)")
+GAMMAS = (
+    "1.0",
+    "0.01",
+    "1e-6",
+    "1e4",
+    "'scale'",
+    "'auto'",
+    "'median'",
+    "'evidence'",
+    "'ard'",
+    "'learned'",
+    "np.ones(np.shape(X)[1])",
+)
+ODD_GAMMAS = ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-300", "'wide'", "None", "np.zeros(np.shape(X)[1])", "np.ones(99)")
 CALLABLES = ("rbf_kernel", "laplacian_kernel", "linear_kernel", "lambda X, C: X @ C.T", "lambda X, C: np.ones((len(X), len(C)))")
 ODD_CALLABLES = (
     "lambda X, C: np.full((len(X), len(C)), np.nan)",
@@ -62,6 +74,10 @@ COMMON = {
     "max_iter": Values(("1", "2", "5", "50"), ("0", "-1", "2.5", "None", "np.inf", "True", "np.int64(3)")),
     "max_active": Values(("1", "2", "5"), ("0", "-3", "1.5", "10**20")),
     "max_time": Values(("0.0", "0.05", "0.3"), ("-1.0", "np.nan", "np.inf", "'long'", "1e-300")),
+    "weights": Values(("'relative'",), ("'equal'", "None", "2", "['counts']")),
+    "effective_samples": Values(
+        ("'auto'", "10", "0.5", "2.5"), ("0", "-1", "1.0", "1.5", "np.nan", "np.inf", "'some'", "1e300", "1e-300", "True")
+    ),
     "moments": Values(("'whole'", "'columns'"), ("'some'", "None")),
     "calibrate_std": CALIBRATIONS,
     "calibrate_proba": CALIBRATIONS,
@@ -104,6 +120,23 @@ CRITERIA = (
 )
 ODD_INDICES = ("[]", "[-1]", "[10**6]", "[0, 0]", "[0.5]", "'first'", "3")
 OF_CLASS: dict[str, dict[str, Values]] = {
+    "PolynomialChaosBasis": {
+        "interaction_order": Values(("1", "2"), ("0", "-1", "1.5", "'all'", "10**9")),
+        "q_norm": Values(("0.5", "0.75"), ("0.0", "-1.0", "2.0", "np.nan", "'one'", "1e-300")),
+        "distributions": Values(
+            ("'normal'", "{'name': 'uniform', 'loc': -1e3, 'scale': 2e3}", "stats.norm(0.0, 2.0)", "['normal'] * np.shape(X)[1]"),
+            (
+                "'exponential'",
+                "'triangular'",
+                "stats.cauchy()",
+                "[]",
+                "['normal'] * 99",
+                "3",
+                "None",
+                "{'name': 'normal', 'scale': -1.0}",
+            ),
+        ),
+    },
     "BackwardEliminationRegressor": {
         "direction": Values(("'forward'",), ("'both'",)),
         "stop": Values(("'step'",), ("'never'", "None")),

@@ -79,7 +79,7 @@ def test_every_kernel_says_what_it_is(kernel):
 @pytest.mark.parametrize("gamma", ["scale", "median", 1.0, [1.0, 2.0]])
 @pytest.mark.parametrize("make", [KernelBasis, ProcessBasis])
 def test_a_chosen_kernel_needs_learned_widths(smooth, make, gamma):
-    with pytest.raises(ValueError, match='kernel="auto" is chosen together with learned widths: it needs gamma="ard"'):
+    with pytest.raises(ValueError, match='kernel="auto" is chosen together with learned widths: it needs gamma="learned", "ard"'):
         make("auto", gamma=gamma).fit(*smooth)
 
 

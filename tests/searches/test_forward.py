@@ -181,6 +181,7 @@ ESTIMATORS = {
 @pytest.mark.filterwarnings("ignore:Some active functions:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:The model has fewer functions than n_basis:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:Left-out rows are:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Targets are far:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_nearly_exact_fits_and_ill_conditioned_bases_never_raise(name):
     """Random problems of the kinds that end in dependent candidates, interpolations and differences without digits."""
