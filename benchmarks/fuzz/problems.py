@@ -147,7 +147,6 @@ REFUSED = (
     "X = X * 1j",
     "y = None",
     "X = None",
-    "X = scipy.sparse.csr_matrix(X)",
     "X = X.astype(object); X[0, 0] = None",
     "X = X.astype(object); X[0, 0] = {}",
     "y = scipy.sparse.csr_matrix(np.asarray(y, dtype=float)[:, None])",
