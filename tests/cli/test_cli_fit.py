@@ -41,6 +41,15 @@ def test_fit_and_explain_show_the_penalty(houses):
     assert "penalty" not in rows_of(run("explain", "m.skops").stdout)
 
 
+def test_fit_and_explain_show_the_factor_on_the_std(houses):
+    for basis, is_scaled in (("auto", True), ("rbf", False)):
+        result = run("fit", "houses.csv", "--target", "price", "--basis", basis, "--out", "m.skops")
+        fitted = load(Path("m.skops")).regressor
+        assert (fitted.std_scale_ != 1.0) == is_scaled
+        for shown in (result.stdout, run("explain", "m.skops").stdout):
+            assert (f"{fitted.std_scale_:.3g} (left-out rows asked for it" in " ".join(shown.split())) == is_scaled
+
+
 def test_fit_takes_our_own_methods_only(houses):
     assert run("fit", "houses.csv", "--target", "price", "--method", "rvm", "--out", "m.skops").exit_code == 0
     assert load(Path("m.skops")).regressor.solver == "em"

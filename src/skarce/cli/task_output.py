@@ -50,11 +50,12 @@ class RegressionOutput(TaskOutput):
         return _interval(model, X, coverage)
 
     def quality(self, model: SavedModel, score: float) -> dict[str, str]:
-        return {"noise": f"{_noise(model):.5g} (standard deviation)", "R2": f"{score:.4f} on the training rows"}
+        noise = f"{_noise(model):.5g} (standard deviation)"
+        return {"noise": noise, **_std_scale(model), "R2": f"{score:.4f} on the training rows"}
 
     def level(self, model: SavedModel) -> dict[str, str]:
         noise = f"{_noise(model):.6g} (standard deviation, in units of {model.target})"
-        return {"noise": noise, "intercept": _intercept(model)}
+        return {"noise": noise, **_std_scale(model), "intercept": _intercept(model)}
 
     def criterion_remark(self, model: SavedModel) -> str:
         return model.regressor._method().remark
@@ -126,6 +127,12 @@ def _interval(model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:
 
 def _noise(model: SavedModel) -> float:
     return float(np.sqrt(model.regressor.noise_variance_))
+
+
+def _std_scale(model: SavedModel) -> dict[str, str]:
+    """The factor between the std of the model and that of its predictions, if left-out rows have asked for one."""
+    scale = getattr(model.regressor, "std_scale_", 1.0)  # a model of an older version has none
+    return {} if scale == 1.0 else {"std factor": f"{scale:.3g} (left-out rows asked for it; the std of predictions has it)"}
 
 
 def _classes(model: SavedModel) -> str:
