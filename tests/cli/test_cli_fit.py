@@ -42,8 +42,8 @@ def test_fit_and_explain_show_the_penalty(houses):
 
 
 def test_fit_and_explain_show_the_factor_on_the_std(houses):
-    for basis, is_scaled in (("auto", True), ("rbf", False)):
-        result = run("fit", "houses.csv", "--target", "price", "--basis", basis, "--out", "m.skops")
+    for method, is_scaled in (("frvm", True), ("vbls", False)):
+        result = run("fit", "houses.csv", "--target", "price", "--method", method, "--out", "m.skops")
         fitted = load(Path("m.skops")).regressor
         assert (fitted.std_scale_ != 1.0) == is_scaled
         for shown in (result.stdout, run("explain", "m.skops").stdout):
