@@ -62,12 +62,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     rows = [row for noise in NOISES for row in compared(noise, arguments.seeds)]
-    console = Console(width=110, record=True)
-    console.print(table_of(rows))
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "dependent_rows.txt").write_text(console.export_text())
-        (arguments.out / "dependent_rows.json").write_text(json.dumps(rows, indent=1) + "\n")
+    report("dependent_rows", rows, table_of(rows), arguments.out)
+
+
+def report(name: str, rows: list[dict[str, Any]], table: Table, folder: Path | None) -> None:
+    """Print the table. If there is a folder, also write it there as text, and the rows as JSON."""
+    console = Console(width=120, record=True)
+    console.print(table)
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.txt").write_text(console.export_text())
+        (folder / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def drawn(noise: float, seed: int) -> Problem:

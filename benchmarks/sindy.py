@@ -9,7 +9,6 @@ defaults. FROLS gets the true number of terms of the largest equation. Our model
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable
@@ -17,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import ARDRegression
 
-from benchmarks.dependent_rows import DEGREE, N_ROWS, NOISES, STEP, THRESHOLD, WINDOW, Problem, drawn
+from benchmarks.dependent_rows import DEGREE, N_ROWS, NOISES, STEP, THRESHOLD, WINDOW, Problem, drawn, report
 from skarce import FastGCVRegressor, RelevanceVectorRegressor, StepwiseRegressor, VBLSRegressor
 
 COEFFICIENTS = ({"x": -10.0, "y": 10.0}, {"x": 28.0, "y": -1.0, "x z": -1.0}, {"z": -8.0 / 3.0, "x y": 1.0})
@@ -39,12 +37,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     rows = [row for noise in NOISES for row in compared(noise, arguments.seeds)]
-    console = Console(width=120, record=True)
-    console.print(table_of(rows))
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "sindy.txt").write_text(console.export_text())
-        (arguments.out / "sindy.json").write_text(json.dumps(rows, indent=1) + "\n")
+    report("sindy", rows, table_of(rows), arguments.out)
 
 
 def optimizers() -> dict[str, Callable[[], Any]]:

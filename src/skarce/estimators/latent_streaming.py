@@ -11,7 +11,7 @@ from skarce._parallel import blas_threads
 from skarce.designs import LatentStream, Rows
 from skarce.estimators.base import SEEN, Prepared
 from skarce.estimators.latent import LatentEstimator
-from skarce.estimators.streaming import check_landmarks, worth_of_batch
+from skarce.estimators.streaming import check_landmarks, check_same_intercept, worth_of_batch
 
 TOO_LARGE = (
     "partial_fit can continue after fit only if fit kept a quadratic in the weights of all candidates, which it does for few "
@@ -38,11 +38,7 @@ class LatentStreaming(LatentEstimator):
         method, stream = self._method(), self._stream
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(TOO_LARGE)
-        if stream is not None and stream.fit_intercept != self.fit_intercept:
-            raise ValueError(
-                f"fit_intercept={self.fit_intercept}, but earlier batches had {stream.fit_intercept}. Begin again with "
-                "clone(model)."
-            )
+        check_same_intercept(self, stream)
         probe, worth = copy(self), worth_of_batch(self)  # with the names and the number of features of earlier batches
         with blas_threads(1):
             rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None, **known))

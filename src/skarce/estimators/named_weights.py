@@ -112,6 +112,10 @@ class NamedWeights:
                 state["intercept_"] = np.atleast_1d(state["intercept_"])
         super().__setstate__(state)  # type: ignore[misc]
 
+    def _posteriors(self) -> list[Any]:
+        """Return one posterior for each target or class."""
+        return self.posterior_ if isinstance(self.posterior_, list) else [self.posterior_]
+
     def _support(self) -> Any:
         return np.isin(np.arange(len(self.relevance_)), self.active_)
 
@@ -122,8 +126,7 @@ class NamedWeights:
     def _stds(self) -> Floats:
         """Standard deviations of the weights in the model, zero if a target does not use a function."""
         stds = np.zeros_like(np.atleast_2d(self._weights))
-        posteriors = self.posterior_ if isinstance(self.posterior_, list) else [self.posterior_]
-        for output, (posterior, place) in enumerate(zip(posteriors, self._places, strict=True)):
+        for output, (posterior, place) in enumerate(zip(self._posteriors(), self._places, strict=True)):
             stds[output, place] = posterior.coefficient_std
         return stds.reshape(self._weights.shape)
 

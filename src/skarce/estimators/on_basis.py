@@ -113,10 +113,6 @@ class OnBasis(NamedWeights):
         seedable = isinstance(basis, KernelBasis) and basis.random_state is None and self.random_state is not None
         return KernelBasis(**{**basis.get_params(deep=False), "random_state": self.random_state}) if seedable else basis
 
-    def _posteriors(self) -> list[Any]:
-        """Return one posterior for each target or class."""
-        return self.posterior_ if isinstance(self.posterior_, list) else [self.posterior_]
-
     def _has_wide_kernels(self) -> bool:
         """Whether kernels may be so wide that they look alike: widths are learned, or there is one for each input."""
         basis = check_basis(self.basis)

@@ -16,7 +16,7 @@ from skarce._text import quoted
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import stands_for_kernels
-from skarce.designs import StreamDesign, Worth
+from skarce.designs import Design, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
 from skarce.posteriors.augmentation import Augmentation
@@ -35,6 +35,15 @@ def can_stream(estimator: Any) -> bool:
         )
     estimator._check_streaming()
     return True
+
+
+def check_same_intercept(estimator: SparseEstimator, stream: Design | None) -> None:
+    """Raise a ValueError if earlier batches had an intercept and this one does not, or the other way round."""
+    if stream is not None and stream.fit_intercept != estimator.fit_intercept:
+        raise ValueError(
+            f"fit_intercept={estimator.fit_intercept}, but earlier batches had {stream.fit_intercept}. Begin again with "
+            "clone(model)."
+        )
 
 
 def check_landmarks(basis: Any, candidates: Any) -> None:
@@ -119,11 +128,7 @@ class Streaming(SparseEstimator):
                 'moments="whole" with fewer than 1448 candidates, or begin with partial_fit.'
             )
         forgetting = check_forgetting(self.forgetting)
-        if stream is not None and stream.fit_intercept != self.fit_intercept:
-            raise ValueError(
-                f"fit_intercept={self.fit_intercept}, but earlier batches had {stream.fit_intercept}. Begin again with "
-                "clone(model)."
-            )
+        check_same_intercept(self, stream)
         probe = copy(self)  # with the names and the number of features of earlier batches
         worth = worth_of_batch(self)
         rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None))
