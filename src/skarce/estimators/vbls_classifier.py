@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skarce._parameters import check_choice, check_flag, check_significance
-from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.classifier_streaming import StreamingClassifier
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational_classes.method import VariationalClassification
@@ -14,7 +14,7 @@ PRIORS = ("ard", "shared")
 SOLVERS = ("direct", "em")
 
 
-class VBLSClassifier(TestedCoefficients, LatentClassifier):
+class VBLSClassifier(TestedCoefficients, StreamingClassifier):
     r"""Variational Bayesian classification by the bound of Jaakkola and Jordan.
 
     All candidates are in the model at the start, and most of them fade. The likelihood of each row is replaced by the best of a
@@ -203,6 +203,12 @@ class VBLSClassifier(TestedCoefficients, LatentClassifier):
         self.calibrate_proba = calibrate_proba
         self.verbose = verbose
         self.random_state = random_state
+
+    def _check_streaming(self) -> None:
+        if self.factorized:
+            raise AttributeError(
+                "partial_fit keeps a full matrix of all weights, but factorized=True has none. Use factorized=False."
+            )
 
     def _method(self) -> VariationalClassification:
         prior = Prior(self.prior)

@@ -63,7 +63,7 @@ class ObservationsAfter(Observations):
 
     def log_likelihood(self, latent: Floats) -> float:
         """Return sum c log p(t | f) of the new rows, and the quadratic of the past."""
-        rest = self._past_targets - latent[len(self.targets) :]
+        rest = self.past_targets - latent[len(self.targets) :]
         return super().log_likelihood(latent[: len(self.targets)]) - 0.5 * float(rest @ rest)
 
     def slopes(self, latent: Floats) -> Slopes:
@@ -71,7 +71,7 @@ class ObservationsAfter(Observations):
         first, curvature, third = super().slopes(latent[:n])
         n_past = len(self.past.targets)
         return Slopes(
-            np.concatenate([first, self._past_targets - latent[n:]]),
+            np.concatenate([first, self.past_targets - latent[n:]]),
             np.concatenate([curvature, np.ones(n_past)]),
             np.concatenate([third, np.zeros(n_past)]),
         )
@@ -84,6 +84,6 @@ class ObservationsAfter(Observations):
         return np.concatenate([largest, at_level[n:]])
 
     @cached_property
-    def _past_targets(self) -> Floats:
+    def past_targets(self) -> Floats:  # type: ignore[override]
         """Targets of a latent function that is counted from the level."""
         return self.past.targets - self.past.constant * self.level

@@ -6,6 +6,7 @@ from scipy.special import log_expit, logsumexp
 
 from skarce import Outcome
 from skarce.likelihoods import Bernoulli, Observations
+from skarce.likelihoods.after import ObservationsAfter, Past
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run
 from skarce.methods.variational_classes.model import Variational, curvature_of_bound
@@ -34,7 +35,9 @@ def log_evidence_by_quadrature(model):
     grid = np.linspace(-8.0, 8.0, 241)
     w = np.stack(np.meshgrid(grid / np.sqrt(alpha[0]), grid / np.sqrt(alpha[1]), indexing="ij"), axis=-1).reshape(-1, 2)
     signs = 2.0 * labels.targets - 1.0
-    log_likelihood = log_expit((w @ model.columns.T) * signs) @ labels.weights
+    latent = w @ model.columns.T
+    log_likelihood = log_expit(latent[:, : len(signs)] * signs) @ labels.weights
+    log_likelihood -= 0.5 * ((latent[:, len(signs) :] - labels.past_targets) ** 2).sum(axis=1)
     log_prior = -0.5 * (w**2 @ alpha) + 0.5 * np.log(alpha).sum() - np.log(2.0 * np.pi)
     cell = np.log((grid[1] - grid[0]) ** 2) - 0.5 * np.log(alpha).sum()
     return logsumexp(log_likelihood + log_prior) + cell
@@ -51,6 +54,39 @@ def test_a_stretched_step_of_xi_goes_further_by_its_power_also_from_zero():
     further = from_zero.quick(2.0).xi
     assert np.isfinite(further).all()
     assert (further[:3] > from_zero.best_xi[:3]).all()
+
+
+def after_others(seed):
+    """Labels, and two rows with normal noise of variance one that stand for earlier ones."""
+    columns, labels = problem(seed)
+    rng = np.random.default_rng(seed + 100)
+    past = Past(np.zeros(2), rng.normal(size=(2, 2)), rng.normal(size=2))
+    observations = ObservationsAfter(labels.likelihood, labels.targets, labels.weights, 0.0, past)
+    return Variational.start(observations, np.vstack([columns, past.candidates]), np.arange(2), np.arange(2), fit_intercept=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_past_is_counted_exactly(seed):
+    """Below the evidence of all rows and close to it; at the evidence itself if no label counts."""
+    model = after_others(seed)
+    now = Fitted(model)
+    for _ in range(20):
+        now = Fitted(Variational(**{**vars(now.model), "xi": now.best_xi}))
+    evidence = log_evidence_by_quadrature(model)
+    assert evidence - 0.5 < now.bound < evidence
+    alone = Variational(
+        **{
+            **vars(model),
+            "observations": ObservationsAfter(
+                model.observations.likelihood,
+                model.observations.targets,
+                0.0 * model.observations.weights,
+                0.0,
+                model.observations.past,
+            ),
+        }
+    )
+    assert Fitted(alone).bound == pytest.approx(log_evidence_by_quadrature(alone), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

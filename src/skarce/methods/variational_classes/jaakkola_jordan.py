@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import log_expit
 
 from skarce._linalg import RISES, SURE_RISES, NotPositiveDefiniteError
 from skarce._typing import Floats
@@ -29,7 +28,6 @@ from skarce.methods.variational_classes.model import (
     STILL,
     Variational,
     Weighted,
-    curvature_of_bound,
 )
 from skarce.methods.variational_classes.solution import solved
 from skarce.states.journal import Journal, Stopwatch
@@ -47,13 +45,10 @@ class Fitted(Weighted):
 
     def __init__(self, model: Variational, rises: Sequence[float] = SURE_RISES) -> None:
         self.model = model
-        counts, design, curvature = model.observations.weights, model.design, curvature_of_bound(model.xi)
-        halves = counts * (model.observations.targets - 0.5)
-        solution = solved(design, model.alpha, 2.0 * counts * curvature, halves, rises)
-        rows = counts @ (log_expit(model.xi) - 0.5 * model.xi + curvature * model.xi**2)
+        solution = solved(model.design, model.alpha, model.row_curvatures, model.row_slopes, rises)
         self.weights, self._spread = solution.weights, solution.spread
-        self.bound = float(rows + 0.5 * solution.explained + solution.log_ratio)
-        self.best_xi = np.sqrt((design @ self.weights) ** 2 + solution.row_variances)
+        self.bound = model.bound_at_zero + 0.5 * solution.explained + solution.log_ratio
+        self.best_xi = np.sqrt((model.design @ self.weights) ** 2 + solution.row_variances)
 
     @property
     def spread(self) -> Floats:

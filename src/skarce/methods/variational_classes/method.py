@@ -13,13 +13,14 @@ from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
+from skarce.likelihoods import Observations
 from skarce.methods.latent.landmarks import Landmarks
 from skarce.methods.method import Method
 from skarce.methods.variational.choice import Chosen, choose, small_enough
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational_classes.fake_targets import FakeTargets, run_factorized, run_sweeps
 from skarce.methods.variational_classes.jaakkola_jordan import Fitted, run, run_em
-from skarce.methods.variational_classes.model import Variational
+from skarce.methods.variational_classes.model import Variational, counts
 from skarce.posteriors.latent import LatentFit, LatentPosterior
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -35,7 +36,7 @@ class Standardized:
 
     Attributes
     ----------
-    design : array of shape (n_rows, n_fixed + n_usable), with a column of ones first if there is a constant
+    design : array of shape (n_rows, n_fixed + n_usable), with the column of the constant first if there is one
     usable : which candidates they are
     scales : root mean squares of all candidates
     means : means of all candidates, zero without a constant
@@ -47,10 +48,11 @@ class Standardized:
     means: Floats
 
     @classmethod
-    def of(cls, evaluation: Evaluation, weights: Floats, means: Floats, *, fit_intercept: bool) -> Standardized:
+    def of(cls, evaluation: Evaluation, observations: Observations, means: Floats, *, fit_intercept: bool) -> Standardized:
         """Evaluate the candidates block by block."""
-        n, m, n_fixed = evaluation.n_rows, evaluation.n_candidates, int(fit_intercept)
-        design = np.ones((n, n_fixed + m))
+        n, m, n_fixed, weights = evaluation.n_rows, evaluation.n_candidates, int(fit_intercept), counts(observations)
+        design = np.empty((n, n_fixed + m))
+        design[:, :n_fixed] = observations.constant[:, None]
         for rows in slices(n, BLOCK_ROWS):
             design[rows, n_fixed:] = evaluation.columns(np.arange(m), rows)
         columns = design[:, n_fixed:]
@@ -93,13 +95,14 @@ class VariationalClassification(Method[LatentFit]):
         return self.run_all([problem], budget)[0]
 
     def run_all(self, problems: Sequence[Problem], budget: Budget) -> list[LatentFit]:
-        """Fit all classes of a design on the same standardized candidates."""
+        """Fit all classes of a design on the same standardized candidates. In a stream, each class has its own past, so its own."""
+        if any(problem.design is not problems[0].design for problem in problems):
+            return super().run_all(problems, budget)
         evaluation, means = problems[0].evaluation()
         n, m, fit_intercept = evaluation.n_rows, evaluation.n_candidates, problems[0].design.fit_intercept
         labels = self.prior.labels(m)
         self._check_memory(n, m, labels)
-        weights = problems[0].observations.weights
-        candidates = Standardized.of(evaluation, weights, means, fit_intercept=fit_intercept)
+        candidates = Standardized.of(evaluation, problems[0].observations, means, fit_intercept=fit_intercept)
         starts = [
             Variational.start(p.observations, candidates.design, candidates.usable, labels, fit_intercept=fit_intercept)
             for p in problems

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import log_expit, logit
 
 from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
+from skarce.likelihoods.bernoulli import LARGEST_CURVATURE
 from skarce.methods.latent.functions import weighted_gram
 from skarce.methods.variational.choice import group_p_values
 from skarce.methods.variational.precisions import Groups, Mask
@@ -35,14 +36,19 @@ def curvature_of_bound(xi: Floats) -> Floats:
     return np.where(near, 0.125 - xi**2 / 96.0, np.tanh(0.5 * safe) / (4.0 * safe))
 
 
+def counts(observations: Observations) -> Floats:
+    """How often each row counts. Labels have a curvature of at most 1/4, so a row of curvature one stands for four at least."""
+    return observations.largest_curvature / LARGEST_CURVATURE
+
+
 @dataclass(frozen=True)
 class Variational:
     """Standardized columns, the precision of each group, and xi of each row.
 
     Attributes
     ----------
-    observations : zeros and ones, and how often each row counts
-    design : shape (n_rows, n), the standardized columns, after one of ones if there is a constant
+    observations : zeros and ones, and how often each row counts; in a stream, also a quadratic that stands for earlier rows
+    design : shape (n_rows, n), the standardized columns, after that of the constant if there is one
     candidates : which they are, without the constant
     groups : which of them share a precision
     precisions : one for each group
@@ -93,6 +99,30 @@ class Variational:
         constant = np.full(self.n_fixed, 1.0 / self.observations.likelihood.latent_scale**2)
         return np.concatenate([constant, self.precisions[self.groups.label]])
 
+    @property
+    def row_curvatures(self) -> Floats:
+        """2 c lambda(xi) of every row. The rows that stand for earlier ones are normal, with variance one."""
+        counts, n_past = self.observations.weights, len(self.observations.past_targets)
+        return np.concatenate([2.0 * counts * curvature_of_bound(self._own_xi), np.ones(n_past)])
+
+    @property
+    def row_slopes(self) -> Floats:
+        """kappa = c (t - 1/2) of every row, and the targets of those that stand for earlier ones."""
+        observations = self.observations
+        return np.concatenate([observations.weights * (observations.targets - 0.5), observations.past_targets])
+
+    @property
+    def bound_at_zero(self) -> float:
+        """What the rows add to the bound if all weights are zero."""
+        xi, past = self._own_xi, self.observations.past_targets
+        rows = log_expit(xi) - 0.5 * xi + curvature_of_bound(xi) * xi**2
+        return float(self.observations.weights @ rows) - 0.5 * float(past @ past)
+
+    @property
+    def _own_xi(self) -> Floats:
+        """xi of the rows with a label. Those that stand for earlier ones have no use for theirs."""
+        return self.xi[: len(self.observations.targets)]
+
     def precision_at(self, weights: Floats) -> Floats:
         """Phi'B Phi + A, B = g(1 - g) being the curvature of the likelihood itself at these weights.
 
@@ -139,7 +169,7 @@ class Weighted:
     def squared_norms(self) -> Floats:
         """h, the weighted sums of squares of the columns."""
         columns = self.model.columns
-        return np.einsum("i,ij,ij->j", self.model.observations.weights, columns, columns)
+        return np.einsum("i,ij,ij->j", counts(self.model.observations), columns, columns)
 
     @property
     def own_variance(self) -> float:
