@@ -74,6 +74,12 @@ def _answers() -> dict[str, Call]:
             f"p = model.predict_proba({query})", lambda names: oracles.check_probabilities(names["p"])
         )
         calls[f"latent, {name}"] = Call(f"mean, std = model.latent({query})", _latent)
+        calls[f"log probabilities, {name}"] = Call(
+            f"p = np.exp(model.predict_log_proba({query}))", lambda names: oracles.check_probabilities(names["p"])
+        )
+        source = f"mean, std = model.predict({query}, return_std=True)\n_, cov = model.predict({query}, return_cov=True)"
+        calls[f"covariance, {name}"] = Call(source, lambda names: oracles.check_covariance(names["cov"], names["std"]))
+        calls[f"draws, {name}"] = Call(f"mean = model.sample_y({query}, 3, random_state=0)", _mean)
         calls[f"decision, {name}"] = Call(
             f"odds = model.decision_function({query})", lambda names: oracles.check_finite(names["odds"], "log odds")
         )
@@ -85,6 +91,9 @@ def _answers() -> dict[str, Call]:
         calls[source] = Call(f"told = {source}")
     for source in ("with_n_basis(1)", "with_n_basis(3)", "with_tol(0.1)", "with_tol(0.0)"):
         calls[source] = Call(f"smaller = model.{source}\nmean = smaller.predict(X)", _mean)
+    calls["summary"] = Call("table = summary(model)\ntext = str(table), table.to_string()")
+    calls["sobol"] = Call("text = str(sobol_indices(model))")
+    calls["weights"] = Call("told = model.coef_ if hasattr(model, 'coef_') else model.dual_coef_")
     calls["names"] = Call("names = model.basis_.get_feature_names_out()")
     calls["repr"] = Call("text = repr(model), str(getattr(model, 'outcome_', ''))")
     return calls
@@ -103,24 +112,24 @@ def _refits(fit_arguments: str) -> dict[str, Call]:
     refit = Call(f"model.fit({fit_arguments})", lambda names: oracles.check_fit(names["model"], 0.0), kind="state")
     calls = {"refit": refit}
     for after in (1, 30, 100, 300, 1000, 3000, 10_000):
-        new = "X, y" if after % 10 else "np.asarray(X)[::2], np.asarray(y)[::2]"
+        new = "X, y" if after % 10 else "dense(X)[::2], np.asarray(y)[::2]"
         source = f"full = clone(model).fit({new})\ninterrupted(lambda: model.fit({new}), after={after})"
         calls[f"interrupted after {after}"] = Call(source, _old_or_new, kind="state")
     return calls
 
 
 def _streams(fit_arguments: str) -> dict[str, Call]:
-    halves = "h = (len(X) + 1) // 2\nmodel.partial_fit(np.asarray(X)[:h], np.asarray(y)[:h])"
-    second = "model.partial_fit(np.asarray(X)[h:], np.asarray(y)[h:])"
+    halves = "h = (np.shape(X)[0] + 1) // 2\nmodel.partial_fit(dense(X)[:h], np.asarray(y)[:h])"
+    second = "model.partial_fit(dense(X)[h:], np.asarray(y)[h:])"
     weights = ", w" if "w" in fit_arguments.partition("=")[2] else ""
-    blocks = f"model.fit(RowBlocks.from_arrays(np.asarray(X), np.asarray(y){weights}, block_rows=7))"
+    blocks = f"model.fit(RowBlocks.from_arrays(dense(X), np.asarray(y){weights}, block_rows=7))"
     return {
         "partial_fit": Call(f"{halves}\n{second}\nmean = model.predict(X)", _fit_and_mean, kind="stream"),
         "partial_fit, bad batch": Call(
-            f"{halves}\nmodel.partial_fit(np.asarray(X), np.full(len(X), np.nan))", None, True, "stream"
+            f"{halves}\nmodel.partial_fit(dense(X), np.full(np.shape(X)[0], np.nan))", None, True, "stream"
         ),
         "partial_fit, huge batch": Call(
-            f"{halves}\nmodel.partial_fit(np.asarray(X) * 1e200, np.asarray(y))\nmean = model.predict(X)",
+            f"{halves}\nmodel.partial_fit(dense(X) * 1e200, np.asarray(y))\nmean = model.predict(X)",
             _fit_and_mean,
             kind="stream",
         ),
@@ -141,16 +150,17 @@ def _invariances(fit_arguments: str) -> dict[str, Call]:
         other = f"other = clone(model).fit(X, np.asarray(y) * {factor}{weights})"
         scaled = f"{other}\nmean, expected = other.predict(X) / {factor}, model.predict(X)"
         calls[f"target times {factor}"] = Call(scaled, _same("the unit of the target", SAME), kind="invariance")
-        other = f"Z = np.asarray(X) * {factor}\nother = clone(model).fit(Z, y{weights})"
+        other = f"Z = dense(X) * {factor}\nother = clone(model).fit(Z, y{weights})"
         scaled = f"{other}\nmean, expected = other.predict(Z), model.predict(X)"
         calls[f"inputs times {factor}"] = Call(scaled, _same("the unit of the inputs", SAME), kind="invariance")
     reversed_rows = (
-        "other = clone(model).fit(np.asarray(X)[::-1], np.asarray(y)[::-1])\nmean, expected = other.predict(X), model.predict(X)"
+        "other = clone(model).fit(dense(X)[::-1], np.asarray(y)[::-1])\nmean, expected = other.predict(X), model.predict(X)"
     )
     calls["rows reversed"] = Call(reversed_rows, _same("the order of rows", ALMOST_SAME), kind="invariance")
     twice = (
-        "double = clone(model).fit(np.concatenate([X, X]), np.concatenate([y, y]))\n"
-        "other = clone(model).fit(X, y, sample_weight=np.full(len(X), 2.0))\nmean, expected = other.predict(X), double.predict(X)"
+        "double = clone(model).fit(np.concatenate([dense(X), dense(X)]), np.concatenate([y, y]))\n"
+        "other = clone(model).fit(X, y, sample_weight=np.full(np.shape(X)[0], 2.0))\n"
+        "mean, expected = other.predict(X), double.predict(X)"
     )
     calls["weight 2"] = Call(twice, _same("weight 2 in place of two rows", ALMOST_SAME), kind="invariance")
     return calls

@@ -196,6 +196,7 @@ def _suits(call: Call, name: str, case: FitCase) -> bool:
     if case.estimator in BASES:
         return name.startswith("transform")
     kinds = {"transform": False, "probabilities": is_class, "decision": is_class, "latent": is_class or is_count}
+    kinds |= {"log probabilities": is_class, "covariance": not is_class and not is_count, "draws": not is_class}
     kinds |= {"std": not is_class, "augmented": not is_class and not is_count}
     first = name.partition(",")[0]
     if first in kinds:

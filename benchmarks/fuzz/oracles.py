@@ -72,6 +72,18 @@ def check_std(values: Any) -> Wrong:
         yield "std is negative", _some(np.asarray(values))
 
 
+def check_covariance(values: Any, std: Any) -> Wrong:
+    """Check that a covariance is finite, and that its diagonal is the squared std."""
+    smallest = 1e4 * np.finfo(np.asarray(values).dtype).tiny  # a smaller variance has lost digits, or all of them
+    values, std = np.asarray(values, dtype=float), np.asarray(std, dtype=float)
+    yield from check_finite(values, "covariance")
+    with np.errstate(all="ignore"):
+        roots = np.sqrt(np.diagonal(values, axis1=0, axis2=1)).T
+        is_same = np.isclose(roots, std, rtol=1e-4, atol=0.0) | (std**2 < smallest)
+    if not is_same.all():
+        yield "the diagonal of a covariance is not the squared std", f"{_some(roots)}, not {_some(std)}"
+
+
 def check_probabilities(values: Any) -> Wrong:
     """Check that probabilities are between 0 and 1 and have the sum 1."""
     yield from check_finite(values, "probability")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+
 EXPONENTS = (-300, -200, -170, -160, -155, -100, -30, -8, 8, 30, 100, 155, 160, 200, 300)
 
 # How y comes from X and rng. All have a signal that a model should find.
@@ -37,6 +40,7 @@ STRUCTURE = (
     "X[:, 0] = 1e-310",
     "X = X - X.mean(axis=0)",
     "X[0] = 0.0",
+    "X = X * (rng.random(X.shape) < 0.2)",
 )
 X_SCALES = tuple(f"X = X * 1e{exponent}" for exponent in EXPONENTS)
 Y_SCALES = tuple(f"y = y * 1e{exponent}" for exponent in EXPONENTS)
@@ -131,6 +135,9 @@ LAYOUTS = (
     "X, y = pd.DataFrame(X), pd.Series(y, index=np.arange(len(y))[::-1])",
     "X = np.asarray(X).astype('>f8')",
     "X = np.ma.masked_array(X)",
+    "X = scipy.sparse.csr_array(X)",
+    "X = scipy.sparse.csc_array(X)",
+    "X = scipy.sparse.coo_array(X)",
 )
 # Data that every estimator must refuse, unless a transformer takes them first.
 REFUSED = (
@@ -176,6 +183,11 @@ class Problem:
         """The source code that makes X, y and, if there are weights, w."""
         start = f"rng = np.random.default_rng({self.seed})", f"X = rng.normal(size=({self.n_rows}, {self.n_columns}))"
         return [*start, self.base, *self.twists]
+
+
+def dense(X: Any) -> Any:
+    """X as an array, also if it is sparse."""
+    return X.toarray() if issparse(X) else np.asarray(X)
 
 
 def draw_problem(rng: Any, task: str) -> Problem:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skarce._scales import LEAST_WEIGHT, MOST_WEIGHT
 from skarce._text import quoted
 
 
@@ -74,13 +75,13 @@ def check_coverage(coverage: Any) -> float:
 
 
 def check_effective_samples(value: Any) -> None:
-    """Raise a ValueError unless the value is None, "auto", a share between 0 and 1, or a finite number of at least 2."""
+    """Raise a ValueError unless the value is None, "auto", a share between 0 and 1, or a number of at least 2, all in range."""
     number = as_number(value)
     is_known = value is None or (isinstance(value, str) and value == "auto")
-    if not (is_known or 0.0 < number < 1.0 or 2.0 <= number < np.inf):
+    if not (is_known or LEAST_WEIGHT <= number < 1.0 or 2.0 <= number <= MOST_WEIGHT):
         raise ValueError(
             'effective_samples must be None, "auto", a number of observations of at least 2, or a share of them above 0 and below '
-            f"1, got {quoted(value)}."
+            f"1 (in the range {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}), got {quoted(value)}."
         )
 
 

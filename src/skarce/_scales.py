@@ -84,6 +84,16 @@ def check_block(values: Floats) -> None:
         raise ValueError(f"a candidate has a value of {largest:.3g} at a training row, but {CANDIDATES_IN_RANGE}")
 
 
+def check_overflow(phi: Floats, name: str) -> None:
+    """Raise a ValueError if functions at rows of a prediction have overflowed. `name` is what they are."""
+    wrong = ~np.isfinite(phi).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"the {name} at row {np.flatnonzero(wrong)[0]} of X are too large for floating-point numbers ({wrong.sum()} of "
+            f"{len(phi)} rows). Check the units of X, or scale it, for instance with StandardScaler."
+        )
+
+
 def check_squares(squares: Floats, total: float, largest: Callable[[Indices], Floats], *, have_own_units: bool) -> None:
     """Raise a ValueError if candidates are out of range or not finite. `squares` are diag(Phi'W Phi), and `total` is the sum of W.
 

@@ -328,3 +328,9 @@ def test_batches_and_row_blocks_give_the_same_model(rng):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_rows_so_far_away_that_polynomials_overflow_are_named():
+    basis = PolynomialChaosBasis(3, distributions="normal").fit(np.zeros((1, 2)))
+    with pytest.raises(ValueError, match=r"the polynomials at row 1 of X are too large .*1 of 3 rows"):
+        basis.transform([[0.0, 1.0], [1e154, 0.0], [1e50, -1e50]])

@@ -305,7 +305,7 @@ def test_a_search_does_not_compare_different_numbers_of_observations(table):
         CriterionSearch(FastGCVRegressor("rbf"), {"effective_samples": [20, 30]}).fit(X, y)
 
 
-@pytest.mark.parametrize("given", [0, 1, 1.5, -3, np.inf, np.nan, "many", True, [10]])
+@pytest.mark.parametrize("given", [0, 1, 1.5, -3, np.inf, np.nan, "many", True, [10], 1e16, 1e-16])
 def test_impossible_numbers_of_observations(table, given):
     X, y, _ = table
     with pytest.raises(ValueError, match='effective_samples must be None, "auto", a number of observations of at least 2'):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parameters import as_number, check_dict, generator_of
-from skarce._scales import CANDIDATES, checked_counts, checked_scales, largest_of
+from skarce._scales import CANDIDATES, check_overflow, checked_counts, checked_scales, largest_of
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import checked_array, quietly_validated, validated_weights
@@ -270,8 +270,8 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         evaluation = fitted.on(X)
         with np.errstate(over="ignore", invalid="ignore"):
             phi = evaluation.columns(np.arange(evaluation.n_candidates))
-        if fitted.kernel_ in PRODUCT_KERNELS:
-            _check_overflow(phi)
+        if fitted.kernel_ in PRODUCT_KERNELS:  # kernels of distances cannot overflow
+            check_overflow(phi, "kernels")
         return phi
 
     def select(self, indices: Any) -> KernelBasis:
@@ -457,14 +457,4 @@ def check_learned(kernel: Any, gamma: Any) -> None:
         raise ValueError(
             'kernel="auto" is chosen together with learned widths: it needs gamma="learned", "ard" or "evidence", got '
             f"{quoted(gamma)}."
-        )
-
-
-def _check_overflow(phi: Floats) -> None:
-    """Raise a ValueError if kernels of products have overflowed. Kernels of distances cannot."""
-    wrong = ~np.isfinite(phi).all(axis=1)
-    if wrong.any():
-        raise ValueError(
-            f"the kernels at row {np.flatnonzero(wrong)[0]} of X are too large for floating-point numbers ({wrong.sum()} of "
-            f"{len(phi)} rows). Check the units of X, or scale it, for instance with StandardScaler."
         )

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import slices
 from skarce._parameters import as_number, check_count
+from skarce._scales import check_overflow
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import quietly_validated
@@ -163,6 +164,7 @@ class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
                 columns = zip(X[rows].T, distributions, largest, strict=True)
                 table = np.concatenate([one.polynomials(values, degree) for values, one, degree in columns])
                 _multiply(np.ascontiguousarray(table.T), factors, phi[rows])
+        check_overflow(phi, "polynomials")
         return phi
 
     def select(self, indices: Any) -> PolynomialChaosBasis:
