@@ -6,6 +6,7 @@ A new design is one entry in `EVERY_DESIGN`. `FilesDesign` is a toy that shows a
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import dask.array
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from skarce.designs import (
     DESIGNS,
     Block,
     BlockDesign,
+    DaskDesign,
     Design,
     InMemoryDesign,
     Recipe,
@@ -72,6 +74,12 @@ def as_files(X, y, weights, folder):
     return files, None, None
 
 
+def as_dask(X, y, weights, folder):
+    """Inputs and targets in different partitions."""
+    rows = (dask.array.from_array(X, chunks=(37, 1)), dask.array.from_array(y, chunks=(50, 1)))
+    return *rows, None if weights is None else dask.array.from_array(weights, chunks=41)
+
+
 def streamed(X, y, weights, recipe):
     """A stream is not made from X and y. It gets batches."""
     rows = recipe.check(X, y, weights)
@@ -109,6 +117,7 @@ EVERY_DESIGN = {
     "in-memory": Case(InMemoryDesign, lambda X, y, w, folder: (X, y, w), keeps_rows=True),
     "row-blocks": Case(RowBlocksDesign, lambda X, y, w, folder: (RowBlocks.from_arrays(X, y, w, block_rows=37), None, None)),
     "files": Case(FilesDesign, as_files),
+    "dask": Case(DaskDesign, as_dask),
     "stream": Case(StreamDesign, made=streamed),
 }
 PASSED = [pytest.param(case, id=name) for name, case in EVERY_DESIGN.items() if case.passed]

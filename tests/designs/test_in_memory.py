@@ -79,7 +79,7 @@ def test_a_transformer_sees_each_row_once(rng):
     """Columns come in panels, but a transformer computes all of them at once."""
     X = rng.normal(size=(9, 400))
     transformer = Counted(2).fit(X)
-    candidates = TransformerCandidates(transformer, X)
+    candidates = TransformerCandidates.at(transformer, X)
     moments = InMemoryDesign(candidates, Rows(X, X[:, :1]), fit_intercept=False).moments("columns")[0]
     assert transformer.n_transformed == 1 + len(X)  # one row tells the number of columns
     phi = PolynomialFeatures(2).fit_transform(X)

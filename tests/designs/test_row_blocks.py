@@ -14,8 +14,8 @@ def test_row_blocks_hold_one_block_and_read_a_memory_map(tmp_path, rng):
     y[:] = X[:, 0] + rng.normal(size=n)
     sizes = [len(rows.X) for rows in RowBlocks.from_arrays(X, y, block_rows=6000)]
     assert sizes == [6000, 6000, 6000, 2000]
-    sample, is_all, n_rows = RowBlocks.from_arrays(X, y, block_rows=999).sample(0, n_rows=500)
-    assert (len(sample.X), is_all, n_rows) == (500, False, n)
+    sample = RowBlocks.from_arrays(X, y, block_rows=999).sample(0, n_rows=500)
+    assert (len(sample.X), sample.is_all, sample.n_rows) == (500, False, n)
     assert sample.X.dtype == np.float32
 
 
@@ -24,7 +24,7 @@ def test_a_sample_of_a_stream_is_uniform():
         for part in range(10):
             yield np.full((1000, 1), float(part)), np.zeros(1000)
 
-    sample, _, _ = RowBlocks(read).sample(0, n_rows=2000)
+    sample = RowBlocks(read).sample(0, n_rows=2000)
     counts = np.bincount(sample.X[:, 0].astype(int), minlength=10)
     assert np.abs(counts - 200).max() < 60
 
@@ -32,11 +32,14 @@ def test_a_sample_of_a_stream_is_uniform():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ([(np.zeros((3, 2)), np.zeros(4))], "row block 0 has 3 rows of X but 4 of y"),
+        ([(np.zeros((3, 2)), np.zeros(4))], "X of row block 0 has 3 rows, but y has 4"),
         ([np.zeros((3, 2))], r"row block 0 must be \(X, y\)"),
-        ([(np.ones((3, 2)), np.ones(3)), (np.full((2, 2), np.nan), np.ones(2))], "X of row block 1 contains NaN"),
+        (
+            [(np.ones((3, 2)), np.ones(3)), (np.full((2, 2), np.nan), np.ones(2))],
+            "X of row block 1 must hold finite numbers, got nan in row 0, column 0",
+        ),
         ([(np.ones((3, 2)), np.ones(3)), (np.ones((2, 3)), np.ones(2))], "row block 1 has 3 inputs"),
-        ([(np.ones((3, 2)), np.ones(3), -np.ones(3))], "negative sample weight"),
+        ([(np.ones((3, 2)), np.ones(3), -np.ones(3))], "sample_weight of row block 0 must not be negative, got -1 in row 0"),
         ([], "no rows"),
     ],
 )

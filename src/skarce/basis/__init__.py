@@ -4,7 +4,7 @@ from skarce.basis.candidates import Evaluation
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.polynomial_chaos import PolynomialChaosBasis
 from skarce.basis.process_basis import ProcessBasis
-from skarce.basis.transformers import SelectedColumns, check_basis, fit_basis, is_on_landmarks, learns_widths
+from skarce.basis.transformers import SelectedColumns, check_basis, fit_basis, is_on_landmarks, learns_widths, takes_arrays
 
 __all__ = [
     "Evaluation",
@@ -16,4 +16,5 @@ __all__ = [
     "fit_basis",
     "is_on_landmarks",
     "learns_widths",
+    "takes_arrays",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import unfitted_twin
 from skarce._text import quoted
@@ -16,7 +17,7 @@ from skarce._typing import Floats
 from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation, TransformerEvaluation, transformed, transformed_columns
 from skarce.basis.centers import AUTO_LANDMARKS
-from skarce.basis.default import NAMES, named_basis
+from skarce.basis.default import INPUTS, NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, OTHER_NAMES, PRODUCT_KERNELS
 from skarce.basis.process_basis import ProcessBasis
@@ -90,11 +91,15 @@ class PassthroughCandidates:
 class TransformerCandidates:
     """The output columns of a fitted transformer as candidates."""
 
-    def __init__(self, transformer: Any, X: Any) -> None:
-        self._transformer = transformer
-        self.n_candidates = transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1]
-        if self.n_candidates == 0:
+    def __init__(self, transformer: Any, n_candidates: int) -> None:
+        self._transformer, self.n_candidates = transformer, n_candidates
+        if n_candidates == 0:
             raise ValueError(f"the basis has no output columns: {quoted(transformer)} returned an array without columns.")
+
+    @classmethod
+    def at(cls, transformer: Any, X: Any) -> TransformerCandidates:
+        """Count the output columns at the first row of X."""
+        return cls(transformer, transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1])
 
     def on(self, X: Floats) -> Evaluation:
         return TransformerEvaluation(self._transformer, X, self.n_candidates)
@@ -161,7 +166,36 @@ def fit_basis(transformer: Any, X: Any, y: Any, sample_weight: Any, n_landmarks:
     takes_weights = sample_weight is not None and "sample_weight" in inspect.signature(fitted.fit).parameters
     with learners.handing(_shared(learning, max(n_learners(fitted), 1))):
         fitted.fit(X, y, **({"sample_weight": sample_weight} if takes_weights else {}))
-    return TransformerCandidates(fitted, X)
+    return TransformerCandidates.at(fitted, X)
+
+
+def candidates_of(basis: Any, X: Any) -> Any:
+    """Return the candidates of a fitted basis for rows like X. ``"passthrough"`` stands for the inputs themselves."""
+    if isinstance(basis, str) and basis == INPUTS:
+        return PassthroughCandidates(X.shape[1])
+    check_basis(basis)
+    check_is_fitted(basis)
+    return basis if isinstance(basis, KernelBasis) else TransformerCandidates.at(basis, X)
+
+
+def candidates_counted(basis: Any, n_candidates: int) -> Any:
+    """Return the candidates of a fitted basis, of which there are so many as sums of them say. Raise if it has another number."""
+    if isinstance(basis, str) and basis == INPUTS:
+        return PassthroughCandidates(n_candidates)
+    check_basis(basis)
+    check_is_fitted(basis)
+    candidates = basis if isinstance(basis, KernelBasis) else TransformerCandidates(basis, n_candidates)
+    if candidates.n_candidates != n_candidates:
+        raise ValueError(
+            f"the basis has {candidates.n_candidates} candidates, but the sums are over {n_candidates}. Make the sums with "
+            "block_sums(basis, ...) of the same fitted basis."
+        )
+    return candidates
+
+
+def takes_arrays(basis: Any) -> bool:
+    """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
+    return basis is None or isinstance(basis, (str, KernelBasis))
 
 
 def _shared(learning: dict[str, Any], n_parts: int) -> dict[str, Any]:

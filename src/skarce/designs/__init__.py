@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skarce.designs.blocks import BlockDesign
+from skarce.designs.dask import DaskDesign
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.in_memory import InMemoryDesign
 from skarce.designs.latent_stream import LatentStream
@@ -15,7 +16,7 @@ from skarce.designs.worth import Worth
 from skarce.moments.passes import Block
 
 # The first design that takes X is used. A new kind of data is one line here.
-DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, InMemoryDesign)
+DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, DaskDesign, InMemoryDesign)
 
 
 def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
@@ -40,6 +41,7 @@ __all__ = [
     "DESIGNS",
     "Block",
     "BlockDesign",
+    "DaskDesign",
     "Design",
     "InMemoryDesign",
     "LatentStream",

@@ -14,6 +14,7 @@ from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.problem import Problem
+from skarce.designs.sampling import RowSample
 from skarce.designs.worth import Worth
 from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments
@@ -117,9 +118,22 @@ class Recipe(NamedTuple):
         landmarks = self.n_landmarks(len(rows.targets))
         return fit_basis(self.basis, rows.X, y, rows.weights, landmarks, **self.width_options(rows))
 
-    def takes_every_row(self) -> bool:
-        """Tell whether every distinct row would become a candidate."""
-        return isinstance(self.basis, KernelBasis) and self.basis.centers is None
+    def check_not_every_row(self, sample: RowSample, kind: str) -> None:
+        """Raise a ValueError if every distinct row would become a candidate, but the sample does not hold all of them."""
+        if not sample.is_all and isinstance(self.basis, KernelBasis) and self.basis.centers is None:
+            raise ValueError(
+                f"centers=None would make each of the {sample.n_rows} rows a candidate, but {kind} are not kept in memory. Use "
+                "KernelBasis(centers=500), or pass an array of centers."
+            )
+
+    def rows_of_sample(self, sample: RowSample) -> tuple[Rows, float]:
+        """Check a sample of the rows, and return it with the factor on the weights of all rows. The sample has it already."""
+        weights = sample.row_weights
+        rows = self.check(sample.X, sample.y, weights)
+        if self.worth.is_plain:
+            return rows, 1.0
+        factor = self.worth.factor(sample.total, sample.n_counted)
+        return rows._replace(weights=factor * (np.ones(len(rows.targets)) if weights is None else weights)), factor
 
 
 class Design(ABC):

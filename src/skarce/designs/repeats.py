@@ -21,7 +21,7 @@ def times_counted(rows: Rows) -> float:
 
     A stream keeps the targets of its last batch only. This batch then stands for all rows.
     """
-    return max(float(_weights(rows).sum()) / _n_distinct(rows), 1.0)
+    return max(float(_weights(rows).sum()) / _n_distinct(rows), 1.0) if len(rows.targets) else 1.0
 
 
 def n_distinct_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:

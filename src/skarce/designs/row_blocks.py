@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from skarce._parallel import slices
 from skarce._parameters import check_count, generator_of
-from skarce._scales import check_targets, checked_counts, checked_scales
-from skarce._typing import Floats
-from skarce._validation import checked_array
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Recipe, Rows
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.moments.block_sums import checked_block
 from skarce.moments.passes import Block
-
-SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
 
 
 class RowBlocks:
@@ -135,8 +130,8 @@ class RowBlocks:
                 )
             yield rows
 
-    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> tuple[Rows, bool, int]:
-        """Draw a uniform sample of the rows in one pass.
+    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> RowSample:
+        """Draw a sample of the rows by their weights, in one pass.
 
         Parameters
         ----------
@@ -147,31 +142,18 @@ class RowBlocks:
 
         Returns
         -------
-        rows : Rows
-            The sample.
-        is_all : bool
-            Whether the sample holds all rows.
-        n_seen : int
-            The number of all rows.
+        sample : RowSample
+            The rows, and how many there are.
         """
         rng = generator_of(random_state)
-        kept: list[Rows] = []
-        n_seen, keys = 0, np.empty(0)
+        drawn: list[RowSample] = []
         for rows in self:
-            n_seen += len(rows.X)
-            kept.append(rows)
-            keys = np.concatenate([keys, rng.random_sample(len(rows.X))])
-            if len(keys) > 2 * n_rows:
-                kept, keys = _least(kept, keys, n_rows)
-        if not kept:
+            drawn.append(RowSample.of(rows.X, rows.y, rows.weights, rng.random_sample(len(rows.X))))
+            if sum(len(part.keys) for part in drawn) > 2 * n_rows:
+                drawn = [RowSample.total_of(drawn, n_rows)]
+        if not drawn:
             raise ValueError("there are no rows: the factory of row blocks yielded nothing.")
-        kept, keys = _least(kept, keys, n_rows)
-        return kept[0], n_seen <= n_rows, n_seen
-
-    def extent(self) -> tuple[float, int]:
-        """Return the sum of the sample weights, and the number of rows of positive weight, in one pass."""
-        weights = [(float(rows.row_weights.sum()), int((rows.row_weights > 0.0).sum())) for rows in self]
-        return sum(total for total, _ in weights), sum(n_rows for _, n_rows in weights)
+        return RowSample.total_of(drawn, n_rows)
 
 
 class RowBlocksDesign(BlockDesign):
@@ -208,18 +190,10 @@ class RowBlocksDesign(BlockDesign):
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
-        sample, is_all, n_rows = X.sample(recipe.seed)
-        if not is_all and recipe.takes_every_row():
-            raise ValueError(
-                f"centers=None would make each of the {n_rows} rows a candidate, but RowBlocks are not kept in memory. Use "
-                "KernelBasis(centers=500), or pass an array of centers."
-            )
-        rows = recipe.check(sample.X, sample.y, sample.weights)
-        factor = 1.0
-        if not recipe.worth.is_plain:
-            factor = recipe.worth.factor(*X.extent())
-            rows = rows._replace(weights=factor * sample.row_weights)
-        return cls(recipe.candidates(rows), X, rows, n_rows, fit_intercept=recipe.fit_intercept, factor=factor)
+        sample = X.sample(recipe.seed)
+        recipe.check_not_every_row(sample, "RowBlocks")
+        rows, factor = recipe.rows_of_sample(sample)
+        return cls(recipe.candidates(rows), X, rows, sample.n_rows, fit_intercept=recipe.fit_intercept, factor=factor)
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:
@@ -230,33 +204,5 @@ class RowBlocksDesign(BlockDesign):
 def _checked(number: int, parts: Any) -> Rows:
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):
         raise ValueError(f"row block {number} must be (X, y) or (X, y, sample_weight), got {type(parts).__name__}.")
-    where = f"X of row block {number}"
-    X = checked_array(parts[0], where, ensure_min_samples=0)
-    y = checked_array(parts[1], f"y of row block {number}", ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
-    if y.ndim == 0:
-        raise ValueError(f"y of row block {number} must have a target for each row, got one number.")
-    targets = y[:, None] if y.ndim == 1 else y
-    weights = None
-    if len(parts) == 3 and parts[2] is not None:
-        name = f"sample_weight of row block {number}"
-        weights = checked_array(parts[2], name, ensure_2d=False, dtype=np.float64, ensure_min_samples=0)
-        if (weights < 0.0).any():
-            raise ValueError(f"row block {number} has a negative sample weight, {weights.min()}.")
-        weights = checked_counts(weights, is_all=False)
-    if len(targets) != len(X):
-        raise ValueError(f"row block {number} has {len(X)} rows of X but {len(targets)} of y.")
-    if weights is not None and weights.shape != (len(X),):
-        raise ValueError(f"row block {number} has {len(X)} rows of X but sample weights of shape {weights.shape}.")
-    check_targets(targets, is_first=False)
-    return Rows(checked_scales(X, is_first=False), targets, weights)
-
-
-def _least(kept: list[Rows], keys: Floats, n_rows: int) -> tuple[list[Rows], Floats]:
-    """Keep only the `n_rows` rows with the smallest keys, in their order, as one block."""
-    chosen = np.sort(np.argsort(keys)[:n_rows])
-    weights = None
-    if any(r.weights is not None for r in kept):
-        weights = np.concatenate([np.ones(len(r.X)) if r.weights is None else r.weights for r in kept])[chosen]
-    X = np.concatenate([r.X for r in kept])[chosen]
-    targets = np.concatenate([r.targets for r in kept])[chosen]
-    return [Rows(X, targets, weights)], keys[chosen]
+    X, y, sample_weight = (*parts, None)[:3]
+    return Rows(*checked_block(X, y, sample_weight, f"row block {number}"))

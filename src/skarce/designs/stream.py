@@ -47,6 +47,15 @@ class StreamDesign(Design):
         self.fit_intercept = fit_intercept
 
     @classmethod
+    def of_sums(cls, candidates: Any, sums: Sums, *, fit_intercept: bool = True) -> StreamDesign:
+        """Return a stream that goes on from sums that were made elsewhere. No row is known."""
+        stream = cls(candidates, len(sums.target_means), fit_intercept=fit_intercept)
+        stream._sums = sums
+        stream.n_seen = stream.n_solved = sums.n_samples
+        stream.rows = Rows(np.empty((0, 0)), np.empty((0, stream.n_outputs)), is_one_output=stream.n_outputs == 1)
+        return stream
+
+    @classmethod
     def after(cls, design: Design, moments: list[Moments]) -> StreamDesign | None:
         """Return a stream that continues after a fit, or None if the Gram matrix of all candidates is too expensive.
 

@@ -23,6 +23,7 @@ from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.estimators.on_basis import in_type_of
+from skarce.estimators.on_dask import lazy_on_dask
 from skarce.likelihoods import Bernoulli, moderated_log_odds
 from skarce.methods.method import Method
 from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
@@ -36,6 +37,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     class_weight: Any
     _weights_are_rows = True
 
+    @lazy_on_dask
     def predict(self, X: Any) -> Any:
         """Return the most probable class of each row.
 
@@ -51,6 +53,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         log_odds, _ = model._moderated(model._checked_queries(X))
         return model.classes_[_log_probabilities(log_odds).argmax(axis=1)]
 
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class.
 
@@ -75,6 +78,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         # Each g is divided by their sum, also if all of them are zero to working precision.
         return in_type_of(X, softmax(log_expit(log_odds), axis=1))
 
+    @lazy_on_dask
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of the probability of each class.
 
@@ -93,6 +97,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         X = model._checked_queries(X)
         return in_type_of(X, _log_probabilities(model._moderated(X)[0]))
 
+    @lazy_on_dask
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the log odds of the second class, or of each class against the rest, moderated as the probabilities are.
 

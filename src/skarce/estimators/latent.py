@@ -12,9 +12,11 @@ from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
 from skarce._validation import check_dense, check_kind, checked_table, quietly_validated
+from skarce.basis import takes_arrays
 from skarce.designs import Design
 from skarce.estimators.calibration import Calibrated
-from skarce.estimators.on_basis import check_finite, in_type_of, sparse_format, takes_arrays
+from skarce.estimators.on_basis import check_finite, in_type_of, sparse_format
+from skarce.estimators.on_dask import lazy_on_dask
 from skarce.posteriors.latent import LatentPosterior
 
 FEW_ROWS = 1000  # a model of fewer rows is likely to be too sure of itself, and five refits take little time
@@ -30,6 +32,7 @@ class LatentEstimator(Calibrated):
     def _is_advised(self, design: Design) -> bool:
         return len(design.rows.targets) < FEW_ROWS
 
+    @lazy_on_dask
     def latent(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the latent function: the log odds of a class, or the log rate of counts.
 

@@ -15,7 +15,7 @@ from skarce._parameters import check_count, check_flag, check_not_negative, chec
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_table, quietly_validated
-from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks
+from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks, takes_arrays
 from skarce.basis.default import INPUTS, basis_for_nested, stands_for_kernels
 from skarce.estimators.named_weights import NamedWeights
 from skarce.states.outcome import Outcome
@@ -182,11 +182,6 @@ def check_finite(*predictions: Floats) -> None:
             f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
             f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
         )
-
-
-def takes_arrays(basis: Any) -> bool:
-    """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
-    return basis is None or isinstance(basis, KernelBasis)
 
 
 def sparse_format(basis: Any) -> Any:

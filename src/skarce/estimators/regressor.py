@@ -16,10 +16,12 @@ from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, checked_table, validated
+from skarce.basis import takes_arrays
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import Calibrated, print_calibration
-from skarce.estimators.on_basis import in_type_of, sparse_format, takes_arrays
+from skarce.estimators.on_basis import in_type_of, sparse_format
+from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks
 from skarce.methods.method import HALF, Method
@@ -40,6 +42,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     calibrate_std: Any = False  # of a model of an older version, which has neither this nor `std_scale_`
     std_scale_: Any
 
+    @lazy_on_dask
     def predict(self, X: Any, return_std: bool = False, std: str = "plain", return_cov: bool = False) -> Any:
         """Predict targets, and optionally the standard deviation or the covariance of new observations.
 
@@ -83,6 +86,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             mean = np.concatenate([model._mean(part) for part in model._parts(X)])
             return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
 
+    @lazy_on_dask
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new targets.
 

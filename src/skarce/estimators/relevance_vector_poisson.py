@@ -22,6 +22,7 @@ from skarce.estimators.base import as_counts
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent_streaming import LatentStreaming
 from skarce.estimators.on_basis import in_type_of
+from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import count_quantiles, drawn_counts, variance_stabilized
@@ -245,6 +246,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         """
         return self._absorb(X, y, sample_weight)
 
+    @lazy_on_dask
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the count per unit of exposure, and how far a new count with unit exposure may be from it.
 
@@ -267,6 +269,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         predictions = (predicted, np.sqrt(variance)) if return_std else (predicted,)
         return in_type_of(X, *predictions, may_be_infinite=True)
 
+    @lazy_on_dask
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new counts with unit exposure.
 

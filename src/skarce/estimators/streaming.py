@@ -16,9 +16,11 @@ from skarce._text import quoted
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import stands_for_kernels
+from skarce.basis.transformers import candidates_counted
 from skarce.designs import Design, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
+from skarce.moments import Sums
 from skarce.posteriors.augmentation import Augmentation
 
 
@@ -67,6 +69,31 @@ def worth_of_batch(estimator: SparseEstimator) -> Worth:
     return worth
 
 
+def worth_of_sums(estimator: SparseEstimator) -> Worth:
+    """Return what rows are worth of which only sums are left. Raise a ValueError if that would take the rows."""
+    worth = estimator._worth()
+    if worth.is_relative or worth.needs_order:
+        raise ValueError(
+            'sums have counted their rows already, and do not tell in which order they came. Use weights="counts", and for '
+            f"effective_samples None, a number or a share, got weights={quoted(estimator.weights)} and "
+            f"effective_samples={quoted(estimator.effective_samples)}."
+        )
+    return worth
+
+
+def _with_basis(estimator: SparseEstimator, basis: Any) -> SparseEstimator:
+    """Return the estimator with another basis, which some choices of its method depend on."""
+    other = copy(estimator)
+    other.basis = basis
+    return other
+
+
+def _seen_by(basis: Any, candidates: Any) -> dict[str, Any]:
+    """Return the number and the names of the inputs of a fitted basis."""
+    seen = {name: getattr(basis, name) for name in SEEN if hasattr(basis, name)}
+    return seen if seen else {"n_features_in_": candidates.n_candidates}
+
+
 class Streaming(SparseEstimator):
     """Adds `partial_fit` to an estimator that needs only moments."""
 
@@ -107,6 +134,39 @@ class Streaming(SparseEstimator):
             stream, seen = self._absorbed(X, y, sample_weight, method)
             following = self._following(method, stream)
             fitted = self._fitted_on(Prepared(stream, stream.problems(self._likelihood()), seen), following, started)
+        return become(self, fitted)
+
+    def fit_moments(self, basis: Any, sums: Any) -> Any:
+        """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
+
+        The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
+        not used, and the std is not calibrated, because that takes rows.
+
+        Parameters
+        ----------
+        basis : fitted transformer or "passthrough"
+            The candidates that the sums were made with.
+        sums : skarce.moments.Sums
+            The total over all blocks of rows.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        started = time.monotonic()
+        self._check_limits()
+        self._check_streaming()
+        if not isinstance(sums, Sums):
+            raise TypeError(f"sums must be what skarce.moments.block_sums returns, or a total of it, got {type(sums).__name__}.")
+        if not sums.n_samples > 0.0:
+            raise ValueError("the sums are over no rows: at least one block needs a row of positive weight.")
+        with blas_threads(1):
+            candidates = candidates_counted(basis, len(sums.candidate_means))
+            share = worth_of_sums(self).share(sums.n_samples)
+            stream = StreamDesign.of_sums(candidates, sums.faded(share), fit_intercept=self.fit_intercept)
+            prepared = Prepared(stream, stream.problems(self._likelihood()), _seen_by(basis, candidates))
+            fitted = self._fitted_on(prepared, _with_basis(self, basis)._method(), started)
         return become(self, fitted)
 
     def _remember(self, prepared: Prepared) -> None:

@@ -299,7 +299,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     def _check_streaming(self) -> None:
         if self.noise != "gaussian":
             raise AttributeError(
-                'partial_fit keeps no rows, but noise="student-t" needs them to update their weights. Use noise="gaussian".'
+                'partial_fit and fit_moments keep no rows, but noise="student-t" needs them to update their weights. Use '
+                'noise="gaussian".'
             )
 
     def _is_doubtful(self, posterior: VariationalPosterior) -> bool:

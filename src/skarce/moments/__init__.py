@@ -1,7 +1,19 @@
 """Moments of candidates and targets. Phi'Phi is kept whole (sums that add up) or by column (computed on demand, cached)."""
 
+from skarce.moments.block_sums import block_sums
 from skarce.moments.gram import ColumnGram, Gram, WholeGram, whole_matrix
 from skarce.moments.moments import Moments, Remainders, RowsAnswer
 from skarce.moments.sums import CONSTANT, Sums
 
-__all__ = ["CONSTANT", "ColumnGram", "Gram", "Moments", "Remainders", "RowsAnswer", "Sums", "WholeGram", "whole_matrix"]
+__all__ = [
+    "CONSTANT",
+    "ColumnGram",
+    "Gram",
+    "Moments",
+    "Remainders",
+    "RowsAnswer",
+    "Sums",
+    "WholeGram",
+    "block_sums",
+    "whole_matrix",
+]

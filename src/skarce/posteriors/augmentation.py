@@ -45,9 +45,9 @@ class Augmentation:
     def rows_of(candidates: Any, X: Any, weights: Floats | None, random_state: Any) -> tuple[Floats, Floats] | None:
         """Return the rows to keep and their weights: all rows, or a sample if there are more than `KEPT_ROWS`.
 
-        Returns None if the basis cannot place a function at a query point.
+        Returns None if the basis cannot place a function at a query point, or if there are no rows.
         """
-        if not isinstance(candidates, KernelBasis) or candidates.kernel_ == "precomputed":
+        if not isinstance(candidates, KernelBasis) or candidates.kernel_ == "precomputed" or not len(X):
             return None
         if weights is None and len(X) <= KEPT_ROWS:
             return X.copy(), np.ones(len(X))

@@ -1,0 +1,92 @@
+"""A random sample of rows that are somewhere else: samples of two parts of the rows add up to a sample of both."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from skarce._typing import Floats
+
+SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
+
+
+class RowSample(NamedTuple):
+    """The rows with the smallest random keys, and how many rows there were.
+
+    A key is a draw from an exponential distribution, divided by the sample weight. So heavy rows are drawn more often, and rows of
+    weight zero are not (Efraimidis and Spirakis 2006).
+
+    Attributes
+    ----------
+    X : inputs of the rows, as they came
+    y : their targets or labels
+    weights : their sample weights
+    keys : their random keys
+    n_rows : how many rows there were
+    n_counted : how many of them had a positive weight
+    total : the sum of all weights
+    """
+
+    X: Any
+    y: Any
+    weights: Floats
+    keys: Floats
+    n_rows: int
+    n_counted: int
+    total: float
+
+    @classmethod
+    def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats) -> RowSample:
+        """Return a sample of some rows, from uniform random numbers between 0 and 1."""
+        counts = np.ones(len(uniform)) if weights is None else weights
+        with np.errstate(divide="ignore"):
+            keys = np.where(counts > 0.0, -np.log1p(-uniform) / np.maximum(counts, np.finfo(float).tiny), np.inf)
+        return cls(X, y, counts, keys, len(counts), int(np.count_nonzero(counts)), float(counts.sum()))
+
+    def least(self, most: int = SAMPLE_ROWS) -> RowSample:
+        """Return the sample with at most so many rows, in their order."""
+        chosen = np.sort(np.argsort(self.keys, kind="stable")[:most])
+        if len(chosen) == len(self.keys):
+            return self
+        X, y = _safe_indexing(self.X, chosen), _safe_indexing(self.y, chosen)
+        return self._replace(X=X, y=y, weights=self.weights[chosen], keys=self.keys[chosen])
+
+    @classmethod
+    def total_of(cls, parts: list[RowSample], most: int = SAMPLE_ROWS) -> RowSample:
+        """Return the sample of all parts, at least one."""
+        rows = [part for part in parts if len(part.keys)] or parts[:1]
+        return cls(
+            joined([part.X for part in rows]),
+            joined([part.y for part in rows]),
+            np.concatenate([part.weights for part in rows]),
+            np.concatenate([part.keys for part in rows]),
+            sum(part.n_rows for part in parts),
+            sum(part.n_counted for part in parts),
+            sum(part.total for part in parts),
+        ).least(most)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the sample holds all rows."""
+        return len(self.keys) == self.n_rows
+
+    @property
+    def row_weights(self) -> Floats | None:
+        """What the rows of the sample weigh: their weights, or the mean weight if they were drawn by their weights."""
+        weights = self.weights if self.is_all else np.full(len(self.weights), self.total / max(self.n_counted, 1))
+        return None if (weights == 1.0).all() else weights
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return the rows of arrays, data frames or sparse matrices of one kind, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    if hasattr(parts[0], "iloc"):
+        return sys.modules["pandas"].concat(parts, ignore_index=True)
+    return np.concatenate(parts)

@@ -1,0 +1,59 @@
+"""Answers to Dask data: each is a Dask array, and nothing is computed before it is asked for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skarce._atomic import snapshot
+from skarce._typing import Floats
+from skarce.designs.dask import is_dask, lazily
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+PAIRS = ("predict_interval", "latent")  # methods with two answers
+OF_CLASSES = ("predict_proba", "predict_log_proba")  # methods with one number for each class
+
+
+def lazy_on_dask(method: Function) -> Function:
+    """Decorate a method of a fitted model that answers row by row. With Dask data, it answers partition by partition."""
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *args, **options)
+        model, name = snapshot(self), method.__name__
+        check_is_fitted(model, "posterior_")
+        given = signature.bind(self, X, *args, **options).arguments
+        if given.get("return_cov"):
+            raise ValueError("return_cov=True has a number for each pair of rows, so it takes rows in memory. Use return_std=True.")
+        is_pair = name in PAIRS or bool(given.get("return_std"))
+        shape, kind = _shape_and_kind(model, name, X)
+        ask = partial(_asked, model, name, args, options)
+        if not is_pair:
+            return lazily(ask, X, shape, kind)
+        both = lazily(ask, X, (*shape, 2), kind)
+        return both[..., 0], both[..., 1]
+
+    return cast(Function, answered)
+
+
+def _asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], X: Any) -> Floats:
+    """Return the answer to a partition. Two answers are stacked."""
+    answer = getattr(model, name)(X, *args, **options)
+    return np.stack(answer, axis=-1) if isinstance(answer, tuple) else answer
+
+
+def _shape_and_kind(model: Any, name: str, X: Any) -> tuple[tuple[int, ...], Any]:
+    """Return the shape of the answer to one row, and its type."""
+    number = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+    if name in OF_CLASSES:
+        return (len(model.classes_),), number
+    if name == "predict" and hasattr(model, "classes_"):
+        return (), model.classes_.dtype
+    return ((len(model.posterior_),) if isinstance(model.posterior_, list) else ()), number

@@ -1,0 +1,118 @@
+"""Sums of a block of rows, made wherever these rows are. They add up, and a model is fitted to their total."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from skarce._parallel import blas_threads
+from skarce._scales import check_targets, checked_counts, checked_scales
+from skarce._typing import Floats
+from skarce._validation import check_container, checked_array
+from skarce.basis.transformers import candidates_of, takes_arrays
+from skarce.moments.passes import Block, absorbed
+from skarce.moments.sums import Sums
+
+
+class CheckedBlock(NamedTuple):
+    """Inputs, targets with a column for each output, and sample weights or None."""
+
+    X: Any
+    targets: Floats
+    weights: Floats | None
+
+
+def block_sums(basis: Any, X: Any, y: Any, sample_weight: Any = None) -> Sums:
+    """Return the sums of a block of rows that `fit_moments` of an estimator needs.
+
+    Sums of different rows add up with ``+`` or `sum`, in any order. So the rows may be on several machines, or belong to parties
+    that do not show them to each other.
+
+    Parameters
+    ----------
+    basis : fitted transformer or "passthrough"
+        The candidates, the same for all blocks: kernels at centers, or another transformer. ``"passthrough"`` are the inputs
+        themselves.
+    X : array-like of shape (n_samples, n_features)
+        Inputs of these rows, or whatever the transformer takes. There may be none.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Targets.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Number of times that each row counts. None counts each row once.
+
+    Returns
+    -------
+    sums : Sums
+        Number of rows, means, and products about the means: one number for each pair of candidates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import KernelBasis, RelevanceVectorRegressor
+    >>> from skarce.moments import block_sums
+    >>> basis = KernelBasis(gamma=1.0, centers=np.linspace(0, 10, 30)[:, None]).fit(np.zeros((1, 1)))
+    >>> def sums_of(part):
+    ...     x = np.linspace(part, part + 1, 50, endpoint=False)[:, None]
+    ...     return block_sums(basis, x, np.sin(x[:, 0]) + 0.1 * np.cos(1e4 * x[:, 0]))
+    >>> total = sum(sums_of(part) for part in range(10))
+    >>> model = RelevanceVectorRegressor().fit_moments(basis, total)
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
+    True
+    """
+    block = checked_block(X, y, sample_weight, is_array=takes_arrays(basis))
+    return sums_of_rows(candidates_of(basis, block.X), block)
+
+
+def sums_of_rows(candidates: Any, rows: Any) -> Sums:
+    """Return the sums of checked rows with `X`, `targets` and `weights`. There may be none."""
+    empty = Sums.empty(candidates.n_candidates, rows.targets.shape[1])
+    if not len(rows.targets):
+        return empty
+    with blas_threads(1):
+        return absorbed(empty, Block(candidates.on(rows.X), rows.targets, rows.weights))
+
+
+def checked_block(X: Any, y: Any, sample_weight: Any, place: str = "", *, is_array: bool = True) -> CheckedBlock:
+    """Check some of many rows. There may be none, and others may be larger. Errors name the `place` of the block and the row.
+
+    X is left as it is unless it `is_array`: a transformer takes it.
+    """
+    of = f" of {place}" if place else ""
+    if is_array:
+        X = checked_scales(_array(X, f"X{of}"), is_first=False)
+    else:
+        check_container(X, f"X{of}")
+    y = _array(y, f"y{of}", ensure_2d=False, dtype=np.float64)
+    if y.ndim == 0:
+        raise ValueError(f"y{of} must have a target for each row, got one number.")
+    targets = y[:, None] if y.ndim == 1 else y
+    if len(targets) != _num_samples(X):
+        raise ValueError(f"X{of} has {_num_samples(X)} rows, but y has {len(targets)}.")
+    check_targets(targets, is_first=False)
+    weights = None if sample_weight is None else _weights(sample_weight, len(targets), of)
+    return CheckedBlock(X, targets, weights)
+
+
+def _weights(sample_weight: Any, n_rows: int, of: str) -> Floats:
+    weights = _array(sample_weight, f"sample_weight{of}", ensure_2d=False, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"X{of} has {n_rows} rows, but sample_weight has shape {weights.shape}.")
+    if (weights < 0.0).any():
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight{of} must not be negative, got {weights[row]:.6g} in row {row}.")
+    return checked_counts(weights, is_all=False)
+
+
+def _array(values: Any, name: str, **options: Any) -> Any:
+    """Check an array. A value that is not finite is named by its row and column."""
+    checked = checked_array(values, name, ensure_min_samples=0, ensure_all_finite=False, **options)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(checked.sum()):  # if the sum is finite, all its terms are
+            return checked
+    wrong = np.argwhere(~np.isfinite(checked))
+    if len(wrong):
+        place = ", column ".join(str(number) for number in wrong[0])
+        raise ValueError(f"{name} must hold finite numbers, got {checked[tuple(wrong[0])]} in row {place}. Drop or fill such rows.")
+    return checked
