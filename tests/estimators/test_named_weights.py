@@ -95,8 +95,9 @@ def test_names_of_columns_are_those_of_the_frame(linear):
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = StepwiseRegressor(enter=0.001).fit(frame, y)
     assert list(model.get_feature_names_out()) == ["b", "d"]
-    assert list(StepwiseRegressor(enter=0.001).fit(X, y).get_feature_names_out()) == ["x1", "x3"]
-    assert list(model.get_feature_names_out(list("uvwxyz"))) == ["v", "x"]
+    nameless = StepwiseRegressor(enter=0.001).fit(X, y)
+    assert list(nameless.get_feature_names_out()) == ["x1", "x3"]
+    assert list(nameless.get_feature_names_out(list("uvwxyz"))) == ["v", "x"]
     mixed = ColumnTransformer([("scaled", StandardScaler(), ["a", "b", "c"])], remainder="passthrough")
     chosen = VBLSRegressor(mixed).fit(frame, y).get_feature_names_out()
     assert {"scaled__b", "remainder__d"} <= set(chosen)
@@ -141,3 +142,22 @@ def test_a_model_of_an_older_version_gets_its_names(linear, cls):
     np.testing.assert_array_equal(again.coef_, model.coef_)
     np.testing.assert_array_equal(again.intercept_, model.intercept_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).predict(X), model.predict(X))
+
+
+def test_names_of_inputs_are_checked():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
+    model = RelevanceVectorRegressor("passthrough").fit(X, X["a"] - X["c"])
+    np.testing.assert_array_equal(model.get_feature_names_out(["a", "b", "c"]), ["a", "c"])
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        model.get_feature_names_out(["c", "b", "a"])
+    plain = RelevanceVectorRegressor("passthrough").fit(X.to_numpy(), X["a"] - X["c"])
+    np.testing.assert_array_equal(plain.get_feature_names_out(["p", "q", "r"]), ["p", "r"])
+    with pytest.raises(ValueError, match="input_features should have length equal to number of features"):
+        plain.get_feature_names_out(["p"])
+
+
+def test_what_a_model_does_not_have_is_explained():
+    for name, text in (("partial_fit", "candidates that are fixed in advance"), ("get_feature_names_out", "is on kernels")):
+        assert not hasattr(RelevanceVectorRegressor(), name)
+        with pytest.raises(AttributeError, match=text):
+            getattr(RelevanceVectorRegressor(), name)

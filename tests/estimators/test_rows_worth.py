@@ -16,6 +16,7 @@ from skarce import (
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     VBLSClassifier,
+    VBLSRegressor,
 )
 from skarce.designs import InMemoryDesign, RowBlocks, Rows
 from skarce.designs.folds import blocked_splits
@@ -329,3 +330,23 @@ def test_time_limits_hold_for_both_fits(table):
     X, y, _ = table
     model = RelevanceVectorRegressor("passthrough", effective_samples="auto", max_time=60.0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=0.5)
+
+
+def test_a_period_in_the_residuals_is_worth_a_warning():
+    rng = np.random.default_rng(0)
+    hours, temperature = np.arange(2400), rng.normal(size=2400)
+    load = 2.0 * temperature + np.sin(2 * np.pi * hours / 24) + 0.1 * rng.normal(size=2400)
+    with pytest.warns(UserWarning, match="repeat after about 24 rows"):
+        VBLSRegressor(effective_samples="auto").fit(temperature[:, None], load)
+
+
+def test_residuals_of_rounding_errors_are_not_dependent():
+    X = np.sin(np.arange(500)[:, None] / np.array([20.0, 31.0, 47.0]))
+    model = VBLSRegressor(effective_samples="auto", calibrate_std=False).fit(X, X @ [1.0, 2.0, 3.0])
+    assert model.n_effective_ == 500
+
+
+def test_more_observations_than_rows_are_worth_a_warning(table):
+    X, y, _ = table
+    with pytest.warns(UserWarning, match=r"effective_samples=1e\+06 is above the .* observations that there are"):
+        RelevanceVectorRegressor("passthrough", effective_samples=1e6, calibrate_std=False).fit(X, y)

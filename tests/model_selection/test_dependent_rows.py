@@ -15,6 +15,7 @@ from skarce.model_selection.dependent_rows import (
     WINDOW,
     autocorrelation_time,
     autocorrelations,
+    dependence,
     largest_density,
     pearson_residuals,
 )
@@ -64,14 +65,28 @@ def slow_density(correlations, width, frequencies):
 def test_the_density_is_a_sum_of_cosines(rng, width):
     correlations = autocorrelations(autoregressive(-0.6, 60, rng), np.ones(60))
     expected = slow_density(correlations, width, np.linspace(0, np.pi, 2000))
-    assert largest_density(correlations, width) == pytest.approx(expected, rel=1e-2)
+    assert largest_density(correlations, width).time == pytest.approx(expected, rel=1e-2)
+
+
+def test_a_period_is_named():
+    """Residuals that repeat seem to be worth two observations, however many rows there are."""
+    t = np.arange(4800)
+    found = dependence(np.sin(2 * np.pi * t / 24) + 0.1 * np.random.default_rng(0).normal(size=4800))
+    assert found.period == pytest.approx(24, rel=0.02)
+    assert found.n_effective(4800.0) < 10
+    assert "4800 rows for" in found.doubt(4800.0)
+    assert "repeat after about 24 rows" in found.doubt(4800.0)
+    slow = dependence(np.cumsum(np.random.default_rng(0).normal(size=1000)))
+    assert "vary slowly" in slow.doubt(1000.0)
+    white = dependence(np.random.default_rng(0).normal(size=1000))
+    assert not white.doubt(1000.0)
 
 
 def test_the_window_fits_the_result(rng):
     series = autoregressive(0.8, 2000, rng)
     correlations, time = autocorrelations(series, np.ones(2000)), autocorrelation_time(series)
     widths = GROWTH ** np.arange(1, 100)
-    expected = next(density for m in widths if m >= WINDOW * (density := largest_density(correlations, m)))
+    expected = next(density for m in widths if m >= WINDOW * (density := largest_density(correlations, m).time))
     assert time == pytest.approx(expected, rel=1e-12)
 
 

@@ -8,6 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -24,7 +25,7 @@ from skarce.estimators.waiting import waiting_for
 from skarce.estimators.width_report import report_options
 from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
-from skarce.model_selection.dependent_rows import effective_samples
+from skarce.model_selection.dependent_rows import dependence_of_rows
 from skarce.states.budget import Budget
 
 WEIGHTS = ("counts", "relative")
@@ -128,8 +129,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         """Return how many observations the rows are worth, by the residuals of a fit that takes them for independent."""
         fits = method.run_all(prepared.problems, self._budget(started).share(2))
         posteriors = [method.posterior(fit, problem) for fit, problem in zip(fits, prepared.problems, strict=True)]
-        n_counted = self._n_effective(prepared.design)
-        n_effective = effective_samples(prepared.problems, posteriors, n_counted)
+        n_counted, dependence = self._n_effective(prepared.design), dependence_of_rows(prepared.problems, posteriors)
+        n_effective, doubt = dependence.n_effective(n_counted), dependence.doubt(n_counted)
+        if doubt:
+            warnings.warn(doubt, UserWarning, stacklevel=3)
         if self.verbose:
             print(f"effective samples: {n_effective:.4g} of {n_counted:.4g}", file=sys.stderr)
         return n_effective
@@ -148,6 +151,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             worth = worth._replace(n_effective=n_effective)
         recipe = self._recipe(probe, X, method, worth)
         design = as_design(X, y, sample_weight, recipe)
+        _warn_if_more_than_all(worth, design)
         if self.verbose:
             print_centers(design.candidates, len(design.rows.targets))
         problems = design.problems(self._likelihood(), self.moments, method.access)
@@ -205,6 +209,21 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             **report_options(self.verbose, names),
             **method.width_options(rows),
         }
+
+
+def _warn_if_more_than_all(worth: Worth, design: Design) -> None:
+    """Warn if dependent rows are to be worth more observations than there are rows, by their number and by their weights."""
+    rows = design.rows
+    if worth.n_effective is None or not design.keeps_rows or rows.share <= 1.0:
+        return
+    n_rows = max(int(np.count_nonzero(rows.row_weights)), float(rows.row_weights.sum()) / rows.share)
+    if worth.n_effective > n_rows:
+        warnings.warn(
+            f"effective_samples={worth.n_effective:g} is above the {n_rows:.4g} observations that there are, so the std is too "
+            "small. Rows that depend on each other are worth less.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def as_counts(estimator: SparseEstimator, sample_weight: Any, X: Any) -> Floats | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from skarce._available import available_if
 from skarce._text import quoted
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.latent_streaming import LatentStreaming
@@ -16,7 +16,7 @@ from skarce.estimators.streaming import can_stream
 class StreamingClassifier(LatentClassifier, LatentStreaming):
     """Base of the classifiers that learn from batches."""
 
-    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 

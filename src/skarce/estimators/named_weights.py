@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from skarce._available import available_if
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.default import stands_for_kernels
 from skarce.states.outcome import Outcome
 
 
-def _is_on_columns(estimator: Any) -> bool:
-    """Whether candidates are inputs or the output columns of a transformer, and not kernels."""
+def check_on_columns(estimator: Any) -> bool:
+    """Return True if candidates are inputs or the output columns of a transformer. Raise an AttributeError for kernels."""
     if not (stands_for_kernels(estimator.basis) or isinstance(estimator.basis, KernelBasis)):
         return True
     raise AttributeError(
@@ -44,14 +44,14 @@ class NamedWeights:
     def coef_(self) -> Floats:
         """Weight of each column of the basis, zero if it is not in the model."""
         check_is_fitted(self, "posterior_")
-        _is_on_columns(self)
+        check_on_columns(self)
         return self._on_all_columns(self._weights)
 
     @property
     def coef_std_(self) -> Floats:
         """Standard deviation of each of these weights, zero if a column is not in the model."""
         check_is_fitted(self, "posterior_")
-        _is_on_columns(self)
+        check_on_columns(self)
         return self._on_all_columns(self._stds())
 
     @property
@@ -79,7 +79,7 @@ class NamedWeights:
         mask = self._support()
         return np.flatnonzero(mask) if indices else mask
 
-    @available_if(_is_on_columns)  # type: ignore[untyped-decorator]
+    @available_if(check_on_columns)
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns in the model, in the order of `get_support`.
 
@@ -94,6 +94,8 @@ class NamedWeights:
             One name for each column that `get_support` marks.
         """
         check_is_fitted(self, "posterior_")
+        if input_features is not None:
+            _check_feature_names_in(self, input_features)
         return self._column_names(input_features)[self.get_support()]
 
     def __getstate__(self) -> dict[str, Any]:

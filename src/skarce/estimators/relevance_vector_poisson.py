@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import d2_tweedie_score
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
+from skarce._available import available_if
 from skarce._parameters import check_count, check_coverage, generator_of
 from skarce._scales import check_targets
 from skarce._typing import Floats
@@ -220,7 +220,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         """
         return super().fit(X, y, sample_weight)
 
-    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 

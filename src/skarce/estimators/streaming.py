@@ -7,9 +7,8 @@ from copy import copy
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
-
 from skarce._atomic import become
+from skarce._available import available_if
 from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
 from skarce._text import quoted
@@ -103,7 +102,7 @@ class Streaming(SparseEstimator):
     def _check_streaming(self) -> None:
         """Raise an AttributeError if the method needs the rows, because a stream does not keep them. Default: it does not."""
 
-    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    @available_if(can_stream)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 

@@ -88,7 +88,8 @@ class Poisson(Likelihood):
         if not targets.any():
             raise ValueError(
                 "y is 0 in every row of positive weight, and no rate can be estimated if nothing was counted. Use rows with at "
-                "least one event, or sklearn.dummy.DummyRegressor, which predicts 0."
+                "least one event (in a stream, put this batch together with the next), or sklearn.dummy.DummyRegressor, which "
+                "predicts 0."
             )
 
 

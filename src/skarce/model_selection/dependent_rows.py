@@ -13,7 +13,7 @@ elsewhere: they add up to nothing in slow functions, but not in those that vary 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -27,17 +27,53 @@ WINDOW = 6.0  # times the result: an exponential decay is cut where it has come 
 GROWTH = 1.1  # of the window, from one try to the next
 FINE = 8  # frequencies for each autocorrelation that counts
 ROUNDING = 1e-12  # a series that varies by a smaller share of its size does not vary
+EXACT = 1e-10  # residuals below this share of the target are rounding errors, which follow the functions
+FEW, FEW_SHARE = 10.0, 0.1  # observations, and the share of the rows: if no more are left, the user should know
 ROWS_AT_A_TIME = 16_384  # whose active functions are evaluated together
 
 
-def effective_samples(problems: Sequence[Problem], posteriors: Sequence[Any], n_samples: float) -> float:
-    """Return how many of `n_samples` observations are left if the residuals of a model depend on each other.
+class Dependence(NamedTuple):
+    """How residuals depend on each other.
+
+    Attributes
+    ----------
+    time : the largest value of their spectral density, relative to white noise
+    period : after how many rows the function repeats that has it; infinite if it does not
+    """
+
+    time: float
+    period: float
+
+    def n_effective(self, n_samples: float) -> float:
+        """Return how many of `n_samples` observations are left."""
+        return max(n_samples / self.time, min(LEAST_EFFECTIVE, n_samples))
+
+    def doubt(self, n_samples: float) -> str:
+        """Return a warning if so few observations are left that the residuals seem to hold a part of the signal, or nothing."""
+        left = self.n_effective(n_samples)
+        if left >= FEW or left > FEW_SHARE * n_samples:
+            return ""
+        how = f"repeat after about {self.period:.3g} rows" if self.period < n_samples / 2 else "vary slowly"
+        return (
+            f'effective_samples="auto" takes {n_samples:.4g} rows for {left:.2g} observations: residuals of a first fit '
+            f"{how}. If this is a part of the signal, add inputs that follow it. If not, pass a number of observations."
+        )
+
+
+def dependence_of_rows(problems: Sequence[Problem], posteriors: Sequence[Any]) -> Dependence:
+    """Return how much the residuals of a model depend on each other.
 
     The rows are in order of time. The target whose residuals depend most decides, because all targets share the rows.
     """
     weights = problems[0].design.rows.row_weights
-    times = [autocorrelation_time(pearson_residuals(*pair), weights) for pair in zip(problems, posteriors, strict=True)]
-    return max(n_samples / max(times), min(LEAST_EFFECTIVE, n_samples))
+    return max(dependence(_told_residuals(*pair), weights) for pair in zip(problems, posteriors, strict=True))
+
+
+def _told_residuals(problem: Problem, posterior: Any) -> Floats:
+    """Return the residuals, or none if they are rounding errors of the target."""
+    residuals, targets = pearson_residuals(problem, posterior), problem.design.rows.targets[:, problem.output]
+    is_exact = problem.likelihood.has_moments and np.abs(residuals).max() <= EXACT * np.abs(targets).max()
+    return np.zeros(len(residuals)) if is_exact else residuals
 
 
 def pearson_residuals(problem: Problem, posterior: Any) -> Floats:
@@ -73,20 +109,27 @@ def autocorrelation_time(series: Floats, weights: Floats | None = None) -> float
 
     Sokal, A. (1997). Monte Carlo methods in statistical mechanics: foundations and new algorithms. In: Functional Integration.
     """
+    return dependence(series, weights).time
+
+
+def dependence(series: Floats, weights: Floats | None = None) -> Dependence:
+    """Return the same, and the period of the largest spectral density."""
     correlations = autocorrelations(series, np.ones(len(series)) if weights is None else weights)
-    width, time = 1.0, 1.0
-    while width < min(WINDOW * time, float(len(correlations))):
+    width, strongest = 1.0, Dependence(1.0, np.inf)
+    while width < min(WINDOW * strongest.time, float(len(correlations))):
         width *= GROWTH
-        time = max(largest_density(correlations, width), 1.0)
-    return min(time, float(max(len(series), 1)))
+        strongest = max(largest_density(correlations, width), Dependence(1.0, np.inf))
+    return strongest._replace(time=min(strongest.time, float(max(len(series), 1))))
 
 
-def largest_density(correlations: Floats, width: float) -> float:
-    """Return the largest spectral density by the autocorrelations within Tukey's window of this width."""
+def largest_density(correlations: Floats, width: float) -> Dependence:
+    """Return the largest spectral density by the autocorrelations within Tukey's window of this width, and its period."""
     kept = correlations[: int(np.ceil(width))]
     tapered = kept * 0.5 * (1.0 + np.cos(np.pi * np.arange(len(kept)) / width))
-    density = 2.0 * rfft(tapered, next_fast_len(FINE * len(kept))).real - tapered[0]
-    return float(density.max())
+    length = next_fast_len(FINE * len(kept))
+    density = 2.0 * rfft(tapered, length).real - tapered[0]
+    place = int(density.argmax())
+    return Dependence(float(density[place]), length / place if place else np.inf)
 
 
 def autocorrelations(series: Floats, weights: Floats) -> Floats:

@@ -57,6 +57,13 @@ def test_conjugate_gradients_read_the_rows_if_phi_does_not_fit(rng):
     np.testing.assert_allclose(weights, np.linalg.solve(phi.T @ phi + 3 * np.eye(70), phi.T @ t), rtol=1e-7, atol=1e-10)
 
 
+def test_rows_are_counted_and_not_their_weights(rng):
+    """Rows that weigh little are still many, and a system of their size would be slow."""
+    moments = design_of(rng.normal(size=(300, 20)), rng.normal(size=300), np.full(300, 0.01)).moments()[0]
+    assert moments.n_samples < 20
+    assert isinstance(ridge_system(moments, np.arange(20)), ByBlock)
+
+
 def test_the_smallest_system_is_chosen(rng):
     X, y = rng.normal(size=(30, 200)), rng.normal(size=30)
     (moments,) = design_of(X, y, None).moments("columns")

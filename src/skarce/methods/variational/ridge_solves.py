@@ -47,11 +47,12 @@ class RidgeSystem(Protocol):
 
 def ridge_system(moments: Moments, candidates: Indices) -> RidgeSystem:
     """Return the system that suits the number of candidates, the number of rows, and the memory budget."""
-    m, n = len(candidates), int(np.ceil(moments.n_samples)) + 1
-    has_rows = moments.rows is not None
-    if has_rows and m > n and fits(n, m):
-        return ByRows.of(moments, candidates)
-    if not has_rows or fits(m, m):
+    m, rows = len(candidates), moments.rows
+    if rows is not None and m > moments.n_samples + 2.0:
+        n = len(rows.target())  # rows that depend on each other, or weigh little, are more than they count for
+        if m > n and fits(n, m):
+            return ByRows.of(moments, candidates)
+    if rows is None or fits(m, m):
         whole = moments.gram.whole() if 2 * m > moments.n_candidates else None
         gram = moments.gram if whole is None else whole
         return ByBlock(moments, candidates, gram.block(candidates, candidates))
@@ -123,7 +124,7 @@ class ByConjugateGradients:
         self._tolerance, self._max_steps = tolerance, max_steps
         self._diagonal = moments.gram.diagonal[candidates]
         self._projections = moments.projections[candidates]
-        stored = fits(int(moments.n_samples) + 1, len(candidates))
+        stored = fits(len(moments.rows.target()), len(candidates))
         self._phi = moments.rows.centered(candidates) if stored else None
 
     def solve(self, ridges: Floats, start: Floats) -> Solution:
