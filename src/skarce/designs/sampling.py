@@ -43,7 +43,7 @@ class RowSample(NamedTuple):
     def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats) -> RowSample:
         """Return a sample of some rows, from uniform random numbers between 0 and 1."""
         counts = np.ones(len(uniform)) if weights is None else weights
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             keys = np.where(counts > 0.0, -np.log1p(-uniform) / np.maximum(counts, np.finfo(float).tiny), np.inf)
         return cls(X, y, counts, keys, len(counts), int(np.count_nonzero(counts)), float(counts.sum()))
 

@@ -1,0 +1,276 @@
+"""Dask arrays and frames: the models of the same rows in memory, under every scheduler, and no row is lost."""
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce.designs import DaskDesign, Recipe, Rows
+from skarce.designs.dask import Partitions, is_dask
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.moments import block_sums
+from tests.estimator_lists import REGRESSORS
+
+N = 400
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * RNG.normal(size=N)
+WEIGHTS = RNG.integers(0, 4, N).astype(float)
+NAMES = ["p", "q", "r"]
+FRAME = pd.DataFrame(X, columns=NAMES).assign(y=Y, w=WEIGHTS)
+KERNELS = KernelBasis(gamma=0.5, centers=X[:40])
+BASES = {"kernels": KERNELS, "passthrough": "passthrough", "transformer": PolynomialFeatures(2, include_bias=False)}
+
+
+@pytest.fixture(autouse=True)
+def scheduler():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def arrays(rows=90):
+    return da.from_array(X, chunks=(rows, 2)), da.from_array(Y, chunks=rows)
+
+
+def frame(n_partitions=5):
+    return dd.from_pandas(FRAME, npartitions=n_partitions)
+
+
+def assert_same(found, expected, tol=None):
+    """Predictions to 1e-6 of the target's std, and the criterion within the tolerance of the search."""
+    inputs = pd.DataFrame(X, columns=NAMES) if hasattr(found, "feature_names_in_") else X
+    np.testing.assert_allclose(found.predict(inputs), expected.predict(X), atol=1e-6 * Y.std())
+    assert found.criterion_ == pytest.approx(expected.criterion_, abs=max(expected.tol, 1e-8) if tol is None else tol)
+
+
+@pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_every_regressor_is_that_of_the_rows_in_memory(estimator, basis):
+    if "basis" not in estimator().get_params():
+        pytest.skip("no basis")
+    model = estimator(basis)
+    if "calibrate_std" in model.get_params():
+        model.set_params(calibrate_std=False)
+    sums = block_sums(clone(basis).fit(X) if not isinstance(basis, str) else basis, X, Y)
+    expected = clone(model).fit_moments(clone(basis).fit(X) if not isinstance(basis, str) else basis, sums)
+    assert_same(clone(model).fit(*arrays()), expected)
+    assert_same(clone(model).fit(frame()[NAMES], frame()["y"]), expected)
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_sums_are_those_of_the_rows_in_memory(fit_intercept, has_weights):
+    weights = WEIGHTS if has_weights else None
+    recipe = Recipe(lambda X, y, w: Rows(X, np.asarray(y)[:, None], w), KERNELS, fit_intercept=fit_intercept)
+    lazy = None if weights is None else da.from_array(weights, chunks=33)
+    found = DaskDesign.of(*arrays(), lazy, recipe).sums
+    expected = block_sums(KERNELS.fit(X), X, Y, weights)
+    for name in ("n_samples", "candidate_means", "target_means", "gram", "projections", "target_energies"):
+        size = np.abs(getattr(expected, name)).max()
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=0.0, atol=1e-12 * size)
+
+
+def test_a_fit_in_memory_finds_the_same_model():
+    for basis in ("passthrough", KERNELS):
+        model = VBLSRegressor(basis, calibrate_std=False)
+        assert_same(clone(model).fit(*arrays()), clone(model).fit(X, Y), tol=1e-5)
+
+
+def test_weights_and_what_they_are_worth():
+    lazy = da.from_array(WEIGHTS, chunks=90)
+    for params in ({}, {"weights": "relative"}, {"effective_samples": 100}, {"effective_samples": 0.3}):
+        model = VBLSRegressor(calibrate_std=False, **params)
+        found, expected = clone(model).fit(*arrays(), lazy), clone(model).fit(X, Y, WEIGHTS)
+        assert_same(found, expected, tol=1e-5)
+        assert found.n_effective_ == pytest.approx(expected.n_effective_)
+
+
+def test_targets_may_be_a_column_of_the_frame_or_in_memory():
+    expected = VBLSRegressor(calibrate_std=False).fit(X, Y)
+    by_name = VBLSRegressor().fit(frame()[[*NAMES, "y"]], "y")
+    np.testing.assert_array_equal(by_name.feature_names_in_, NAMES)
+    assert_same(by_name, expected, tol=1e-5)
+    assert_same(VBLSRegressor().fit(arrays()[0], Y), expected, tol=1e-5)
+
+
+def test_several_targets():
+    targets = np.column_stack([Y, -2.0 * Y, RNG.normal(size=N)])
+    found = VBLSRegressor().fit(arrays()[0], da.from_array(targets, chunks=(100, 1)))
+    np.testing.assert_allclose(found.predict(X), VBLSRegressor(calibrate_std=False).fit(X, targets).predict(X), atol=1e-6)
+
+
+def test_single_precision_stays():
+    model = RelevanceVectorRegressor(KERNELS).fit(arrays()[0].astype(np.float32), arrays()[1])
+    lazy = model.predict(arrays()[0].astype(np.float32))
+    assert lazy.dtype == lazy.compute().dtype == np.float32
+    assert_same(model, RelevanceVectorRegressor(KERNELS, moments="whole").fit(X.astype(np.float32), Y), tol=1e-3)
+
+
+def test_unknown_chunks_and_empty_partitions():
+    rows = frame(6)
+    some = rows[rows["p"] > -0.5]
+    lengths = some.map_partitions(len).compute()
+    emptied = some[(some["r"] < 5.0) & (some.index > 150)]  # the first partitions have no row left
+    assert 0 in set(emptied.map_partitions(len).compute())
+    assert len(set(lengths)) > 1
+    kept = FRAME[(FRAME["p"] > -0.5) & (FRAME.index > 150)]
+    expected = VBLSRegressor(calibrate_std=False).fit(kept[NAMES].to_numpy(), kept["y"])
+    for inputs, targets in ((emptied[NAMES].to_dask_array(), emptied["y"].to_dask_array()), (emptied[NAMES], emptied["y"])):
+        found = VBLSRegressor().fit(inputs, targets)
+        assert_same(found, expected, tol=1e-5)
+        lazy = found.predict(inputs)
+        np.testing.assert_allclose(lazy.compute(), expected.predict(kept[NAMES].to_numpy()), atol=1e-6)
+
+
+def test_categories_and_nullable_columns_go_through_a_transformer():
+    table = FRAME.assign(
+        kind=pd.Categorical(np.array(["a", "b", "c"])[np.arange(N) % 3]), n=pd.array(np.arange(N) % 7, dtype="Int64")
+    )
+    table["y"] += (table["kind"] == "b") * 1.0
+    columns = [*NAMES, "kind", "n"]
+    basis = make_column_transformer((OneHotEncoder(categories=[["a", "b", "c"]]), ["kind"]), (StandardScaler(), [*NAMES, "n"]))
+    found = VBLSRegressor(basis).fit(dd.from_pandas(table, npartitions=4)[columns], dd.from_pandas(table, npartitions=4)["y"])
+    expected = VBLSRegressor(basis, calibrate_std=False).fit(table[columns], table["y"])
+    np.testing.assert_allclose(found.predict(table[columns]), expected.predict(table[columns]), atol=1e-6)
+    lazy = found.predict(dd.from_pandas(table, npartitions=4)[columns])
+    np.testing.assert_allclose(lazy.compute(), expected.predict(table[columns]), atol=1e-6)
+
+
+def test_candidates_come_from_a_sample_that_does_not_depend_on_the_scheduler():
+    n = 3 * SAMPLE_ROWS
+    inputs = np.random.default_rng(1).normal(size=(n, 2))
+    targets = np.sin(inputs[:, 0])
+    lazy = da.from_array(inputs, chunks=(5000, -1)), da.from_array(targets, chunks=5000)
+    basis = KernelBasis(gamma=1.0, centers=20, random_state=0)
+    models = []
+    for name in ("synchronous", "threads"):
+        with dask.config.set(scheduler=name):
+            models.append(RelevanceVectorRegressor(basis).fit(*lazy))
+    np.testing.assert_array_equal(models[0].predict(inputs[:50]), models[1].predict(inputs[:50]))
+    assert models[0].score(inputs, targets) > 0.9
+    with pytest.raises(ValueError, match=r"centers=None would make each of the 60000 rows a candidate, but Dask data"):
+        RelevanceVectorRegressor(KernelBasis(centers=None)).fit(*lazy)
+
+
+# Answers ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_answers_are_lazy_and_have_the_partitions_of_x():
+    inputs, _ = arrays()
+    model = VBLSRegressor(KERNELS, calibrate_std=False).fit(X, Y)
+    mean, std = model.predict(inputs, return_std=True)
+    assert is_dask(mean)
+    assert mean.chunks == std.chunks == (inputs.chunks[0],)
+    for found, expected in zip((mean, std), model.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12, atol=1e-12)
+    for found, expected in zip(model.predict_interval(inputs, coverage=0.5), model.predict_interval(X, coverage=0.5), strict=True):
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="return_cov=True has a number for each pair of rows"):
+        model.predict(inputs, return_cov=True)
+
+
+@pytest.mark.parametrize("labels", [Y > 0, np.digitize(Y, [-0.3, 0.3]), np.where(Y > 0, "yes", "no")])
+def test_classifiers_answer_lazily(labels):
+    inputs, _ = arrays()
+    model = RelevanceVectorClassifier("passthrough", calibrate_proba=False).fit(X, labels)
+    for name in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        lazy, expected = getattr(model, name)(inputs), getattr(model, name)(X)
+        assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+        if name == "predict":
+            np.testing.assert_array_equal(lazy.compute(), expected)
+        else:
+            np.testing.assert_allclose(lazy.compute(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_fitted_model_holds_no_data_of_dask():
+    import pickle
+
+    model = VBLSRegressor(KERNELS).fit(*arrays())
+    assert b"dask" not in pickle.dumps(model)
+
+
+# Errors ----------------------------------------------------------------------------------------------------------------------
+
+
+def with_value(values, row, value):
+    return da.from_array(np.where(np.arange(N) == row, value, values), chunks=100)
+
+
+def with_nan_in(row):
+    values = X.copy()
+    values[row, 1] = np.nan
+    return values
+
+
+def test_a_bad_row_is_named_with_its_partition():
+    model = VBLSRegressor().fit(X, Y)
+    before = model.predict(X)
+    cases = [
+        ((da.from_array(with_nan_in(205), chunks=(100, 3)), arrays()[1]), r"X of partition 2 .* got nan in row 5, column 1"),
+        (
+            (arrays(100)[0], da.from_array(np.where(np.arange(N) == 310, np.inf, Y), chunks=100)),
+            "y of partition 3 .* inf in row 10",
+        ),
+    ]
+    for data, message in cases:
+        with pytest.raises(ValueError, match=message):
+            model.fit(*data)
+        np.testing.assert_array_equal(model.predict(X), before)
+    with pytest.raises(ValueError, match=r"sample_weight of partition 1 must not be negative, got -1 in row 3"):
+        model.fit(*arrays(100), with_value(np.ones(N), 103, -1.0))
+
+
+def test_data_that_do_not_belong_together_are_refused():
+    inputs, targets = arrays()
+    cases = [
+        (lambda: Partitions(inputs, targets[:300]), "X has 400 rows, but y has 300"),
+        (lambda: Partitions(inputs, Y[:300]), "X has 400 rows, but y has 300"),
+        (lambda: Partitions(frame(5)[NAMES], frame(4)["y"]), "different divisions"),
+        (lambda: Partitions(frame(5)[NAMES], Y), "lengths of the partitions of X are not known"),
+        (lambda: Partitions(frame(5)[NAMES].to_dask_array(), frame(4)["y"].to_dask_array()), "X has 5 partitions, but y has 4"),
+        (lambda: Partitions(inputs, None), "y is None"),
+        (lambda: Partitions(frame(), "z"), "must be a column of the data frame X"),
+        (lambda: Partitions(targets, targets), "with rows and columns, got Array with 1 dimensions"),
+    ]
+    for make, message in cases:
+        with pytest.raises(ValueError, match=message):
+            make()
+    with pytest.raises(ValueError, match="no rows of positive weight"):
+        VBLSRegressor().fit(inputs, targets, da.zeros(N, chunks=90))
+
+
+def test_what_needs_rows_says_so():
+    with pytest.raises(ValueError, match="needs them in memory, and DaskDesign does not keep them"):
+        RelevanceVectorClassifier("passthrough").fit(arrays()[0], arrays()[1] > 0)
+    with pytest.raises(ValueError, match="memory budget"), config_context(working_memory=0.001):
+        VBLSRegressor(KERNELS).fit(*arrays())
+
+
+# A sample --------------------------------------------------------------------------------------------------------------------
+
+
+def test_samples_add_up_and_draw_by_weight():
+    rng = np.random.default_rng(0)
+    weights = np.where(np.arange(10_000) < 100, 50.0, 1.0)
+    weights[500:600] = 0.0
+    places = np.arange(10_000)[:, None]
+    parts = [
+        RowSample.of(places[part], places[part, 0], weights[part], rng.random(len(part)))
+        for part in np.array_split(np.arange(10_000), 7)
+    ]
+    sample = RowSample.total_of([RowSample.total_of(parts[:3], 500), RowSample.total_of(parts[3:], 500)], 500)
+    chosen = sample.X[:, 0]
+    assert len(set(chosen)) == 500
+    assert not np.isin(chosen, np.arange(500, 600)).any()
+    assert np.count_nonzero(chosen < 100) > 60  # of 100 heavy rows; with equal chances it would be five
+    assert (sample.n_rows, sample.n_counted, sample.total) == (10_000, 9_900, weights.sum())
+    np.testing.assert_array_equal(sample.row_weights, np.full(500, weights.sum() / 9_900))
+    whole = RowSample.total_of(parts)
+    np.testing.assert_array_equal(whole.row_weights, weights)
