@@ -52,7 +52,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         least squares. An array has a label for each candidate: candidates with the same label share a precision, so they stay or
         leave together. Precisions refer to standardized candidates, so units do not matter.
     posterior : {"gaussian", "student-t"}, default="gaussian"
-        Distribution that `coef_marginals` and `coef_interval` use. The weights are the same.
+        Distribution that `coef_marginals` uses. The weights are the same. `coef_interval` and `coef_tests` always use Student's t,
+        because the noise is estimated.
     solver : {"direct", "em"}, default="direct"
         Algorithm. ``"direct"`` solves some tens of ridge regressions. ``"em"`` makes the sweeps of the paper, thousands of them (on
         kernels many more), to the fixed points that the direct solver reaches from all candidates.
