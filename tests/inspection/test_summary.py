@@ -134,7 +134,39 @@ def test_values_are_those_of_the_methods_of_the_model(model, targets):
 def test_without_degrees_of_freedom_nothing_is_tested():
     with pytest.warns(ConvergenceWarning, match="as many candidates as rows"):
         model = VBLSRegressor(prior="none").fit(X[:5, :4], Y[:5])
-    assert summary(model)[["t", "p"]].isna().all(axis=None)
+    assert summary(model)[["t", "p", "lower", "upper"]].isna().all(axis=None)
+    assert np.isnan(model.coef_interval()).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"prior": "none"}, {"prior": "shared"}, {"noise": "student-t"}], ids=str)
+@pytest.mark.parametrize("posterior", ["gaussian", "student-t"])
+def test_intervals_exclude_zero_exactly_if_p_says_so(options, posterior):
+    seen = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(8, 2))
+        model = VBLSRegressor(posterior=posterior, **options).fit(rows, 0.8 * rows[:, 0] + rng.normal(size=8))
+        for level in (0.5, 0.8, 0.95):
+            table = summary(model, level)
+            excludes = (table["lower"] > 0.0) | (table["upper"] < 0.0)
+            np.testing.assert_array_equal(excludes, table["p"] < 1.0 - level)
+            seen.extend(excludes)
+    assert 0.1 < np.mean(seen) < 0.9
+    at_p = summary(model, 1.0 - table["p"].iloc[-1])  # the interval that ends at zero
+    assert np.abs(at_p[["lower", "upper"]].iloc[-1]).min() < 1e-9 * at_p["std"].iloc[-1]
+
+
+def test_intervals_of_least_squares_are_those_of_textbooks_for_few_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(1.0, 1.0, (8, 2))
+    targets = 1.0 + rows @ [0.7, 0.0] + rng.normal(size=8)
+    design = np.column_stack([np.ones(8), rows])
+    weights, energy, *_ = np.linalg.lstsq(design, targets, rcond=None)
+    std = np.sqrt(np.linalg.inv(design.T @ design).diagonal() * energy[0] / (8 - 3))
+    ends = weights[:, None] + np.outer(std, stats.t.ppf([0.025, 0.975], 8 - 3))
+    model = VBLSRegressor(prior="none").fit(rows, targets)
+    np.testing.assert_allclose(summary(model)[["lower", "upper"]], ends, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_interval(), ends[1:], rtol=1e-9)
 
 
 def test_a_constant_without_noise_is_not_tested_by_a_division_by_zero():

@@ -1,5 +1,7 @@
 """The posterior of variational least squares: marginals, tests of coefficients, intervals."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -88,3 +90,14 @@ def test_what_has_no_factorized_posterior_or_several_outputs_says_so():
     np.testing.assert_allclose(two.posterior_[0].coefficient_std, two.posterior_[1].coefficient_std)
     with pytest.raises(ValueError, match="level must be between"):
         VBLSRegressor().fit(X, y).coef_interval(95)
+
+
+def test_posteriors_that_were_saved_before_a_field_was_added_get_its_default():
+    X, y, _ = correlated()
+    posterior = VBLSRegressor().fit(X, y).posterior_
+    state = posterior.__getstate__()
+    del state["information"]
+    restored = object.__new__(type(posterior))
+    restored.__setstate__(state)
+    assert set(vars(restored)) == {field.name for field in fields(posterior)}
+    assert restored.information == 1.0

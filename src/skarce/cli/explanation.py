@@ -94,7 +94,7 @@ def active_functions(model: SavedModel) -> Any:
 
 def _with_weights(functions: Any, regressor: Any, posterior: Any, of_class: dict[str, Any]) -> Any:
     """The functions of one posterior with what it says about their weights. Tests are left out if no noise can be told."""
-    values = weight_values(regressor, posterior, LEVEL)[int(posterior.fit_intercept) :]
+    values = weight_values(posterior, LEVEL)[int(posterior.fit_intercept) :]
     tested = [] if isinstance(regressor.basis_, KernelBasis) else OF_COLUMNS
     weights = pd.DataFrame(values, columns=list(COLUMNS), index=functions.index).rename(columns=HEADINGS)
     shown = weights[["weight", "std error", *tested, "relevance"]].dropna(axis="columns")

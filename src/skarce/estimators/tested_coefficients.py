@@ -43,8 +43,9 @@ class TestedCoefficients:
         """Return intervals of the weights, with the full covariance.
 
         An interval contains the weight with probability `level` if the input was given. The probability is lower for inputs that
-        were selected by the same rows, and for weights that the prior shrinks. Intervals are normal. For regressors with
-        ``posterior="student-t"`` they are those of Student's t with N - Gamma degrees of freedom, because the noise is estimated.
+        were selected by the same rows, and for weights that the prior shrinks. The distribution is that of `coef_tests`: an
+        interval excludes zero exactly if the p value is below ``1 - level``. For regressors it is Student's t with the degrees of
+        freedom that are left for the noise, because the noise is estimated. For classes and counts it is normal.
 
         Parameters
         ----------
@@ -54,11 +55,11 @@ class TestedCoefficients:
         Returns
         -------
         intervals : ndarray of shape (n_active, 2)
-            Lower and upper ends.
+            Lower and upper ends. NaN if no degrees of freedom are left for the noise.
         """
         check_level(level)
         posterior = self._only_posterior()
-        reach = stats.t.ppf(0.5 + 0.5 * level, interval_freedom(self, posterior)) * posterior.coefficient_std
+        reach = interval_reach(level, posterior.coefficient_tests().degrees_of_freedom) * posterior.coefficient_std
         return posterior.mean[:, None] + np.multiply.outer(reach, [-1.0, 1.0])
 
     def _only_posterior(self) -> Any:
@@ -76,6 +77,6 @@ def check_level(level: Any) -> None:
         raise ValueError(f"level must be between 0 and 1, got {quoted(level)}.")
 
 
-def interval_freedom(estimator: Any, posterior: Any) -> float:
-    """Return the degrees of freedom of intervals of weights: infinite if the estimator asks for a normal posterior."""
-    return np.inf if getattr(estimator, "posterior", "student-t") == "gaussian" else float(posterior.degrees_of_freedom)
+def interval_reach(level: float, degrees_of_freedom: float) -> float:
+    """Return how many std an interval of a weight reaches to each side: where the p value is 1 - level. NaN without freedom."""
+    return float(stats.t.isf(0.5 * (1.0 - level), degrees_of_freedom))

@@ -52,7 +52,8 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         least squares. An array has a label for each candidate: candidates with the same label share a precision, so they stay or
         leave together. Precisions refer to standardized candidates, so units do not matter.
     posterior : {"gaussian", "student-t"}, default="gaussian"
-        Distribution that `coef_marginals` and `coef_interval` use. The weights are the same.
+        Distribution that `coef_marginals` uses. The weights are the same. `coef_interval` and `coef_tests` always use Student's t,
+        because the noise is estimated.
     solver : {"direct", "em"}, default="direct"
         Algorithm. ``"direct"`` solves some tens of ridge regressions. ``"em"`` makes the sweeps of the paper, thousands of them (on
         kernels many more), to the fixed points that the direct solver reaches from all candidates.
@@ -191,10 +192,21 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
     points, so nearly equal inputs may replace each other. A large group of weak inputs can vanish: use ``prior="shared"`` if
     everything matters a little.
 
+    With ``noise="student-t"`` rows have weights :math:`\tau`, and with weighted rows alone the covariance of the weights would be
+    :math:`s(\Phi^TT\Phi+\Lambda)^{-1}`. That is too small, because nobody knows which rows are outliers. So :math:`\Phi^TT\Phi` is
+    multiplied by the share of the information that this leaves [2]_, the inverse of the sandwich variance [3]_. For many rows of
+    Student's t noise it is :math:`(\nu+1)/(\nu+3)` [4]_. The std of weights, their tests and intervals, and the std of predictions
+    have it; the bound, and what it chooses, do not. It assumes that the noise does not depend on the inputs.
+
     References
     ----------
     .. [1] Ting, J.-A., D'Souza, A., Vijayakumar, S. and Schaal, S. Efficient learning and feature selection in high-dimensional
        regression.
+    .. [2] Louis, T. A. Finding the observed information matrix when using the EM algorithm. Journal of the Royal Statistical
+       Society B 44, 1982.
+    .. [3] Huber, P. J. Robust Statistics. Wiley, 1981, section 7.6.
+    .. [4] Lange, K. L., Little, R. J. A. and Taylor, J. M. G. Robust statistical modeling using the t distribution. Journal of the
+       American Statistical Association 84, 1989.
 
     Examples
     --------

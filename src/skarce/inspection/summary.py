@@ -15,7 +15,7 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.estimators.criterion_search import CriterionSearch
 from skarce.estimators.on_basis import OnBasis
-from skarce.estimators.tested_coefficients import check_level, interval_freedom
+from skarce.estimators.tested_coefficients import check_level, interval_reach
 
 SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
 COLUMNS = ("coefficient", "std", "t", "p", "lower", "upper", "relevance")
@@ -60,8 +60,8 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
             The ratio of the two, and the two-sided p value of the test against zero: Student's t with the degrees of freedom that
             are left for the noise, or normal if there is no noise to estimate.
         ``lower``, ``upper``
-            Ends of the interval of the weight, by the same distribution. For ``VBLSRegressor(posterior="gaussian")`` it is the
-            normal one, as in `coef_interval`.
+            Ends of the interval of the weight, by the same distribution as p: it excludes zero exactly if p is below
+            ``1 - level``.
         ``relevance``
             How well the data determine the weight, from 0 (the prior does) to 1. NaN for the intercept.
 
@@ -106,7 +106,7 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
     check_level(level)
     fitted, input_names = _model_in(model)
     posteriors, names = fitted._posteriors(), _names(fitted, input_names)
-    rows = [_rows(fitted, posterior, level, names, all_columns=all_columns) for posterior in posteriors]
+    rows = [_rows(posterior, level, names, all_columns=all_columns) for posterior in posteriors]
     table = frame(np.vstack([values for _, values in rows]), columns=list(COLUMNS), index=_index(fitted, [ns for ns, _ in rows]))
     table.attrs = {
         "title": f"{_in_brief(fitted)}, {100.0 * level:.4g} % intervals",
@@ -167,9 +167,9 @@ def _names(model: Any, input_names: Any) -> Any:
         return np.array([f"column{number}" for number in numbers], dtype=object)
 
 
-def _rows(model: Any, posterior: Any, level: float, names: Any, *, all_columns: bool) -> tuple[list[str], Floats]:
+def _rows(posterior: Any, level: float, names: Any, *, all_columns: bool) -> tuple[list[str], Floats]:
     """Return names and values of one target or class."""
-    values = weight_values(model, posterior, level)
+    values = weight_values(posterior, level)
     first, values = values[: int(posterior.fit_intercept)], values[int(posterior.fit_intercept) :]
     listed = posterior.active
     if all_columns:
@@ -180,7 +180,7 @@ def _rows(model: Any, posterior: Any, level: float, names: Any, *, all_columns: 
     return [INTERCEPT] * len(first) + list(names[listed]), np.vstack([first, values])
 
 
-def weight_values(model: Any, posterior: Any, level: float) -> Floats:
+def weight_values(posterior: Any, level: float) -> Floats:
     """Return the values in `COLUMNS` of the intercept, if there is one, and of the functions of one posterior, one row each."""
     tests = posterior.coefficient_tests()
     mean, std, statistic, p = posterior.mean, posterior.coefficient_std, tests.statistic, tests.p_value
@@ -191,7 +191,7 @@ def weight_values(model: Any, posterior: Any, level: float) -> Floats:
         its_p = 2.0 * stats.t.sf(abs(ratio), tests.degrees_of_freedom)
         mean, std, statistic = np.append(constant, mean), np.append(its_std, std), np.append(ratio, statistic)
         p, relevance = np.append(its_p, p), np.append(np.nan, relevance)
-    reach = stats.t.ppf(0.5 + 0.5 * level, interval_freedom(model, posterior)) * std
+    reach = interval_reach(level, tests.degrees_of_freedom) * std
     return np.column_stack([mean, std, statistic, p, mean - reach, mean + reach, relevance])
 
 

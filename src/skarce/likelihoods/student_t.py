@@ -79,3 +79,46 @@ def log_density(squared_distances: Floats, degrees_of_freedom: float, squared_sc
 def row_weights(squared_distances: Floats, degrees_of_freedom: float) -> Floats:
     """Return E tau = (nu + 1)/(nu + d)."""
     return (degrees_of_freedom + 1.0) / (degrees_of_freedom + squared_distances)
+
+
+def information_share(residuals: Floats, degrees_of_freedom: float, counts: Floats, n_determined: float) -> float:
+    r"""Return the share of the information that rows weighted by E tau seem to have, but Student's t noise leaves.
+
+    If the precisions of the rows were known to be :math:`\tau_i`, a constant would have the information
+    :math:`\sum\tau_i/s`. They are not known. With :math:`\psi=-\partial\log t_\nu` at the residuals, in units of the scale,
+    the missing-information identity (Louis 1982) leaves
+
+    .. math:: \psi'_i = \tau_i - z_i^2\,\mathrm{Var}(\tau_i\mid z_i) = \tau_i\frac{\nu-z_i^2}{\nu+z_i^2}.
+
+    The variance of the estimate is the mean square of the scores between two inverses of this information, which also holds if
+    the noise is not Student's t (Huber 1981, section 7.6, with his correction K for few rows). So the share is
+
+    .. math::
+        \frac{\overline{\psi'}^2}{K^2\,\bar\tau\sum\psi_i^2/(n-p)}, \qquad
+        K = 1 + \frac pn\frac{\mathrm{Var}\,\psi'}{\overline{\psi'}^2}.
+
+    For many rows of Student's t noise it is :math:`(\nu+1)/(\nu+3)`, the Fisher information (Lange, Little and Taylor 1989).
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_rows,)
+        Residuals in units of the scale, z.
+    degrees_of_freedom : float
+        nu, above 1.
+    counts : ndarray of shape (n_rows,)
+        How often each row counts.
+    n_determined : float
+        p: how many weights the rows determine, with the constant.
+    """
+    n, nu = float(counts.sum()), degrees_of_freedom
+    slopes = StudentT(nu).slopes(residuals, np.zeros(len(residuals)))
+    scores = float(counts @ slopes.first**2) / max(n - n_determined, 1.0)
+    if scores == 0.0:  # an exact fit has no noise to judge by
+        return 1.0
+    seen = float(counts @ slopes.curvature) / n
+    varies = float(counts @ (slopes.curvature - seen) ** 2) / n
+    # At the best scale the mean of z^2/(nu + z^2) is 1/(nu + 1), and by Jensen's inequality the mean curvature is not below this.
+    seen = max(seen, (nu - 1.0) / (nu + 1.0))
+    correction = 1.0 + n_determined / n * varies / seen**2
+    complete = float(counts @ row_weights(residuals**2, nu)) / n
+    return min(seen**2 / (correction**2 * complete * scores), 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -52,7 +52,9 @@ class SavedFields:
         return {**state, "outcome": state["outcome"].name}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, outcome=Outcome.restored(state["outcome"]))
+        # What a version of before did not have yet gets its default.
+        defaults = {field.name: field.default for field in fields(self) if field.default is not MISSING}  # type: ignore[arg-type]
+        self.__dict__.update({**defaults, **state, "outcome": Outcome.restored(state["outcome"])})
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Posterior(SavedFields):
     """The weights given the data, for one target, in user units.
 
     The covariance of the weights is ``noise_variance * (L L')^-1`` with L = `factor`. The variance of a prediction adds the noise
-    and, with an intercept, the uncertainty of the intercept, ``noise_variance / n_samples``.
+    and, with an intercept, the uncertainty of the intercept, ``noise_variance / level_worth``.
 
     Attributes
     ----------
@@ -149,12 +151,17 @@ class Posterior(SavedFields):
         return np.sqrt(self.noise_variance * np.einsum("ij,ij->j", root, root))
 
     @property
+    def level_worth(self) -> float:
+        """How many observations with normal noise tell the level at the center: all of them."""
+        return self.n_samples
+
+    @property
     def intercept_std(self) -> float:
         """Standard deviation of the constant: that of the level at the center, and of the weights times the center."""
         if not self.fit_intercept:
             return 0.0
         reach = solve_lower(self.factor, self.center[:, None])
-        return float(np.sqrt(self.noise_variance * (1.0 / self.n_samples + (reach**2).sum())))
+        return float(np.sqrt(self.noise_variance * (1.0 / self.level_worth + (reach**2).sum())))
 
     def coefficient_tests(self) -> CoefficientTests:
         """Return t tests by the full covariance. They are NaN if least squares leaves no degree of freedom for the noise."""
@@ -193,7 +200,7 @@ class Posterior(SavedFields):
         n_active = len(self.active)
         values = (phi - self.center) @ solve_lower(self.factor, normals[:n_active], transposed=True)
         if self.fit_intercept:
-            values += normals[n_active] / np.sqrt(self.n_samples)
+            values += normals[n_active] / np.sqrt(self.level_worth)
         return np.sqrt(self.noise_variance) * values
 
     def draw_noise(self, shape: tuple[int, ...], rng: np.random.RandomState) -> Floats:
@@ -207,7 +214,7 @@ class Posterior(SavedFields):
         rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
         covariance = rest.T @ rest
         if self.fit_intercept:
-            covariance += 1.0 / self.n_samples
+            covariance += 1.0 / self.level_worth
         covariance *= self.noise_variance
         covariance.flat[:: len(phi) + 1] = self.variance(phi)
         return covariance
@@ -217,5 +224,5 @@ class Posterior(SavedFields):
         rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
         relative = 1.0 + np.einsum("ai,ai->i", rest, rest)
         if self.fit_intercept:
-            relative += 1.0 / self.n_samples
+            relative += 1.0 / self.level_worth
         return self.noise_variance * relative

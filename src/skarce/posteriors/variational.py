@@ -31,12 +31,16 @@ class VariationalPosterior(Posterior):
         covariance of the weights.
     noise_freedom : float
         The degrees of freedom of Student's t noise. Infinite for normal noise.
+    information : float
+        The share of the information in the weighted rows that Student's t noise leaves, at most 1. `factor` has it as a factor on
+        Phi'Phi. It is 1 for normal noise.
     """
 
     squared_norms: Floats | None = None
     group_sizes: Floats | None = None
     is_factorized: bool = True
     noise_freedom: float = np.inf  # type: ignore[misc]
+    information: float = 1.0
 
     @classmethod
     def of(cls, posterior: Posterior, **more: Any) -> VariationalPosterior:
@@ -50,6 +54,11 @@ class VariationalPosterior(Posterior):
         It is 1 if the data decide a weight, and 0 if the prior does.
         """
         return self._determination[0] if self.is_factorized else super().well_determined
+
+    @property
+    def level_worth(self) -> float:
+        """How many observations with normal noise tell as much about the level at the center."""
+        return self.information * self.n_samples
 
     @property
     def factorized_variance(self) -> Floats:

@@ -15,6 +15,10 @@ does not change. With the best row precisions the bound is
 and no step lowers it: not a fit, not new weights, not the best :math:`\nu`. There is one exception. If candidates share a
 precision, it is the precision of candidates of unit length, and lengths are measured on weighted rows. So the prior moves a little
 with the weights, and the rounds stop before one that would lower the bound.
+
+The covariance of the weights does not follow from the bound: it would be :math:`s(\Phi^TT\Phi+\Lambda)^{-1}`, as if the row
+precisions were known to be their means. The posterior has :math:`s(g\,\Phi^TT\Phi+\Lambda)^{-1}`, where g is the share of that
+information that Student's t noise leaves (`information_share`).
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from skarce._typing import Floats
 from skarce.criteria.variational import determination, log_undetermined
 from skarce.designs import Design
 from skarce.designs.problem import Problem
-from skarce.likelihoods.student_t import log_density, row_weights
+from skarce.likelihoods.student_t import information_share, log_density, row_weights
 from skarce.methods.method import Method
 from skarce.methods.variational.method import VariationalLeastSquares
 from skarce.posteriors.variational import VariationalPosterior
@@ -99,11 +103,12 @@ class RobustLeastSquares(Method[RobustFit]):
         return replace(robust, judge=self.inner.judge(problem).scaled(problem.target_scale), trace=journal.trace())
 
     def posterior(self, fit: RobustFit, problem: Problem) -> VariationalPosterior:
-        """Return the posterior of the weighted rows, with the bound in user units."""
+        """Return the posterior of the weighted rows, with the information that the noise leaves and the bound in user units."""
         weighted = problem if fit.weighted is None else fit.weighted
         posterior = replace(self.inner.posterior(fit, weighted), noise_freedom=fit.freedom)
         if not np.isfinite(fit.bound):
             return posterior
+        posterior = _informed(posterior, fit, weighted, problem.design.rows.row_weights)
         in_user_units = problem.moments.n_samples * float(np.log(problem.target_scale))
         trace = fit.trace.copy()
         trace["criterion"] += in_user_units
@@ -144,6 +149,17 @@ class RobustLeastSquares(Method[RobustFit]):
             stop = Outcome.STEP_LIMIT
         assert best is not None
         return best if stop is None else replace(best, outcome=stop)
+
+
+def _informed(posterior: VariationalPosterior, fit: RobustFit, weighted: Problem, counts: Floats) -> VariationalPosterior:
+    """Return the posterior with the information that is left if the row precisions are not known."""
+    assert fit.noise is not None
+    active = posterior.active
+    residuals = weighted.target_scale * weighted.design.residuals(active, posterior.mean)[:, 0]
+    n_determined = posterior.n_samples - posterior.degrees_of_freedom
+    share = information_share(residuals / np.sqrt(fit.noise), fit.freedom, counts, n_determined)
+    precision = share * weighted.moments.gram.block(active, active) + np.diag(posterior.ridges)
+    return replace(posterior, information=share, factor=cholesky_of_nearly_singular(precision))
 
 
 def _earlier(budget: Budget, problem: Problem) -> Budget:
