@@ -305,6 +305,16 @@ def test_a_damaged_file_is_one_error_or_rows(folder, seed):
         assert len(message) < 600
 
 
+def test_a_file_that_claims_too_much_memory_is_named(folder, rows, monkeypatch):
+    def refuse(*args, **options):
+        raise pa.ArrowMemoryError("malloc of size 10**15 failed")
+
+    write(table_of(*rows[:2]), "1.parquet")
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", refuse)
+    with pytest.raises(MemoryError, match=r"^1\.parquet is damaged or needs too much memory: malloc"):
+        list(RowBlocks.from_parquet("1.parquet", target="y"))
+
+
 @pytest.mark.parametrize("group_rows", [2000, 10**6], ids=["many-row-groups", "one-row-group"])
 @pytest.mark.parametrize("n_files", [1, 4])
 def test_memory_does_not_grow_with_rows(folder, group_rows, n_files):

@@ -95,8 +95,8 @@ def _opened(file: DataFile) -> Iterator[Any]:
         # With pre_buffer, which is the default of newer versions, all rows would stay in memory until the file is closed.
         with ParquetFile(file.path, pre_buffer=False, buffer_size=BUFFER_BYTES) as content:
             yield content
-    except MemoryError:
-        raise
+    except MemoryError as error:
+        raise MemoryError(f"{file.name} is damaged or needs too much memory: {one_line(error)}") from None
     except Exception as error:
         raise ValueError(f"{file.name} cannot be read as Parquet: {one_line(error)}") from None
 

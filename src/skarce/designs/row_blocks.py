@@ -158,6 +158,22 @@ class RowBlocks:
         -----
         Columns hold numbers of any width, booleans or decimals. Other types, nulls, NaN and infinite values raise a ValueError
         that names file and column. So does a file that has changed between two passes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import pyarrow as pa
+        >>> import pyarrow.parquet as pq
+        >>> from skarce import RelevanceVectorRegressor
+        >>> from skarce.designs import RowBlocks
+        >>> x = np.linspace(0, 10, 1000)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pq.write_table(pa.table({"x": x, "y": 3.0 * x + np.cos(1e4 * x)}), Path(folder, "rows.parquet"))
+        ...     model = RelevanceVectorRegressor("passthrough").fit(RowBlocks.from_parquet(folder, target="y"))
+        >>> model.feature_names_in_.tolist(), model.coef_.round(1).tolist()
+        (['x'], [3.0])
         """
         check_count("batch_rows", batch_rows)
         return cls._named(ParquetRows.of(paths, Columns.of(target, features, weight), int(batch_rows)))
@@ -192,6 +208,15 @@ class RowBlocks:
         Notes
         -----
         Columns hold numbers, as in `from_parquet`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from skarce.designs import RowBlocks
+        >>> table = pa.table({"a": [1.0, 2.0, 3.0], "b": [0, 1, 0], "y": [2.0, 4.0, 6.0]})
+        >>> blocks = RowBlocks.from_arrow(lambda: table.to_reader(), target="y", batch_rows=2)
+        >>> [rows.X.tolist() for rows in blocks]
+        [[[1.0, 0.0], [2.0, 1.0]], [[3.0, 0.0]]]
         """
         check_count("batch_rows", batch_rows)
         return cls._named(ArrowRows.of(open_stream, Columns.of(target, features, weight), int(batch_rows)))
