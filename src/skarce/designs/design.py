@@ -95,6 +95,9 @@ class Recipe(NamedTuple):
     worth : Worth
         What sample weights mean, and how many observations the rows are worth. A design with `counts_worth` that does not give all
         rows to `check` multiplies all weights by its factor.
+    name_inputs : callable
+        names -> None: takes the names of the columns of X, or None. Call it after `check` if the data have names and the arrays do
+        not.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -104,6 +107,7 @@ class Recipe(NamedTuple):
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
     n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
     worth: Worth = Worth()
+    name_inputs: Callable[[Sequence[str] | None], None] = lambda names: None
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).

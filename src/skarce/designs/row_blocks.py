@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 
 from skarce._parallel import slices
 from skarce._parameters import check_count, generator_of
+from skarce.designs.arrow import ArrowRows
+from skarce.designs.arrow_columns import Columns
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.design import Recipe, Rows
+from skarce.designs.parquet import ParquetRows
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.moments.block_sums import checked_block
 from skarce.moments.passes import Block
@@ -30,6 +33,8 @@ class RowBlocks:
     ----------
     factory : callable
         The function given as parameter.
+    feature_names : tuple of str or None
+        The names of the columns of X, if the blocks come from Parquet or Arrow data. A model gets them as `feature_names_in_`.
 
     See Also
     --------
@@ -66,6 +71,8 @@ class RowBlocks:
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
     True
     """
+
+    feature_names: tuple[str, ...] | None = None
 
     def __init__(self, factory: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
         if not callable(factory):
@@ -111,6 +118,109 @@ class RowBlocks:
                     yield X[rows], y[rows], sample_weight[rows]
 
         return cls(read)
+
+    @classmethod
+    def from_parquet(
+        cls, paths: Any, *, target: Any, features: Any = None, weight: str | None = None, batch_rows: int = 65_536
+    ) -> RowBlocks:
+        """Make row blocks from Parquet files. This needs pyarrow: ``pip install "skarce[parquet]"``.
+
+        Only the columns that are needed are read. One file is open at a time, and memory does not grow with the number of rows.
+
+        Parameters
+        ----------
+        paths : path-like or list of path-like
+            Files, folders, or patterns such as ``"data/2024-*.parquet"``. Of a folder, all files below it that end in ``.parquet``
+            or ``.pq`` are read. Names that begin with ``_`` or ``.`` are left out. Folders named ``key=value`` (Hive partitions)
+            below a given folder, or from the first wildcard of a pattern on, add a column with this name and value. Files are read
+            in the order of their paths. The list of files is made once.
+        target : str or list of str
+            The column of the target, or the columns of several targets.
+        features : list of str, default=None
+            The columns of X, in this order. None takes all columns of the first file but target, weight, and the index of a pandas
+            data frame. All files must have them, in any order.
+        weight : str, default=None
+            The column of the sample weights. None gives all rows weight 1.
+        batch_rows : int, default=65536
+            The number of rows in a block. Blocks do not depend on how rows are spread over files.
+
+        Returns
+        -------
+        blocks : RowBlocks
+            The data for `fit`. X is in single precision if all features are, in all files, and else in double precision.
+
+        Notes
+        -----
+        Columns hold numbers of any width, booleans or decimals. Other types, nulls, NaN and infinite values raise a ValueError
+        that names file and column. So does a file that has changed between two passes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import pyarrow as pa
+        >>> import pyarrow.parquet as pq
+        >>> from skarce import RelevanceVectorRegressor
+        >>> from skarce.designs import RowBlocks
+        >>> x = np.linspace(0, 10, 1000)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pq.write_table(pa.table({"x": x, "y": 3.0 * x + np.cos(1e4 * x)}), Path(folder, "rows.parquet"))
+        ...     model = RelevanceVectorRegressor("passthrough").fit(RowBlocks.from_parquet(folder, target="y"))
+        >>> model.feature_names_in_.tolist(), model.coef_.round(1).tolist()
+        (['x'], [3.0])
+        """
+        check_count("batch_rows", batch_rows)
+        return cls._named(ParquetRows.of(paths, Columns.of(target, features, weight), int(batch_rows)))
+
+    @classmethod
+    def from_arrow(
+        cls, open_stream: Any, *, target: Any, features: Any = None, weight: str | None = None, batch_rows: int = 65_536
+    ) -> RowBlocks:
+        """Make row blocks from Arrow data of any package. This needs pyarrow: ``pip install "skarce[parquet]"``.
+
+        Parameters
+        ----------
+        open_stream : callable or object
+            A function without arguments that returns an object with ``__arrow_c_stream__``, such as a `pyarrow.RecordBatchReader`.
+            It is called once for the names of the columns, and at the start of every pass over the data. Every call must return a
+            new stream of the same rows in the same order. An object that can be read several times, such as a `pyarrow.Table` or a
+            `polars.DataFrame`, can be passed as it is.
+        target : str or list of str
+            The column of the target, or the columns of several targets.
+        features : list of str, default=None
+            The columns of X, in this order. None takes all columns but target, weight, and the index of a pandas data frame.
+        weight : str, default=None
+            The column of the sample weights. None gives all rows weight 1.
+        batch_rows : int, default=65536
+            The number of rows in a block. Blocks do not depend on the batches of the stream.
+
+        Returns
+        -------
+        blocks : RowBlocks
+            The data for `fit`. X is in single precision if all features are, and else in double precision.
+
+        Notes
+        -----
+        Columns hold numbers, as in `from_parquet`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from skarce.designs import RowBlocks
+        >>> table = pa.table({"a": [1.0, 2.0, 3.0], "b": [0, 1, 0], "y": [2.0, 4.0, 6.0]})
+        >>> blocks = RowBlocks.from_arrow(lambda: table.to_reader(), target="y", batch_rows=2)
+        >>> [rows.X.tolist() for rows in blocks]
+        [[[1.0, 0.0], [2.0, 1.0]], [[3.0, 0.0]]]
+        """
+        check_count("batch_rows", batch_rows)
+        return cls._named(ArrowRows.of(open_stream, Columns.of(target, features, weight), int(batch_rows)))
+
+    @classmethod
+    def _named(cls, rows: ParquetRows | ArrowRows) -> RowBlocks:
+        blocks = cls(rows.read)
+        blocks.feature_names = rows.columns.features
+        return blocks
 
     def __iter__(self) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
@@ -193,6 +303,7 @@ class RowBlocksDesign(BlockDesign):
         sample = X.sample(recipe.seed)
         recipe.check_not_every_row(sample, "RowBlocks")
         rows, factor = recipe.rows_of_sample(sample)
+        recipe.name_inputs(X.feature_names)
         return cls(recipe.candidates(rows), X, rows, sample.n_rows, fit_intercept=recipe.fit_intercept, factor=factor)
 
     def _read(self) -> Iterator[Block]:

@@ -6,6 +6,7 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from skarce._parameters import as_number, check_choice, check_effective_samples
 from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce._validation import validated_weights
+from skarce.basis import takes_arrays
 from skarce.designs import Design, Problem, Recipe, Rows, Worth, as_design
 from skarce.designs.worth import with_mean_one
 from skarce.estimators.on_basis import OnBasis, print_centers
@@ -166,7 +168,13 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             width_options=lambda rows: self._width_options(rows, method, self._input_names(probe)),
             n_landmarks=method.n_landmarks,
             worth=worth,
+            name_inputs=lambda names: self._name_inputs(probe, names),
         )
+
+    def _name_inputs(self, probe: Any, names: Sequence[str] | None) -> None:
+        """Give names to the inputs of the probe. Transformers of others get arrays without names, and would warn about them."""
+        if names is not None and takes_arrays(self._seeded_basis()):
+            probe.feature_names_in_ = np.asarray(names, dtype=object)
 
     def _fitted_on(self, prepared: Prepared, method: Method[Any], started: float) -> Any:
         """Run the method, and return a twin with fitted attributes from its posteriors. This estimator does not change.
