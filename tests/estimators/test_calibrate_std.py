@@ -177,11 +177,14 @@ def test_rows_that_are_not_kept():
     X, y = table(100)
     blocks = RowBlocks.from_arrays(X, y, block_rows=30)
     assert RelevanceVectorRegressor(KernelBasis(gamma=8.0, centers=50)).fit(blocks).std_scale_ == 1.0
-    with pytest.raises(ValueError, match=r"calibrate_std=True .* RowBlocks and partial_fit do not keep"):
-        VBLSRegressor(calibrate_std=True).fit(blocks)
+    dependent = RelevanceVectorRegressor("passthrough", calibrate_std=True, effective_samples=0.5)
+    with pytest.raises(ValueError, match=r"calibrate_std=True .* not kept in memory .* Use calibrate_std=False"):
+        dependent.fit(blocks)
+    with pytest.raises(ValueError, match=r"not kept in memory .* calibrate_std=True takes five folds"):
+        VBLSRegressor(calibrate_std=KFold(3)).fit(blocks)
     stream = VBLSRegressor(calibrate_std=True).fit(X, y)
     state = pickle.dumps(stream)
-    with pytest.raises(ValueError, match="partial_fit do not keep"):
+    with pytest.raises(ValueError, match="not kept in memory"):
         stream.partial_fit(X, y)
     assert pickle.dumps(stream) == state
     assert VBLSRegressor().partial_fit(X[:8], y[:8]).std_scale_ == 1.0

@@ -20,6 +20,7 @@ from skarce._typing import Floats
 from skarce.basis import takes_arrays
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.design import Design, Recipe, Rows
+from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
 from skarce.designs.sampling import RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_rows
@@ -96,6 +97,8 @@ class DaskDesign(Design):
         Whether to integrate out a constant under a flat prior.
     factor : float, default=1.0
         Factor on the weights of all rows. Those of the sample have it already.
+    in_folds : bool, default=False
+        Whether sums are made for each fold, too.
     """
 
     counts_worth: ClassVar[bool] = True
@@ -110,11 +113,14 @@ class DaskDesign(Design):
         is_array: bool = True,
         fit_intercept: bool = True,
         factor: float = 1.0,
+        in_folds: bool = False,
     ) -> None:
+        if in_folds:
+            require_room(candidates.n_candidates)
         m = candidates.n_candidates
         require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
         self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
-        self._partitions, self._is_array, self._factor = partitions, is_array, factor
+        self._partitions, self._is_array, self._factor, self._in_folds = partitions, is_array, factor, in_folds
 
     @classmethod
     def takes(cls, X: Any) -> bool:
@@ -130,7 +136,8 @@ class DaskDesign(Design):
         recipe.check_not_every_row(sample, "Dask data")
         rows, factor = recipe.rows_of_sample(sample)
         candidates = recipe.candidates(rows)
-        return cls(candidates, partitions, rows, is_array=is_array, fit_intercept=recipe.fit_intercept, factor=factor)
+        options = {"is_array": is_array, "in_folds": recipe.wants_folds(sample.n_rows)}
+        return cls(candidates, partitions, rows, fit_intercept=recipe.fit_intercept, factor=factor, **options)
 
     @property
     def n_samples(self) -> float:  # type: ignore[override]
@@ -140,8 +147,13 @@ class DaskDesign(Design):
     def sums(self) -> Sums:
         """The sums over all rows."""
         if self._sums is None:
-            sums = self._partitions.total(_summed, Sums.total, self.candidates, self._is_array)
-            self._sums = sums if self._factor == 1.0 else sums.faded(self._factor)
+            shared = self.candidates, self._is_array
+            if self._in_folds:
+                folds = self._partitions.total(_summed_by_fold, total_of_folds, *shared)
+                self.fold_sums = [sums.faded(self._factor) for sums in folds]
+                self._sums = Sums.total(self.fold_sums)
+            else:
+                self._sums = self._partitions.total(_summed, Sums.total, *shared).faded(self._factor)
         return self._sums
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
@@ -164,6 +176,12 @@ def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is
     """Return the sums of a partition."""
     with one_thread():
         return sums_of_rows(candidates, checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
+
+
+def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> list[Sums]:
+    """Return the sums of each fold of a partition."""
+    with one_thread():
+        return sums_of_folds(candidates, *checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
 
 
 def _check_inputs(X: Any) -> None:

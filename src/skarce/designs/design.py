@@ -17,7 +17,7 @@ from skarce.designs.problem import Problem
 from skarce.designs.sampling import RowSample
 from skarce.designs.worth import Worth
 from skarce.likelihoods import Likelihood, Observations
-from skarce.moments import Moments
+from skarce.moments import Moments, Sums
 from skarce.moments.passes import Center
 
 
@@ -98,6 +98,8 @@ class Recipe(NamedTuple):
     name_inputs : callable
         names -> None: takes the names of the columns of X, or None. Call it after `check` if the data have names and the arrays do
         not.
+    wants_folds : callable
+        number of rows -> whether a design that keeps no rows makes sums for each fold, to calibrate the model.
     """
 
     check: Callable[[Any, Any, Any], Rows]
@@ -107,6 +109,7 @@ class Recipe(NamedTuple):
     width_options: Callable[[Rows], dict[str, Any]] = lambda rows: {}
     n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
     worth: Worth = Worth()
+    wants_folds: Callable[[int], bool] = lambda n_rows: False
     name_inputs: Callable[[Sequence[str] | None], None] = lambda names: None
 
     def candidates(self, rows: Rows) -> Any:
@@ -167,6 +170,9 @@ class Design(ABC):
         Class attribute: whether `rows` are all rows, and in memory.
     counts_worth : bool, default=False
         Class attribute: whether `of` follows `Recipe.worth`. `as_design` refuses any other worth than that of plain counts if not.
+    fold_sums : list of Sums or None, default=None
+        Sums of five folds of the rows, by hashes of their inputs, if the recipe asked for them and rows are not kept. Available
+        after a call of `moments`.
     """
 
     candidates: Any
@@ -176,6 +182,7 @@ class Design(ABC):
     brings_targets: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = False
     counts_worth: ClassVar[bool] = False
+    fold_sums: list[Sums] | None = None
     _center: Center | None = None
 
     @classmethod

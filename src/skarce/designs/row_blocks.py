@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
 from skarce._parallel import slices
-from skarce._parameters import check_count, generator_of
+from skarce._parameters import check_choice, check_count, generator_of
 from skarce.designs.arrow import ArrowRows
 from skarce.designs.arrow_columns import Columns
 from skarce.designs.blocks import BlockDesign
+from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.design import Recipe, Rows
+from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
 from skarce.designs.parquet import ParquetRows
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block
-from skarce.moments.passes import Block
+from skarce.moments.passes import Block, check_candidates, moments_from_sums
 
 
 class RowBlocks:
@@ -283,15 +287,27 @@ class RowBlocksDesign(BlockDesign):
         Whether to integrate out a constant under a flat prior.
     factor : float, default=1.0
         Factor on the weights of all rows. Those of the sample have it already.
+    in_folds : bool, default=False
+        Whether sums are made for each fold, too.
     """
 
     counts_worth: ClassVar[bool] = True
 
     def __init__(
-        self, candidates: Any, blocks: RowBlocks, sample: Rows, n_rows: int, *, fit_intercept: bool = True, factor: float = 1.0
+        self,
+        candidates: Any,
+        blocks: RowBlocks,
+        sample: Rows,
+        n_rows: int,
+        *,
+        fit_intercept: bool = True,
+        factor: float = 1.0,
+        in_folds: bool = False,
     ) -> None:
         super().__init__(candidates, sample, n_rows, fit_intercept=fit_intercept)
-        self._blocks, self._factor = blocks, factor
+        self._blocks, self._factor, self._in_folds = blocks, factor, in_folds
+        if in_folds:
+            require_room(candidates.n_candidates)
 
     @classmethod
     def takes(cls, X: Any) -> bool:
@@ -304,7 +320,28 @@ class RowBlocksDesign(BlockDesign):
         recipe.check_not_every_row(sample, "RowBlocks")
         rows, factor = recipe.rows_of_sample(sample)
         recipe.name_inputs(X.feature_names)
-        return cls(recipe.candidates(rows), X, rows, sample.n_rows, fit_intercept=recipe.fit_intercept, factor=factor)
+        return cls(
+            recipe.candidates(rows),
+            X,
+            rows,
+            sample.n_rows,
+            fit_intercept=recipe.fit_intercept,
+            factor=factor,
+            in_folds=recipe.wants_folds(sample.n_rows),
+        )
+
+    def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
+        """Return one `Moments` for each output. With folds they are whole, and each row goes into the sums of its fold."""
+        if not self._in_folds:
+            return super().moments(kind, access)
+        check_choice("moments", kind, KINDS)
+        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks)
+        self.fold_sums = [sums.faded(self._factor) for sums in reduce(lambda a, b: total_of_folds([a, b]), parts)]
+        sums = Sums.total(self.fold_sums)
+        check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in self._read()))
+        moments, self._center = moments_from_sums(sums, self._read, fit_intercept=self.fit_intercept)
+        self._n_samples = sums.n_samples
+        return moments
 
     def _read(self) -> Iterator[Block]:
         for rows in self._blocks:

@@ -70,6 +70,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
         return
 
+    def _wants_folds(self, n_rows: int) -> bool:
+        """Whether a design that keeps none of its rows, which are so many, makes sums for each fold of them. Default: no."""
+        return False
+
     def _plan(self, design: Design) -> Any:
         """Return how rows are left out to calibrate the model. Raise a ValueError if that is impossible. Default: none are."""
         return None
@@ -168,6 +172,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             width_options=lambda rows: self._width_options(rows, method, self._input_names(probe)),
             n_landmarks=method.n_landmarks,
             worth=worth,
+            wants_folds=self._wants_folds,
             name_inputs=lambda names: self._name_inputs(probe, names),
         )
 

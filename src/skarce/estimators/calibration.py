@@ -17,6 +17,7 @@ from skarce.designs.repeats import times_counted
 from skarce.estimators.base import Prepared, SparseEstimator
 from skarce.methods.method import Method
 from skarce.model_selection.cross_fitting import LeftOut, TimeIsUpError, cross_fit
+from skarce.model_selection.cross_fitting_sums import LeftOutSums, cross_fit_sums
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
 
@@ -45,15 +46,17 @@ class Plan(NamedTuple):
 
 def planned(name: str, choice: Any, design: Design) -> Plan | None:
     """Return how rows are left out, or None if they are not. Raise a ValueError if that is asked for and impossible."""
-    is_auto = isinstance(choice, str)
-    if choice is False or (is_auto and not design.keeps_rows):
+    is_auto, can_calibrate = isinstance(choice, str), design.keeps_rows or design.fold_sums is not None
+    if choice is False or (is_auto and not can_calibrate):
         return None
-    if not design.keeps_rows:
+    is_by_folds = is_auto or choice is True or isinstance(choice, np.bool_)
+    if not can_calibrate or not (is_by_folds or design.keeps_rows):
+        remedy = f'Use {name}=False or "auto".' if is_by_folds else f"With RowBlocks or Dask data, {name}=True takes five folds."
         raise ValueError(
-            f"{name}={quoted(choice)} fits the model again without some of the rows, but RowBlocks and partial_fit do not keep "
-            f'them in memory. Use {name}=False or "auto".'
+            f"{name}={quoted(choice)} fits the model again without some of the rows, but they are not kept in memory (as in "
+            f"streams, sums, and dependent rows in blocks). {remedy}"
         )
-    if is_auto or choice is True or isinstance(choice, np.bool_):
+    if is_by_folds:
         return Plan(name, None, not is_auto)
     return Plan(name, _given_splits(name, choice, design), True)
 
@@ -64,7 +67,7 @@ class Calibrated(SparseEstimator):
     calibration_parameter: ClassVar[str]
 
     @abstractmethod
-    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
+    def _keep_calibration(self, left_out: Any) -> list[str]:
         """Set the fitted attributes of the calibration, and return warnings. None stands for a model that is not calibrated."""
 
     def _is_advised(self, design: Design) -> bool:
@@ -80,7 +83,7 @@ class Calibrated(SparseEstimator):
         return planned(self.calibration_parameter, getattr(self, self.calibration_parameter), design)
 
     def _calibrate(self, plan: Plan | None, prepared: Prepared, method: Method[Any], budget: Budget) -> list[str]:
-        left_out: LeftOut | str = ""
+        left_out: LeftOut | LeftOutSums | str = ""
         if plan is not None and (plan.is_asked or self._is_advised(prepared.design)):
             left_out = self._left_out(plan, prepared, method, budget)
         if isinstance(left_out, str):
@@ -88,21 +91,28 @@ class Calibrated(SparseEstimator):
             return [left_out] if left_out else []
         return self._keep_calibration(left_out)
 
-    def _left_out(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | str:
+    def _left_out(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | LeftOutSums | str:
         """Return what refits say about the rows that they have not seen, or in words why there is nothing."""
-        design = prepared.design
-        splits = self._folds(design) if plan.splits is None else plan.splits
-        if not splits:
-            return NO_SPLIT if plan.is_asked else ""
         if self.outcome_ is Outcome.TIME_LIMIT:
             return ""  # there is a warning about that already
-        whole = (prepared.problems, self._posteriors())
         try:
-            return cross_fit(method, design, *whole, splits, budget, kind=self.moments, are_folds=plan.splits is None)
+            found = self._cross_fitted(plan, prepared, method, budget)
+            return (NO_SPLIT if plan.is_asked else "") if found is None else found
         except TimeIsUpError:
             return TIME_IS_UP.format(plan.name)
         except ValueError as error:
             return f"{NOT_CALIBRATED} a fit without some of the rows failed: {quoted(str(error))}"
+
+    def _cross_fitted(self, plan: Plan, prepared: Prepared, method: Method[Any], budget: Budget) -> LeftOut | LeftOutSums | None:
+        """Return what refits say about the rows that they have not seen. None if there is no split."""
+        design, posteriors = prepared.design, self._posteriors()
+        if design.fold_sums is not None:
+            return cross_fit_sums(method, design, design.fold_sums, self._likelihood(), posteriors, budget)
+        splits = self._folds(design) if plan.splits is None else plan.splits
+        if not splits:
+            return None
+        whole = (prepared.problems, posteriors)
+        return cross_fit(method, design, *whole, splits, budget, kind=self.moments, are_folds=plan.splits is None)
 
     def _folds(self, design: Design) -> list[Split]:
         """Return five folds, by hashes of the rows. If neighbors depend on each other, blocks of them are left out together."""

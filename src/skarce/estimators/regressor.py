@@ -16,16 +16,17 @@ from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, checked_table, validated
-from skarce.basis import takes_arrays
+from skarce.basis import learns_widths, takes_arrays
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
-from skarce.estimators.calibration import Calibrated, print_calibration
+from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibration
 from skarce.estimators.on_basis import in_type_of, sparse_format
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.streaming import Streaming
-from skarce.estimators.trust import scale_and_remarks
+from skarce.estimators.trust import scale_and_remarks, scale_from_sums
 from skarce.methods.method import HALF, Method
 from skarce.model_selection.cross_fitting import LeftOut
+from skarce.model_selection.cross_fitting_sums import LeftOutSums
 from skarce.posteriors.augmentation import Augmentation
 from skarce.posteriors.posterior import Posterior
 from skarce.searches.spanning_start import SpanningStart
@@ -211,13 +212,24 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         self.noise_variance_ = noises[0] if rows.is_one_output else np.array(noises)
         self._augmentation_rows = Augmentation.rows_of(design.candidates, rows.X, rows.weights, self.random_state)
 
-    def _keep_calibration(self, left_out: LeftOut | None) -> list[str]:
+    def _wants_folds(self, n_rows: int) -> bool:
+        """Whether the std is to be calibrated: if asked for, or if widths are learned from few rows. Rows must be independent."""
+        if self.effective_samples is not None:
+            return False
+        if isinstance(self.calibrate_std, str):
+            return n_rows <= MANY_ROWS and learns_widths(self._seeded_basis())
+        return self.calibrate_std is True or (isinstance(self.calibrate_std, np.bool_) and bool(self.calibrate_std))
+
+    def _keep_calibration(self, left_out: LeftOut | LeftOutSums | None) -> list[str]:
         posteriors = self._posteriors()
         scales, remarks = np.ones(len(posteriors)), []
         if left_out is not None:
             for output, posterior in enumerate(posteriors):
                 is_doubted = self._is_doubtful(posterior)  # there is a warning about it already
-                scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom, is_doubted=is_doubted)
+                if isinstance(left_out, LeftOutSums):
+                    scales[output], said = scale_from_sums(left_out, output, is_doubted=is_doubted)
+                else:
+                    scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom, is_doubted=is_doubted)
                 remarks += said
             print_calibration("std scale", scales, self.verbose)
         self.std_scale_ = scales if isinstance(self.posterior_, list) else float(scales[0])

@@ -6,8 +6,18 @@ import numpy as np
 
 from skarce._text import listed
 from skarce._typing import Floats, Indices
-from skarce.model_selection.calibration import EXPECTED_ROWS, is_too_sure, outlying, std_scale
+from skarce.model_selection.calibration import (
+    EXPECTED_ROWS,
+    NOTICEABLE,
+    is_too_sure,
+    outlying,
+    std_scale,
+    std_scale_of_sums,
+)
+from skarce.model_selection.calibration import TOO_SURE as MUCH_TOO_SURE
 from skarce.model_selection.cross_fitting import LeftOut
+from skarce.model_selection.cross_fitting_sums import LeftOutSums
+from skarce.model_selection.far_off import FEWEST_ROWS
 
 OUTLIERS = (
     "Targets are far from what a model of the other rows predicts, up to {times:.3g} times the usual error: rows {rows} (the first "
@@ -39,6 +49,14 @@ def scale_and_remarks(left_out: LeftOut, output: int, freedom: float, *, is_doub
     if not is_doubted and is_too_sure(scale, errors[usual], targets[usual], weights[usual]):
         remarks.append(TOO_SURE.format(scale=scale))
     return scale, remarks
+
+
+def scale_from_sums(left_out: LeftOutSums, output: int, *, is_doubted: bool) -> tuple[float, list[str]]:
+    """Return the same from sums: the root of all squared errors divided by all variances. No row is known to be an outlier."""
+    scale = std_scale_of_sums(float(left_out.squares[output]), float(left_out.variances[output]), left_out.weight)
+    notices = left_out.squares[output] > NOTICEABLE**2 * left_out.spread[output]
+    is_sure = not is_doubted and scale > MUCH_TOO_SURE and notices and left_out.weight >= FEWEST_ROWS
+    return scale, [TOO_SURE.format(scale=scale)] if is_sure else []
 
 
 def _times_the_usual(errors: Floats, far: Indices) -> float:

@@ -64,7 +64,17 @@ def std_scale(
         square = _mean_square(squares, shares, freedom)
     if not 0.0 < square < np.inf:
         return 1.0
-    n_rows = float(weights[counts].sum())
+    return _with_expected_rows(square, float(weights[counts].sum()), expected_rows)
+
+
+def std_scale_of_sums(squares: float, variances: float, n_rows: float) -> float:
+    """Return the factor on the std from sums over left-out rows: of their squared errors, and of the variances of new targets."""
+    square = squares / variances if variances > 0.0 else 0.0
+    return _with_expected_rows(square, n_rows, EXPECTED_ROWS) if 0.0 < square < np.inf else 1.0
+
+
+def _with_expected_rows(square: float, n_rows: float, expected_rows: float) -> float:
+    """Return the factor whose square left-out rows ask for. If it is below one, rows that are as expected count too."""
     return float(np.sqrt(square if square >= 1.0 else (n_rows * square + expected_rows) / (n_rows + expected_rows)))
 
 

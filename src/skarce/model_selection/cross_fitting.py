@@ -81,7 +81,7 @@ def cross_fit(
     seen, usable = [], _usable(splits, problems)
     for part, (_, places) in zip(_parts(design, problems, usable, are_folds), usable, strict=True):
         others = part.problems(problems[0].likelihood, kind, method.access)
-        refits = _refits(others, method, budget)
+        refits = refits_of(others, method, budget)
         unaware = [_unaware(*models) for models in zip(posteriors, refits, others, strict=True)]
         rows = part.left_out
         seen.append(LeftOut(places, rows.targets, rows.row_weights, *_predictions(part, refits, unaware)))
@@ -111,7 +111,7 @@ def _parts(design: Design, problems: Sequence[Problem], splits: Sequence[Split],
     return parts_of_whole_moments(design, splits) if is_whole and are_folds else parts(design, splits)
 
 
-def _refits(problems: Sequence[Problem], method: Method[Any], budget: Budget) -> list[Any]:
+def refits_of(problems: Sequence[Problem], method: Method[Any], budget: Budget) -> list[Any]:
     """Return the posteriors of the rows of a part. Raise TimeIsUpError if the time limit ended its fits."""
     fits = method.run_all(problems, replace(budget, verbose=0))
     if any(fit.outcome is Outcome.TIME_LIMIT for fit in fits):

@@ -1,0 +1,119 @@
+"""Refits from sums of folds, against the same refits from the rows of these folds."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor, VBLSRegressor
+from skarce.designs import RowBlocks
+from skarce.designs.fold_sums import centers_in_fold, sums_of_folds, total_of_folds
+from skarce.designs.folds import N_FOLDS, fold_numbers
+from skarce.model_selection.cross_fitting_sums import squared_errors, total_variance
+from skarce.moments import Sums, block_sums
+
+N = 200
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N, 2))
+Y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.3 * RNG.normal(size=N)
+WEIGHTS = RNG.integers(0, 4, N).astype(float)
+CENTERS = RNG.normal(size=(30, 2))  # none of them is a row
+KERNELS = KernelBasis(gamma=1.0, centers=CENTERS)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_sums_of_folds_are_those_of_their_rows(weights):
+    basis = clone(KERNELS).fit(X)
+    numbers = fold_numbers(X)
+    parts = [
+        sums_of_folds(basis, X[rows], Y[rows, None], None if weights is None else weights[rows])
+        for rows in (slice(0, 70), slice(70, N))
+    ]
+    for fold, found in enumerate(total_of_folds(parts)):
+        rows = numbers == fold
+        expected = block_sums(basis, X[rows], Y[rows], None if weights is None else weights[rows])
+        assert found.n_samples == expected.n_samples
+        np.testing.assert_allclose(found.gram, expected.gram, atol=1e-12 * np.abs(expected.gram).max())
+        np.testing.assert_allclose(found.projections, expected.projections, atol=1e-12 * np.abs(expected.projections).max())
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_errors_and_variances_add_up_over_rows(weights, fit_intercept):
+    model = RelevanceVectorRegressor(KERNELS, calibrate_std=False, fit_intercept=fit_intercept).fit(X[:100], Y[:100])
+    posterior, counts = model.posterior_, np.ones(N) if weights is None else weights
+    sums = block_sums(clone(KERNELS).fit(X), X, Y, weights)
+    assert squared_errors(posterior, sums, 0) == pytest.approx(counts @ (Y - model.predict(X)) ** 2, rel=1e-9)
+    assert total_variance(posterior, sums) == pytest.approx(counts @ model.predict(X, return_std=True)[1] ** 2, rel=1e-9)
+
+
+def scale_by_hand(model, weights):
+    """The root of squared errors over variances: of fits to the rows of other folds, and of the whole model had it not seen them."""
+    numbers, counts = fold_numbers(X), np.ones(N) if weights is None else weights
+    whole = clone(model).set_params(calibrate_std=False).fit(X, Y, weights)
+    posterior, phi = whole.posterior_, clone(KERNELS).fit(X).transform(X)[:, whole.active_]
+    squares = variances = 0.0
+    for fold in range(N_FOLDS):
+        out, rest = numbers == fold, numbers != fold
+        refit = clone(model).set_params(calibrate_std=False).fit(X[rest], Y[rest], counts[rest])
+        squares += counts[out] @ (Y[out] - refit.predict(X[out])) ** 2
+        total = counts[rest].sum()
+        center = counts[rest] @ phi[rest] / total
+        inner = (phi[rest] - center).T @ (counts[rest, None] * (phi[rest] - center)) + np.diag(posterior.ridges)
+        away = phi[out] - center
+        relative = 1.0 + 1.0 / total + np.einsum("ij,jk,ik->i", away, np.linalg.inv(inner), away)
+        variances += counts[out] @ (posterior.noise_variance * relative)
+    square = squares / variances
+    n = counts.sum()
+    return np.sqrt(square if square >= 1.0 else (n * square + 10.0) / (n + 10.0))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("estimator", [RelevanceVectorRegressor, VBLSRegressor, FastGCVRegressor])
+def test_the_factor_is_that_of_refits_by_hand(estimator, weights):
+    model = estimator(KERNELS, moments="whole", calibrate_std=True)
+    expected = scale_by_hand(model, weights)
+    blocks = RowBlocks.from_arrays(X, Y, weights, block_rows=33)
+    lazy = (
+        da.from_array(X, chunks=(60, 2)),
+        da.from_array(Y, chunks=60),
+        None if weights is None else da.from_array(weights, chunks=60),
+    )
+    for data in ((blocks,), lazy):
+        assert clone(model).fit(*data).std_scale_ == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_factor_is_near_that_of_single_rows():
+    """Mean of squared errors over variances, or mean of squares over mean of variances: nearly the same inside of the data."""
+    model = RelevanceVectorRegressor(KernelBasis(gamma=4.0, centers=80, random_state=0), calibrate_std=True)
+    in_memory, blocks = clone(model).fit(X, Y), clone(model).fit(RowBlocks.from_arrays(X, Y, block_rows=50))
+    assert in_memory.std_scale_ > 1.05
+    assert blocks.std_scale_ == pytest.approx(in_memory.std_scale_, rel=0.05)
+
+
+def test_a_refit_has_no_kernel_at_a_row_that_it_has_not_seen():
+    basis = KernelBasis(gamma=1.0, centers=40, random_state=0).fit(X)
+    found = np.concatenate([centers_in_fold(basis, fold) for fold in range(N_FOLDS)])
+    np.testing.assert_array_equal(np.sort(found), np.arange(40))
+    for fold in range(N_FOLDS):
+        places = basis.center_indices_[centers_in_fold(basis, fold)]
+        assert (fold_numbers(X)[places] == fold).all()
+    assert not len(centers_in_fold(clone(KERNELS).fit(X), 0))  # these centers are no rows
+
+
+def test_auto_calibrates_learned_widths_in_blocks_too():
+    blocks = RowBlocks.from_arrays(X, Y, block_rows=64)
+    assert RelevanceVectorRegressor(random_state=0).fit(blocks).std_scale_ != 1.0
+    assert RelevanceVectorRegressor(KERNELS).fit(blocks).std_scale_ == 1.0
+
+
+def test_rows_that_are_all_equal_have_no_split():
+    same = np.ones((50, 2))
+    with pytest.warns(UserWarning, match="equal rows are left out together"):
+        VBLSRegressor(calibrate_std=True).fit(RowBlocks.from_arrays(same, RNG.normal(size=50)))
+
+
+def test_sums_without_candidates_of_a_fold_are_whole():
+    parts = sums_of_folds(clone(KERNELS).fit(X), X, Y[:, None], None)
+    whole = Sums.total(parts)
+    np.testing.assert_allclose(whole.gram, block_sums(clone(KERNELS).fit(X), X, Y).gram, atol=1e-10)
