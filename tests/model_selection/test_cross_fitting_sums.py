@@ -48,7 +48,7 @@ def test_errors_and_variances_add_up_over_rows(weights, fit_intercept):
 
 
 def scale_by_hand(model, weights):
-    """The root of squared errors over variances: of fits to the rows of other folds, and of the whole model had it not seen them."""
+    """The root of squared errors of fits to other folds, over variances of the whole model as if it had not seen these rows."""
     numbers, counts = fold_numbers(X), np.ones(N) if weights is None else weights
     whole = clone(model).set_params(calibrate_std=False).fit(X, Y, weights)
     posterior, phi = whole.posterior_, clone(KERNELS).fit(X).transform(X)[:, whole.active_]

@@ -1,0 +1,71 @@
+"""A real cluster of processes: the model of the rows in memory, also if a worker dies in the middle of a pass."""
+
+import os
+import signal
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from dask.distributed import Client, LocalCluster
+from sklearn.base import clone
+
+from skarce import KernelBasis, RelevanceVectorRegressor
+
+N_PARTS, ROWS = 6, 500
+MODEL = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=np.linspace(-3, 3, 40)[:, None]), calibrate_std=True)
+
+
+def part_of(number):
+    rng = np.random.default_rng(number)
+    X = rng.normal(size=(ROWS, 1))
+    return np.column_stack([X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=ROWS)])
+
+
+def deadly_part(number, folder):
+    """The rows of a partition. The worker that makes partition 3 for the second pass ends without a word."""
+    calls = len(list(Path(folder).glob(f"{number}-*")))
+    Path(folder, f"{number}-{calls}").touch()
+    if number == 3 and calls == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part_of(number)
+
+
+def lazy(make, *args):
+    parts = [da.from_delayed(dask.delayed(make)(number, *args), (ROWS, 2), dtype=float) for number in range(N_PARTS)]
+    return da.concatenate(parts)
+
+
+@pytest.fixture(scope="module")
+def client():
+    config = {"distributed.worker.memory.terminate": False, "distributed.scheduler.allowed-failures": 3}
+    with (
+        dask.config.set(config),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.filterwarnings("default")  # those of sockets and processes that were killed
+def test_a_cluster_gives_the_model_of_the_rows_in_memory_and_survives_the_death_of_a_worker(client, tmp_path):
+    rows = np.concatenate([part_of(number) for number in range(N_PARTS)])
+    with dask.config.set(scheduler="synchronous"):
+        calm = lazy(part_of)
+        expected = clone(MODEL).fit(calm[:, :1], calm[:, 1])
+    in_memory = clone(MODEL).set_params(moments="whole").fit(rows[:, :1], rows[:, 1])
+    np.testing.assert_allclose(expected.predict(rows[:, :1]), in_memory.predict(rows[:, :1]), atol=1e-6)
+
+    data = lazy(deadly_part, str(tmp_path))
+    before = {worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()}
+    found = clone(MODEL).fit(data[:, :1], data[:, 1])
+    after = {worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()}
+    assert (tmp_path / "3-1").exists()  # it happened
+    assert before != after
+    np.testing.assert_array_equal(found.predict(rows[:, :1]), expected.predict(rows[:, :1]))
+    assert found.std_scale_ == expected.std_scale_
+
+    answers = found.predict(lazy(part_of)[:, :1], return_std=True)
+    for answer, plain in zip(dask.compute(*answers), found.predict(rows[:, :1], return_std=True), strict=True):
+        np.testing.assert_allclose(answer, plain, rtol=1e-12)
