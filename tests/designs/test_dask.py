@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSClassifier, VBLSRegressor
 from skarce.designs import DaskDesign, Recipe, Rows
 from skarce.designs.dask import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
@@ -248,7 +248,7 @@ def test_data_that_do_not_belong_together_are_refused():
 
 def test_what_needs_rows_says_so():
     with pytest.raises(ValueError, match="needs them in memory, and DaskDesign does not keep them"):
-        RelevanceVectorClassifier("passthrough").fit(arrays()[0], arrays()[1] > 0)
+        VBLSClassifier("passthrough").fit(arrays()[0], arrays()[1] > 0)
     with pytest.raises(ValueError, match="memory budget"), config_context(working_memory=0.001):
         VBLSRegressor(KERNELS).fit(*arrays())
 

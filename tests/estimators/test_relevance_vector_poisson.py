@@ -290,10 +290,11 @@ def test_weights_that_cannot_be_are_named():
         RelevanceVectorPoissonRegressor("rbf").fit(X, y, sample_weight=[1.0, -1.0, 1.0])
 
 
-def test_rows_have_to_be_in_memory():
+def test_rows_may_come_in_blocks():
     X, y, _ = waves(40)
-    with pytest.raises(ValueError, match="needs them in memory"):
-        RelevanceVectorPoissonRegressor("passthrough").fit(RowBlocks(lambda: [(X, y)]))
+    model = RelevanceVectorPoissonRegressor("passthrough", calibrate_proba=False)
+    found, expected = clone(model).fit(RowBlocks(lambda: [(X, y)])), clone(model).fit(X, y)
+    np.testing.assert_allclose(found.predict(X), expected.predict(X), rtol=1e-3)
 
 
 # Budget, bases, habits -------------------------------------------------------------------------------------------------------

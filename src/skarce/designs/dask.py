@@ -19,8 +19,10 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import takes_arrays
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
-from skarce.designs.design import Design, Recipe, Rows
+from skarce.designs.design import Recipe, Rows
 from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
+from skarce.designs.labels import Codes
+from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_rows
@@ -80,7 +82,7 @@ class Partitions:
         return total
 
 
-class DaskDesign(Design):
+class DaskDesign(HasPasses):
     """Candidates at the rows of a Dask array or data frame. The Gram matrix of all candidates is made in one pass.
 
     Parameters
@@ -99,6 +101,8 @@ class DaskDesign(Design):
         Factor on the weights of all rows. Those of the sample have it already.
     in_folds : bool, default=False
         Whether sums are made for each fold, too.
+    codes : Codes or None, default=None
+        How labels become numbers. None if targets are numbers.
     """
 
     counts_worth: ClassVar[bool] = True
@@ -114,13 +118,15 @@ class DaskDesign(Design):
         fit_intercept: bool = True,
         factor: float = 1.0,
         in_folds: bool = False,
+        codes: Codes | None = None,
     ) -> None:
         if in_folds:
             require_room(candidates.n_candidates)
         m = candidates.n_candidates
         require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
         self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
-        self._partitions, self._is_array, self._factor, self._in_folds = partitions, is_array, factor, in_folds
+        self._partitions, self._is_array, self._factor = partitions, is_array, factor
+        self._in_folds, self._codes = in_folds, codes
 
     @classmethod
     def takes(cls, X: Any) -> bool:
@@ -130,18 +136,30 @@ class DaskDesign(Design):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> DaskDesign:
         """Draw a sample of the rows in one pass, and fit the basis on it."""
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array)
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, recipe.codes is not None)
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
         recipe.check_not_every_row(sample, "Dask data")
-        rows, factor = recipe.rows_of_sample(sample)
+        codes = recipe.codes_of_sample(sample)
+        rows, factor = recipe.rows_of_sample(sample, codes)
         candidates = recipe.candidates(rows)
-        options = {"is_array": is_array, "in_folds": recipe.wants_folds(sample.n_rows)}
-        return cls(candidates, partitions, rows, fit_intercept=recipe.fit_intercept, factor=factor, **options)
+        return cls(
+            candidates,
+            partitions,
+            rows,
+            is_array=is_array,
+            fit_intercept=recipe.fit_intercept,
+            factor=factor,
+            in_folds=recipe.wants_folds(sample.n_rows),
+            codes=codes,
+        )
 
     @property
     def n_samples(self) -> float:  # type: ignore[override]
-        return self.sums.n_samples
+        return self.sums.n_samples if self._spread is None else self._spread.total
+
+    def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
+        return self._partitions.total(_worked, add, work, self._is_array, self._codes, self._factor)
 
     @property
     def sums(self) -> Sums:
@@ -165,17 +183,34 @@ class DaskDesign(Design):
         return self.sums.moments(about_mean=about_mean)
 
 
-def _sampled(number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool) -> RowSample:
+def _sampled(number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, has_labels: bool) -> RowSample:
     """Return a sample of a partition. All its rows are checked, so that errors name the partition and the row."""
-    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array)
+    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=has_labels)
     uniform = np.random.default_rng([seed, number]).random(_num_samples(X))
-    return RowSample.of(X, y if len(np.shape(y)) > 1 else np.asarray(y), rows.weights, uniform).least()
+    targets = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
+    return RowSample.of(X, targets, rows.weights, uniform, has_labels=has_labels).least()
 
 
 def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> Sums:
     """Return the sums of a partition."""
     with one_thread():
         return sums_of_rows(candidates, checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
+
+
+def _worked(
+    number: int,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    work: Callable[[Any], Any],
+    is_array: bool,
+    codes: Codes | None,
+    factor: float,
+) -> Any:
+    """Return what some work makes of the rows of a partition."""
+    with one_thread():
+        rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=codes is not None)
+        return work(coded(rows, codes, factor))
 
 
 def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> list[Sums]:

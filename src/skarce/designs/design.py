@@ -9,10 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
+from skarce.designs.labels import Codes
 from skarce.designs.problem import Problem
 from skarce.designs.sampling import RowSample
 from skarce.designs.worth import Worth
@@ -100,9 +102,11 @@ class Recipe(NamedTuple):
         not.
     wants_folds : callable
         number of rows -> whether a design that keeps no rows makes sums for each fold, to calibrate the model.
+    codes : callable or None
+        (classes, weight of each) -> Codes, if targets are labels. None if they are numbers.
     """
 
-    check: Callable[[Any, Any, Any], Rows]
+    check: Callable[..., Rows]
     basis: Any
     fit_intercept: bool = True
     seed: int = 0
@@ -110,6 +114,7 @@ class Recipe(NamedTuple):
     n_landmarks: Callable[[int], int] = lambda n_rows: AUTO_LANDMARKS
     worth: Worth = Worth()
     wants_folds: Callable[[int], bool] = lambda n_rows: False
+    codes: Callable[[Any, Floats], Codes] | None = None
     name_inputs: Callable[[Sequence[str] | None], None] = lambda names: None
 
     def candidates(self, rows: Rows) -> Any:
@@ -133,10 +138,22 @@ class Recipe(NamedTuple):
                 "KernelBasis(centers=500), or pass an array of centers."
             )
 
-    def rows_of_sample(self, sample: RowSample) -> tuple[Rows, float]:
+    def codes_of_sample(self, sample: RowSample) -> Codes | None:
+        """Return how labels become numbers, by the labels of all rows. None if targets are numbers."""
+        if self.codes is None:
+            return None
+        totals = dict(sorted((label, total) for label, total in sample.labels.items() if total > 0.0))
+        if len(totals) < 2:
+            raise ValueError(
+                f"a classifier needs at least two classes, got {quoted(list(totals))} among the rows of positive weight."
+            )
+        return self.codes(np.array(list(totals)), np.array(list(totals.values())))
+
+    def rows_of_sample(self, sample: RowSample, codes: Codes | None = None) -> tuple[Rows, float]:
         """Check a sample of the rows, and return it with the factor on the weights of all rows. The sample has it already."""
         weights = sample.row_weights
-        rows = self.check(sample.X, sample.y, weights)
+        known = {} if codes is None else {"classes": codes.classes}
+        rows = self.check(sample.X, sample.y, weights, **known)
         if self.worth.is_plain:
             return rows, 1.0
         factor = self.worth.factor(sample.total, sample.n_counted)
@@ -170,6 +187,8 @@ class Design(ABC):
         Class attribute: whether `rows` are all rows, and in memory.
     counts_worth : bool, default=False
         Class attribute: whether `of` follows `Recipe.worth`. `as_design` refuses any other worth than that of plain counts if not.
+    has_passes : bool, default=False
+        Class attribute: whether rows are not kept, but can be read again by `total`.
     fold_sums : list of Sums or None, default=None
         Sums of five folds of the rows, by hashes of their inputs, if the recipe asked for them and rows are not kept. Available
         after a call of `moments`.
@@ -182,6 +201,7 @@ class Design(ABC):
     brings_targets: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = False
     counts_worth: ClassVar[bool] = False
+    has_passes: ClassVar[bool] = False
     fold_sums: list[Sums] | None = None
     _center: Center | None = None
 
@@ -241,6 +261,11 @@ class Design(ABC):
             f"this method changes the weights of the rows again and again, so it needs them in memory, and {type(self).__name__} "
             "does not keep them. Pass arrays X and y to fit."
         )
+
+    def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
+        """Return the sum of ``work(rows)`` over all blocks of rows, which have `X`, `targets` and `weights`. Default: raise."""
+        self.evaluation()
+        raise AssertionError("a design with passes must override total")
 
     def reweighted(self, output: int, factors: Floats) -> tuple[Design, Moments]:
         """Return a design of one output with the weight of each row times its factor, and its moments. Default: raise."""

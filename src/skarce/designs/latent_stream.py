@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -68,19 +69,30 @@ class Spread:
     squares: Floats
     target_means: Floats
 
-    def after(self, phi: Floats, rows: Rows) -> Spread:
-        """Return the same after a batch, by the pairwise rule for sums about the mean."""
-        weights = rows.row_weights
-        own = float(weights.sum())
-        means = weights @ phi / own
-        squares, total = weights @ (phi - means) ** 2, self.total + own
-        share, change = own / total, means - self.means
+    @classmethod
+    def of(cls, phi: Floats, targets: Floats, weights: Floats) -> Spread:
+        """Return that of some rows, of which one has a positive weight."""
+        total = float(weights.sum())
+        means = weights @ phi / total
+        return cls(total, means, weights @ (phi - means) ** 2, weights @ targets / total)
+
+    def joined(self, other: Spread) -> Spread:
+        """Return that of all rows of both, by the pairwise rule for sums about the mean."""
+        total = self.total + other.total
+        if total == 0.0:
+            return self
+        share, change = other.total / total, other.means - self.means
         return Spread(
             total,
             self.means + share * change,
-            self.squares + squares + self.total * share * change**2,
-            self.target_means + share * (weights @ rows.targets / own - self.target_means),
+            self.squares + other.squares + self.total * share * change**2,
+            self.target_means + share * (other.target_means - self.target_means),
         )
+
+    @classmethod
+    def total_of(cls, parts: Sequence[Spread]) -> Spread:
+        """Return that of all rows of some parts, at least one."""
+        return reduce(cls.joined, parts)
 
 
 class LatentStream(Design):
@@ -132,7 +144,7 @@ class LatentStream(Design):
         for part in slices(n, max(64, BLOCK_BYTES // (8 * m))):
             phi[part] = filled(evaluation, part)
         check_candidates(rows.row_weights @ phi**2, float(rows.row_weights.sum()), lambda: (evaluation,))
-        other.rows, other._phi, other._now = rows, phi, self._before.after(phi, rows)
+        other.rows, other._phi, other._now = rows, phi, self._before.joined(Spread.of(phi, rows.targets, rows.row_weights))
         other._n_counted = self._n_counted + rows.share * float(np.count_nonzero(rows.row_weights))
         return other
 

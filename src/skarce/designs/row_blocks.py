@@ -14,7 +14,9 @@ from skarce.designs.blocks import BlockDesign
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.design import Recipe, Rows
 from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
+from skarce.designs.labels import Codes
 from skarce.designs.parquet import ParquetRows
+from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block
@@ -244,7 +246,7 @@ class RowBlocks:
                 )
             yield rows
 
-    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS) -> RowSample:
+    def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS, *, has_labels: bool = False) -> RowSample:
         """Draw a sample of the rows by their weights, in one pass.
 
         Parameters
@@ -253,6 +255,8 @@ class RowBlocks:
             Seed of the sample.
         n_rows : int, default=20000
             The largest size of the sample.
+        has_labels : bool, default=False
+            Whether targets are labels, which are counted.
 
         Returns
         -------
@@ -262,7 +266,8 @@ class RowBlocks:
         rng = generator_of(random_state)
         drawn: list[RowSample] = []
         for rows in self:
-            drawn.append(RowSample.of(rows.X, rows.y, rows.weights, rng.random_sample(len(rows.X))))
+            uniform = rng.random_sample(len(rows.X))
+            drawn.append(RowSample.of(rows.X, rows.y, rows.weights, uniform, has_labels=has_labels))
             if sum(len(part.keys) for part in drawn) > 2 * n_rows:
                 drawn = [RowSample.total_of(drawn, n_rows)]
         if not drawn:
@@ -270,7 +275,7 @@ class RowBlocks:
         return RowSample.total_of(drawn, n_rows)
 
 
-class RowBlocksDesign(BlockDesign):
+class RowBlocksDesign(HasPasses, BlockDesign):
     """Candidates at the rows of `RowBlocks`.
 
     Parameters
@@ -289,6 +294,8 @@ class RowBlocksDesign(BlockDesign):
         Factor on the weights of all rows. Those of the sample have it already.
     in_folds : bool, default=False
         Whether sums are made for each fold, too.
+    codes : Codes or None, default=None
+        How labels become numbers. None if targets are numbers.
     """
 
     counts_worth: ClassVar[bool] = True
@@ -303,9 +310,10 @@ class RowBlocksDesign(BlockDesign):
         fit_intercept: bool = True,
         factor: float = 1.0,
         in_folds: bool = False,
+        codes: Codes | None = None,
     ) -> None:
         super().__init__(candidates, sample, n_rows, fit_intercept=fit_intercept)
-        self._blocks, self._factor, self._in_folds = blocks, factor, in_folds
+        self._blocks, self._factor, self._in_folds, self._codes = blocks, factor, in_folds, codes
         if in_folds:
             require_room(candidates.n_candidates)
 
@@ -316,9 +324,10 @@ class RowBlocksDesign(BlockDesign):
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
-        sample = X.sample(recipe.seed)
+        sample = X.sample(recipe.seed, has_labels=recipe.codes is not None)
         recipe.check_not_every_row(sample, "RowBlocks")
-        rows, factor = recipe.rows_of_sample(sample)
+        codes = recipe.codes_of_sample(sample)
+        rows, factor = recipe.rows_of_sample(sample, codes)
         recipe.name_inputs(X.feature_names)
         return cls(
             recipe.candidates(rows),
@@ -328,7 +337,16 @@ class RowBlocksDesign(BlockDesign):
             fit_intercept=recipe.fit_intercept,
             factor=factor,
             in_folds=recipe.wants_folds(sample.n_rows),
+            codes=codes,
         )
+
+    @property
+    def n_samples(self) -> float:  # type: ignore[override]
+        return super().n_samples if self._spread is None else self._spread.total
+
+    def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
+        parts = (work(coded(rows, self._codes, self._factor)) for rows in self._blocks)
+        return reduce(lambda before, part: add([before, part]), parts)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output. With folds they are whole, and each row goes into the sums of its fold."""

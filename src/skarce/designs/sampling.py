@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from skarce._typing import Floats
+from skarce.designs.labels import joined_totals, label_totals
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
 
@@ -29,6 +30,7 @@ class RowSample(NamedTuple):
     n_rows : how many rows there were
     n_counted : how many of them had a positive weight
     total : the sum of all weights
+    labels : the weight of each label, if targets are labels
     """
 
     X: Any
@@ -38,14 +40,16 @@ class RowSample(NamedTuple):
     n_rows: int
     n_counted: int
     total: float
+    labels: dict[Any, float]
 
     @classmethod
-    def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats) -> RowSample:
+    def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats, *, has_labels: bool = False) -> RowSample:
         """Return a sample of some rows, from uniform random numbers between 0 and 1."""
         counts = np.ones(len(uniform)) if weights is None else weights
         with np.errstate(divide="ignore", over="ignore"):
             keys = np.where(counts > 0.0, -np.log1p(-uniform) / np.maximum(counts, np.finfo(float).tiny), np.inf)
-        return cls(X, y, counts, keys, len(counts), int(np.count_nonzero(counts)), float(counts.sum()))
+        labels = label_totals(y, weights) if has_labels else {}
+        return cls(X, y, counts, keys, len(counts), int(np.count_nonzero(counts)), float(counts.sum()), labels)
 
     def least(self, most: int = SAMPLE_ROWS) -> RowSample:
         """Return the sample with at most so many rows, in their order."""
@@ -67,6 +71,7 @@ class RowSample(NamedTuple):
             sum(part.n_rows for part in parts),
             sum(part.n_counted for part in parts),
             sum(part.total for part in parts),
+            joined_totals([part.labels for part in parts]),
         ).least(most)
 
     @property

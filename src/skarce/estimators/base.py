@@ -70,6 +70,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
         return
 
+    _codes: Any = None  # how labels become numbers, if targets are labels: (classes, weight of each) -> Codes
+
     def _wants_folds(self, n_rows: int) -> bool:
         """Whether a design that keeps none of its rows, which are so many, makes sums for each fold of them. Default: no."""
         return False
@@ -165,7 +167,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
     def _recipe(self, probe: Any, X: Any, method: Method[Any], worth: Worth) -> Recipe:
         return Recipe(
-            check=lambda *data: worth.of_dependent(self._checked_rows(probe, *data)),
+            check=lambda *data, **known: worth.of_dependent(self._checked_rows(probe, *data, **known)),
             basis=self._basis_for(X),
             fit_intercept=self.fit_intercept,
             seed=self._seed(),
@@ -173,6 +175,7 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             n_landmarks=method.n_landmarks,
             worth=worth,
             wants_folds=self._wants_folds,
+            codes=self._codes,
             name_inputs=lambda names: self._name_inputs(probe, names),
         )
 

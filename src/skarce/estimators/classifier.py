@@ -19,6 +19,7 @@ from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import check_container, in_brief, is_missing
 from skarce.designs import Design, Rows
+from skarce.designs.labels import Codes, targets_of
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
@@ -141,8 +142,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         weights = checked_weights(self, sample_weight, X)
         classes, codes = self._coded(y, weights, classes)
         counts = np.ones(len(y)) if weights is None else weights
-        counts = checked_counts(counts * self._class_weights(classes, codes, counts)[codes])
-        targets = _targets(codes, len(classes))
+        totals = np.bincount(codes, counts, minlength=len(classes))
+        counts = checked_counts(counts * self._class_weights(classes, totals)[codes])
+        targets = targets_of(codes, len(classes))
         kept = None if (counts == 1.0).all() else counts
         # Two classes that change places change the sign of these numbers only, so no width depends on the names of the classes.
         signs = Rows(X, 2.0 * targets - 1.0, kept, is_one_output=len(classes) == 2)
@@ -168,16 +170,19 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         own = {"likelihood": "bernoulli"} if rows.is_one_output else {"noise_share": 1.0}
         return {**super()._width_options(rows, method, names), **own}
 
-    def _class_weights(self, classes: Any, codes: Indices, weights: Floats) -> Floats:
+    def _codes(self, classes: Any, totals: Floats) -> Codes:
+        """Return how labels become numbers, if their classes have these weights."""
+        return Codes(classes, self._class_weights(classes, totals))
+
+    def _class_weights(self, classes: Any, totals: Floats) -> Floats:
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            counts = np.bincount(codes, weights, minlength=len(classes))
-            return np.where(counts > 0.0, weights.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1e-300)), 1.0)
+            return np.where(totals > 0.0, totals.sum() / (np.count_nonzero(totals) * np.maximum(totals, 1e-300)), 1.0)
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict with a weight for each class, got {quoted(self.class_weight)}."
             )
-        factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
+        factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors > 0.0).all()):
             raise ValueError(f"class_weight must be positive for every class, got {quoted(self.class_weight)}.")
         return factors
@@ -239,10 +244,3 @@ def _checked_labels(y: Any) -> Any:
         if len(labels) and all(isinstance(label, kind) for label in labels):
             return np.array(labels.tolist())
     return y
-
-
-def _targets(codes: Indices, n_classes: int) -> Floats:
-    """Zeros and ones, a column for each latent function: the second class of two, or each class against the rest."""
-    if n_classes == 2:
-        return (codes == 1).astype(np.float64)[:, None]
-    return (codes[:, None] == np.arange(n_classes)).astype(np.float64)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 from skarce._parallel import blas_threads
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
-from skarce._validation import check_container, checked_array
+from skarce._validation import check_container, checked_array, is_missing
 from skarce.basis.transformers import candidates_of, takes_arrays
 from skarce.moments.passes import Block, absorbed
 from skarce.moments.sums import Sums
@@ -74,25 +74,47 @@ def sums_of_rows(candidates: Any, rows: Any) -> Sums:
         return absorbed(empty, Block(candidates.on(rows.X), rows.targets, rows.weights))
 
 
-def checked_block(X: Any, y: Any, sample_weight: Any, place: str = "", *, is_array: bool = True) -> CheckedBlock:
+def checked_block(
+    X: Any, y: Any, sample_weight: Any, place: str = "", *, is_array: bool = True, has_labels: bool = False
+) -> CheckedBlock:
     """Check some of many rows. There may be none, and others may be larger. Errors name the `place` of the block and the row.
 
-    X is left as it is unless it `is_array`: a transformer takes it.
+    X is left as it is unless it `is_array`: a transformer takes it. With `has_labels`, y has one label for each row.
     """
     of = f" of {place}" if place else ""
     if is_array:
         X = checked_scales(_array(X, f"X{of}"), is_first=False)
     else:
         check_container(X, f"X{of}")
-    y = _array(y, f"y{of}", ensure_2d=False, dtype=np.float64)
-    if y.ndim == 0:
-        raise ValueError(f"y{of} must have a target for each row, got one number.")
-    targets = y[:, None] if y.ndim == 1 else y
+    targets = _labels(y, f"y{of}") if has_labels else _targets(y, f"y{of}")
     if len(targets) != _num_samples(X):
         raise ValueError(f"X{of} has {_num_samples(X)} rows, but y has {len(targets)}.")
-    check_targets(targets, is_first=False)
     weights = None if sample_weight is None else _weights(sample_weight, len(targets), of)
     return CheckedBlock(X, targets, weights)
+
+
+def _targets(y: Any, name: str) -> Floats:
+    y = _array(y, name, ensure_2d=False, dtype=np.float64)
+    if y.ndim == 0:
+        raise ValueError(f"{name} must have a target for each row, got one number.")
+    targets = y[:, None] if y.ndim == 1 else y
+    check_targets(targets, is_first=False)
+    return targets
+
+
+def _labels(y: Any, name: str) -> Any:
+    """Return one column of labels. Missing ones are an error."""
+    check_container(y, name)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{name} must have one label for each row, got shape {labels.shape}.")
+    if labels.dtype.kind in "fO":
+        missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
+        if missing:
+            raise ValueError(f"{name} has {len(missing)} missing labels, the first in row {missing[0]}. Drop these rows.")
+    return labels[:, None]
 
 
 def _weights(sample_weight: Any, n_rows: int, of: str) -> Floats:

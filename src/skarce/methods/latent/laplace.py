@@ -74,6 +74,7 @@ class Laplace:
         self._find_mode(start)
         self.seconds = time.monotonic() - began
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
+        self.evidence += observations.tilted(self.latent)
         self.score = self.evidence - float(self.penalties.sum())
 
     @classmethod
@@ -137,8 +138,8 @@ class Laplace:
     def third_order(self) -> Floats:
         """rho o h at each row: half of it is how fast log|H| grows with f there."""
         if not self.columns.shape[1]:
-            return np.zeros(len(self.observations))
-        return self.third * row_variances(self.columns, self.root)
+            return np.zeros(len(self.observations)) + self.observations.tilt
+        return self.third * row_variances(self.columns, self.root) + self.observations.tilt
 
     @cached_property
     def pull(self) -> Floats:

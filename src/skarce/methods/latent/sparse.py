@@ -18,6 +18,7 @@ from skarce._parameters import check_choice
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.designs.problem import Problem
+from skarce.methods.latent.by_passes import ByPasses
 from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
 from skarce.methods.latent.landmarks import Landmarks
@@ -81,11 +82,13 @@ class SparseLatent(Method[LatentFit]):
                 raise ValueError(
                     f"the Laplace approximation needs a log concave likelihood, and {type(problem.likelihood).__name__} is none."
                 )
+        if problems[0].design.has_passes:
+            return ByPasses(self, problems, budget).run()
         evaluation, means = problems[0].evaluation()
         journals = [Journal(budget) for _ in problems]
         starts, stopped = self._starts(evaluation, problems, journals)
         found = self.search(evaluation, starts, journals) if stopped is None else [(start, stopped) for start in starts]
-        return [_fit_of(*ended, means, journal) for ended, journal in zip(found, journals, strict=True)]
+        return [fit_of(*ended, means, journal) for ended, journal in zip(found, journals, strict=True)]
 
     def posterior(self, fit: LatentFit, problem: Problem) -> LatentPosterior:
         return LatentPosterior.of(fit, problem.observations.level)
@@ -165,7 +168,8 @@ class SparseLatent(Method[LatentFit]):
         return strongest_violators(ratio, size)
 
 
-def _fit_of(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentFit:
+def fit_of(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentFit:
+    """Return the end of a search, with the means of all candidates."""
     if outcome is Outcome.CONVERGED and not len(model):
         outcome = Outcome.NOTHING_HELPS
     return LatentFit.of(

@@ -1,0 +1,41 @@
+"""Rows that are not kept, but can be read again: sums over them are passes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skarce.designs.design import Design
+from skarce.designs.latent_stream import Spread
+from skarce.likelihoods import Likelihood, Observations
+
+
+class HasPasses(Design):
+    """Adds what latent functions need. A subclass writes `total`."""
+
+    has_passes: ClassVar[bool] = True
+    _spread: Spread | None = None
+
+    def set_spread(self, spread: Spread) -> None:
+        """Keep what a first pass has found."""
+        if not spread.total > 0.0:
+            raise ValueError("there are no rows of positive weight.")
+        self._spread = spread
+
+    def observations(self, output: int, likelihood: Likelihood) -> Observations:
+        """Return the targets of one output in the sample, with the level of all rows as soon as it is known."""
+        own = super().observations(output, likelihood)
+        if self._spread is None or not self.fit_intercept:
+            return own
+        mean, total = self._spread.target_means[output], self._spread.total
+        return Observations(likelihood, own.targets, own.weights, likelihood.level(np.array([mean]), np.array([total])))
+
+
+def coded(rows: Any, codes: Any, factor: float) -> Any:
+    """Return a checked block with numbers in place of labels, and its weights times a factor."""
+    rows = rows if codes is None else codes.of(rows)
+    if factor == 1.0:
+        return rows
+    weights = np.ones(len(rows.targets)) if rows.weights is None else rows.weights
+    return rows._replace(weights=factor * weights)

@@ -1,0 +1,340 @@
+r"""Sparse models of latent functions whose rows can only be read block by block, by Newton steps that are passes.
+
+Each pass adds up, for every target, the log likelihood at the current model, its slopes and its curvature in the constant and the
+weights of all candidates, and :math:`\Phi^T(\rho\circ h)` (see `laplace`). These sums stand for all rows: the search for
+functions and precisions runs on them (`ExpandedObservations`), from the current model, and ends at another one, about which the
+next pass expands. At a fixed point the model is what a search on the rows themselves would end at. The first model comes from a
+sample of the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from skarce._memory import require
+from skarce._parallel import slices
+from skarce._scales import negligible
+from skarce._typing import Floats, Indices
+from skarce.basis.candidates import ColumnsEvaluation
+from skarce.designs.in_memory import InMemoryDesign
+from skarce.designs.latent_stream import Quadratic, Spread
+from skarce.designs.problem import Problem
+from skarce.likelihoods import Likelihood
+from skarce.likelihoods.expanded import ExpandedObservations
+from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
+from skarce.methods.latent.laplace import Laplace
+from skarce.moments import CONSTANT
+from skarce.moments.passes import BLOCK_BYTES, filled
+from skarce.posteriors.latent import LatentFit
+from skarce.states.budget import Budget
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+
+if TYPE_CHECKING:
+    from skarce.methods.latent.sparse import SparseLatent
+
+MOST_PASSES = 100
+LOST = 1.0  # of the log likelihood: a step that loses more, against what was promised, was too long
+SHARE_OF_SAMPLE = 4  # the first model may take a quarter of the time
+RISES = (0.0, 1e-12, 1e-10)  # of the diagonal of H: sums have lost the last digits
+
+
+class Sketch(NamedTuple):
+    """The model of one target that a pass expands the log likelihood about.
+
+    Attributes
+    ----------
+    active : which candidates are in
+    weights : their weights, after the constant if there is one
+    level : where the constant is counted from
+    root : R with R'R = H^-1, of the constant and these weights; None if it is not known yet
+    """
+
+    active: Indices
+    weights: Floats
+    level: float
+    root: Floats | None
+
+
+class Expansion(NamedTuple):
+    """Sums over rows: the log likelihood, its slopes and its curvature in the constant and all weights, and Phi'(rho o h)."""
+
+    value: float
+    slopes: Floats
+    curvature: Floats
+    pull: Floats
+
+    @classmethod
+    def total(cls, parts: Sequence[Expansion]) -> Expansion:
+        """Return the sums over all parts."""
+        return cls(*(sum(column[1:], start=column[0]) for column in zip(*parts, strict=True)))
+
+
+def total_of_expansions(parts: Sequence[list[Expansion]]) -> list[Expansion]:
+    """Return the expansions of all targets over all parts."""
+    return [Expansion.total(of_target) for of_target in zip(*parts, strict=True)]
+
+
+@dataclass(frozen=True)
+class SpreadPass:
+    """The first pass: means and squares of the candidates, and means of the targets. Impossible targets raise."""
+
+    candidates: Any
+    likelihood: Likelihood
+    n_outputs: int
+
+    def __call__(self, rows: Any) -> Spread:
+        m = self.candidates.n_candidates
+        spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
+        for output in range(self.n_outputs if len(rows.targets) else 0):
+            self.likelihood.check_targets(np.append(rows.targets[:, output], 1.0))  # other rows may have what these lack
+        for part, phi in _blocks(self.candidates, rows):
+            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
+            if weights.sum() > 0.0:
+                spread = spread.joined(Spread.of(phi, rows.targets[part], weights))
+        return spread
+
+
+@dataclass(frozen=True)
+class ExpansionPass:
+    """A later pass: the expansions of some targets about their models."""
+
+    candidates: Any
+    likelihood: Likelihood
+    means: Floats
+    usable: Floats
+    fit_intercept: bool
+    outputs: list[int]
+    sketches: list[Sketch]
+
+    def __call__(self, rows: Any) -> list[Expansion]:
+        n = len(self.means) + int(self.fit_intercept)
+        sums = [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
+        for part, phi in _blocks(self.candidates, rows):
+            phi -= self.means
+            phi *= self.usable
+            functions = np.column_stack([np.ones(len(phi)), phi]) if self.fit_intercept else phi
+            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
+            for place, (output, sketch) in enumerate(zip(self.outputs, self.sketches, strict=True)):
+                own = self._expanded(functions, rows.targets[part, output], weights, sketch)
+                sums[place] = Expansion.total([sums[place], own])
+        return sums
+
+    def _expanded(self, functions: Floats, targets: Floats, weights: Floats, sketch: Sketch) -> Expansion:
+        places = _places(sketch.active, fit_intercept=self.fit_intercept)
+        chosen = functions[:, places]
+        latent = chosen @ sketch.weights + sketch.level
+        slopes = self.likelihood.slopes(targets, latent)
+        pull = np.zeros(functions.shape[1])
+        if sketch.root is not None and len(sketch.root):
+            pull = functions.T @ (weights * slopes.third * row_variances(chosen, sketch.root))
+        return Expansion(
+            float(weights @ self.likelihood.log_density(targets, latent)),
+            functions.T @ (weights * slopes.first),
+            weighted_gram(functions, weights * slopes.curvature),
+            pull,
+        )
+
+
+class ByPasses:
+    """The search for all targets of a design that is read block by block."""
+
+    def __init__(self, method: SparseLatent, problems: Sequence[Problem], budget: Budget) -> None:
+        self._method, self._problems, self._budget = method, problems, budget
+        self._design: Any = problems[0].design
+        self._likelihood, self._fit_intercept = problems[0].likelihood, self._design.fit_intercept
+        m, n_outputs = self._design.candidates.n_candidates, len(problems)
+        what = f"a pass, which makes a square matrix of all {m} candidates for each of {n_outputs} latent functions,"
+        require(m + 1, (m + 1) * n_outputs, what, "Use fewer candidates (KernelBasis(centers=200))")
+
+    def run(self) -> list[LatentFit]:
+        """Return where the search for each target ends."""
+        design, n_outputs = self._design, len(self._problems)
+        spread = design.total(SpreadPass(design.candidates, self._likelihood, n_outputs), Spread.total_of)
+        design.set_spread(spread)
+        self._means = spread.means * self._fit_intercept
+        raw = spread.squares + spread.total * spread.means**2
+        energies = spread.squares if self._fit_intercept else raw
+        self._energies = np.where(energies > np.maximum(CONSTANT * raw, negligible(spread.total)), energies, 0.0)
+        self._total = spread.total
+        return self._passes(self._first_targets())
+
+    def _first_targets(self) -> list[Target]:
+        """Return where the search begins: at the models of the sample of the rows."""
+        design = self._design
+        sample = InMemoryDesign(design.candidates, design.rows, fit_intercept=self._fit_intercept)
+        budget = replace(self._budget.share(SHARE_OF_SAMPLE), verbose=0)
+        fits = self._method.run_all(sample.problems(self._likelihood), budget)
+        return [self._moved(fit, problem, sample) for fit, problem in zip(fits, self._problems, strict=True)]
+
+    def _moved(self, fit: LatentFit, problem: Problem, sample: InMemoryDesign) -> Target:
+        """Return a model of the sample as one about the means of all rows."""
+        posterior = self._method.posterior(fit, Problem(sample, problem.output, problem.likelihood))
+        level = problem.observations.level
+        kept = self._energies[posterior.active] > 0.0
+        active, weights = posterior.active[kept], posterior.mean[kept]
+        constant = [posterior.intercept + self._means[active] @ weights - level] if self._fit_intercept else []
+        sketch = Sketch(active, np.concatenate([constant, weights]), level, None)
+        return Target(sketch, posterior.weight_precision[kept], Journal(self._budget))
+
+    def _passes(self, targets: list[Target]) -> list[LatentFit]:
+        """Expand and search in turn until all targets have settled. Those that have take no part in later passes."""
+        still_open, began = list(range(len(targets))), time.monotonic()
+        for number in range(MOST_PASSES):
+            expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
+            for k, expansion in zip(still_open, expansions, strict=True):
+                self._follow(targets[k], expansion)
+            still_open = [k for k in still_open if targets[k].outcome is None]
+            seconds = (time.monotonic() - began) / (number + 1)
+            for k in still_open:
+                targets[k].outcome = targets[k].journal.exhausted(ahead=seconds)
+            still_open = [k for k in still_open if targets[k].outcome is None]
+            if not still_open:
+                break
+        return [self._fit(target) for target in targets]
+
+    def _follow(self, target: Target, expansion: Expansion) -> None:
+        """Search on the sums of a pass, or go back half of the way if the last step was too long."""
+        if target.went_too_far(expansion.value):
+            target.go_back_half()
+            return
+        start = self._start(target.sketch, target.precisions, expansion)
+        model, outcome = self._method.search(_evaluation(start), [start], [target.journal])[0]
+        target.step(start, model, expansion.value)
+        if outcome is not Outcome.CONVERGED or target.has_settled(self._budget.tol):
+            target.outcome = outcome
+
+    def _pass(self, outputs: list[int], targets: list[Target]) -> ExpansionPass:
+        return ExpansionPass(
+            self._design.candidates,
+            self._likelihood,
+            self._means,
+            (self._energies > 0.0).astype(np.float64),
+            self._fit_intercept,
+            list(outputs),
+            [targets[k].sketch for k in outputs],
+        )
+
+    def _start(self, sketch: Sketch, precisions: Floats, expansion: Expansion) -> Laplace:
+        """Return the model that was expanded about, at its precisions, on the sums."""
+        n = len(self._energies)
+        at = np.zeros(n + 1)
+        at[_places(sketch.active, fit_intercept=True)[0 if self._fit_intercept else 1 :]] = sketch.weights
+        at[0] += sketch.level
+        curvature, slopes, pull = self._with_constant(expansion)
+        past = Quadratic(curvature, slopes + curvature @ at).past(fit_intercept=self._fit_intercept)
+        rows = np.column_stack([past.constant, past.candidates])
+        observations = ExpandedObservations(
+            self._likelihood,
+            np.empty(0),
+            np.empty(0),
+            sketch.level,
+            past,
+            energies=self._energies,
+            total=self._total,
+            value=expansion.value,
+            expanded_at=rows @ at - past.constant * sketch.level,
+            pull=lstsq(rows.T, pull, check_finite=False)[0],
+        )
+        empty = Laplace.empty(observations, fit_intercept=self._fit_intercept, rises=RISES)
+        columns = np.ascontiguousarray(observations.columns[:, sketch.active])
+        functions = empty.functions.joined(Functions.of(observations, columns))
+        return Laplace(
+            observations, functions, np.concatenate([empty.precisions, precisions]), sketch.active, sketch.weights, RISES
+        )
+
+    def _with_constant(self, expansion: Expansion) -> tuple[Floats, Floats, Floats]:
+        """Return curvature, slopes and pull with a row for the constant, also if there is none."""
+        if self._fit_intercept:
+            return expansion.curvature, expansion.slopes, expansion.pull
+        return np.pad(expansion.curvature, ((1, 0), (1, 0))), np.pad(expansion.slopes, (1, 0)), np.pad(expansion.pull, (1, 0))
+
+    def _fit(self, target: Target) -> LatentFit:
+        from skarce.methods.latent.sparse import fit_of  # which runs this search
+
+        assert target.model is not None
+        return fit_of(target.model, target.outcome or Outcome.STEP_LIMIT, self._means, target.journal)
+
+
+@dataclass
+class Target:
+    """Where the search for one target is.
+
+    Attributes
+    ----------
+    sketch : the model that the next pass expands about
+    precisions : of its weights
+    journal : the steps so far
+    model : what the last search has found, on the sums of the last pass
+    outcome : how the search has ended, or None
+    """
+
+    sketch: Sketch
+    precisions: Floats
+    journal: Journal
+    model: Laplace | None = None
+    outcome: Outcome | None = None
+    _before: tuple[Sketch, Floats, float] | None = None  # the model that the last step began at, and its log likelihood
+    _moved: float = np.inf  # how far the last step went, at most, and how much its score rose over that of the step before
+    _gained: float = np.inf
+
+    def step(self, start: Laplace, model: Laplace, value: float) -> None:
+        """Go from the model that was expanded about, of this log likelihood, to the one that was found."""
+        self._before = self.sketch, self.precisions, value
+        self._moved = float(np.abs(start.latent - model.latent).max(initial=0.0))
+        self._gained = np.inf if self.model is None else abs(model.score - self.model.score)
+        if self.model is not None and not np.array_equal(np.sort(self.model.indices), np.sort(model.indices)):
+            self._gained = np.inf
+        self.model, self.precisions = model, model.precisions[model.learned]
+        self.sketch = Sketch(model.indices, model.weights, self.sketch.level, model.root)
+
+    def has_settled(self, tol: float) -> bool:
+        """Tell whether the last pass has confirmed the model before it."""
+        return self._gained <= tol and self._moved <= np.sqrt(tol)
+
+    def went_too_far(self, value: float) -> bool:
+        """Tell whether the log likelihood is much below what the quadratic promised, and below where the step began."""
+        if self._before is None or self.model is None:
+            return False
+        promised, before = self.model.observations.log_likelihood(self.model.latent), self._before[2]
+        return bool(value < before - LOST and promised - value > 0.5 * abs(promised - before))
+
+    def go_back_half(self) -> None:
+        """Take the middle between the model and the one that the step began at, with the functions of both."""
+        assert self._before is not None
+        (old, old_precisions, _), new = self._before, self.sketch
+        n_fixed = len(new.weights) - len(new.active)
+        active = np.union1d(old.active, new.active)
+        weights, precisions = np.zeros(n_fixed + len(active)), np.empty(len(active))
+        for sketch, alpha in ((old, old_precisions), (new, self.precisions)):
+            places = np.searchsorted(active, sketch.active)
+            weights[n_fixed + places] += 0.5 * sketch.weights[n_fixed:]
+            weights[:n_fixed] += 0.5 * sketch.weights[:n_fixed]
+            precisions[places] = alpha
+        self.sketch, self.precisions = Sketch(active, weights, new.level, None), precisions
+
+
+def _evaluation(model: Laplace) -> ColumnsEvaluation:
+    observations = model.observations
+    assert isinstance(observations, ExpandedObservations)
+    return ColumnsEvaluation(observations.columns)
+
+
+def _places(active: Indices, *, fit_intercept: bool) -> Indices:
+    """Return where the constant and these candidates are among all functions."""
+    return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active
+
+
+def _blocks(candidates: Any, rows: Any) -> Any:
+    """Yield a few rows at a time, and the candidates there."""
+    if not len(rows.targets):
+        return
+    evaluation = candidates.on(rows.X)
+    for part in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
+        yield part, filled(evaluation, part)
