@@ -100,6 +100,18 @@ def test_targets_may_be_a_column_of_the_frame_or_in_memory():
     assert_same(VBLSRegressor().fit(arrays()[0], Y), expected, tol=1e-5)
 
 
+def test_columns_of_a_file_that_dask_would_read_in_different_partitions(tmp_path):
+    """The optimizer reads a single small column in fewer partitions than the others."""
+    for number, rows in enumerate(np.array_split(np.arange(N), 8)):
+        table = FRAME.iloc[rows].assign(**{f"z{k}": 0.0 for k in range(10)})
+        table.to_parquet(tmp_path / f"{number}.parquet", row_group_size=10)
+    table = dd.read_parquet(tmp_path)
+    inputs, targets = table[NAMES], table["y"]
+    expected = VBLSRegressor(calibrate_std=False).fit(X, Y, WEIGHTS)
+    assert_same(VBLSRegressor().fit(inputs, targets, table["w"]), expected, tol=1e-5)
+    assert_same(VBLSRegressor().fit(table[[*NAMES, "y"]], "y"), VBLSRegressor(calibrate_std=False).fit(X, Y), tol=1e-5)
+
+
 def test_several_targets():
     targets = np.column_stack([Y, -2.0 * Y, RNG.normal(size=N)])
     found = VBLSRegressor().fit(arrays()[0], da.from_array(targets, chunks=(100, 1)))

@@ -58,14 +58,9 @@ class Partitions:
         if y is None:
             raise ValueError("y is None: pass the targets as a Dask array or series, or the name of a column of X.")
         _check_inputs(X)
-        self.X = _with_whole_rows(X)
-        inputs = _delayed(self.X)
-        targets = _aligned(y, self.X, "y")
-        weights = [None] * len(inputs) if sample_weight is None else _aligned(sample_weight, self.X, "sample_weight")
-        for name, parts in (("y", targets), ("sample_weight", weights)):
-            if len(parts) != len(inputs):
-                raise ValueError(f"X has {len(inputs)} partitions, but {name} has {len(parts)}. {REMEDY}")
-        self._parts = list(zip(inputs, targets, weights, strict=True))
+        given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
+        are_frames = all(hasattr(values, "map_partitions") for values in (X, *given.values()))
+        self._parts = _parts_of_frames(X, given) if are_frames else _parts_of_arrays(_with_whole_rows(X), given)
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -74,8 +69,8 @@ class Partitions:
         """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
         import dask
 
-        task, common = dask.delayed(work), [dask.delayed(value, traverse=False) for value in shared]
-        results = [task(number, *part, *common) for number, part in enumerate(self._parts)]
+        task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
+        results = [task(number, part, *common) for number, part in enumerate(self._parts)]
         while len(results) > 1:
             results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
         (total,) = dask.compute(results[0])
@@ -240,6 +235,40 @@ def _with_whole_rows(X: Any) -> Any:
     return X.rechunk({1: -1}) if hasattr(X, "numblocks") and X.numblocks[1] > 1 else X
 
 
+def _parts_of_frames(X: Any, given: dict[str, Any]) -> list[Any]:
+    """Return the partitions of a frame with those of its targets and weights, each as one task.
+
+    They are put together first: if each were asked for its partitions alone, Dask might read a column in fewer of them.
+    """
+    for name, values in given.items():
+        _check_divisions(X, values, name)
+        if values.npartitions != X.npartitions:
+            raise ValueError(f"X has {X.npartitions} partitions, but {name} has {values.npartitions}. {REMEDY}")
+    together = X.map_partitions(_together, *given.values(), align_dataframes=False, enforce_metadata=False, meta=X._meta)
+    return _delayed(together)
+
+
+def _parts_of_arrays(X: Any, given: dict[str, Any]) -> list[Any]:
+    """Return the partitions of an array with those of its targets and weights."""
+    inputs = _delayed(X)
+    aligned = {name: _aligned(values, X, name) for name, values in given.items()}
+    for name, parts in aligned.items():
+        if len(parts) != len(inputs):
+            raise ValueError(f"X has {len(inputs)} partitions, but {name} has {len(parts)}. {REMEDY}")
+    return [list(part) for part in zip(inputs, *aligned.values(), strict=True)]
+
+
+def _together(*parts: Any) -> list[Any]:
+    """Return inputs, targets and perhaps weights of one partition."""
+    return list(parts)
+
+
+def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: Any) -> Any:
+    """Call ``work(number, X, y, sample_weight, *shared)`` with what a partition has."""
+    X, y, sample_weight = (*part, None)[:3]
+    return work(number, X, y, sample_weight, *shared)
+
+
 def _delayed(values: Any) -> list[Any]:
     parts = values.to_delayed()
     return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
@@ -257,9 +286,13 @@ def _aligned(values: Any, X: Any, name: str) -> list[Any]:
                 raise ValueError(f"X has {sum(lengths)} rows, but {name} has {sum(values.chunks[0])}.")
             values = values.rechunk({0: lengths})
         return _delayed(_with_whole_rows(values) if values.ndim == 2 else values)
+    _check_divisions(X, values, name)
+    return _delayed(values)
+
+
+def _check_divisions(X: Any, values: Any, name: str) -> None:
     if getattr(X, "known_divisions", False) and getattr(values, "known_divisions", False) and X.divisions != values.divisions:
         raise ValueError(f"X and {name} have different divisions. {REMEDY}")
-    return _delayed(values)
 
 
 def _split(values: Any, lengths: Any, name: str) -> list[Any]:
