@@ -189,3 +189,13 @@ def test_a_second_start_is_not_taken_if_the_start_or_the_paper_is_asked_for(smoo
 def test_an_unknown_start_is_refused(sinc):
     with pytest.raises(ValueError, match="start must be one of"):
         EvidenceSearchRegressor(start="full").fit(*sinc)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_that_are_counted_very_often_leave_no_energy_below_zero():
+    """An update of the energy that loses all digits must not take its logarithm; warnings of NumPy are errors here."""
+    rng = np.random.default_rng(26)
+    X = rng.normal(size=(5, 1))
+    y = np.sin(X[:, 0]) + X[:, 0] + 0.1 * rng.normal(size=5)
+    model = SparseRegressor(search=Floating()).fit(X, y, sample_weight=np.full(5, 1e12))
+    assert np.isfinite(model.predict(X)).all()

@@ -383,3 +383,14 @@ def test_a_score_without_events_is_not_defined():
     model = RelevanceVectorPoissonRegressor("passthrough").fit(X, np.arange(20.0))
     with pytest.warns(UndefinedMetricWarning, match="without any event"):
         assert np.isnan(model.score(X, np.zeros(20)))
+
+
+def test_draws_of_rates_beyond_all_numbers_are_infinite():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = RelevanceVectorPoissonRegressor("passthrough", calibrate_proba=False).fit(X, y)
+    far = np.full((2, 1), 1e154)
+    draws = model.sample_y(far, 5)
+    assert np.isinf(model.predict(far)).all()
+    assert (draws == np.inf).all()

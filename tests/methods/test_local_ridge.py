@@ -5,7 +5,9 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from skarce import KernelBasis, LocalRidgeRegressor, Outcome
-from skarce.methods.local_ridge import _ChangingInverse, run_local_ridge
+from skarce.basis.transformers import PassthroughCandidates
+from skarce.designs import InMemoryDesign, Rows
+from skarce.methods.local_ridge import _ChangingInverse, _FullModel, run_local_ridge
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import gcv, largest_gain_of_gcv, random_problem
@@ -138,3 +140,28 @@ def test_an_inverse_that_changes_is_the_matrix_that_changes(rng):
         np.testing.assert_allclose(late.times(vector), dense @ vector, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(late.diagonal(), dense.diagonal(), rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose([late.row(place) for place in range(len(dense))], dense, rtol=1e-10, atol=1e-10)
+
+
+def test_copies_and_multiples_of_columns_change_nothing(rng):
+    X = rng.normal(size=(40, 6))
+    y = X[:, 0] - 2.0 * X[:, 3] + 0.3 * rng.normal(size=40)
+    with_copies = np.column_stack([X, X[:, [3, 0]], -5.0 * X[:, 3], X])
+    plain = LocalRidgeRegressor("passthrough", calibrate_std=False).fit(X, y)
+    found = LocalRidgeRegressor("passthrough", calibrate_std=False).fit(with_copies, y)
+    np.testing.assert_array_equal(found.active_, plain.active_)
+    np.testing.assert_allclose(found.predict(with_copies), plain.predict(X), rtol=1e-8)
+
+
+def test_many_more_columns_than_rows_take_a_system_of_the_rows(rng):
+    """The inverse by rows is that of the whole matrix, so the fit ends at the same model as from sums, which have no rows."""
+    X = rng.normal(size=(15, 90))
+    y = X[:, 0] + 0.1 * rng.normal(size=15)
+    (moments,) = InMemoryDesign(PassthroughCandidates(90), Rows(X, y[:, None])).moments("whole")
+    rows = moments.rows.centered(np.arange(90))
+    by_rows, by_columns = _FullModel(moments, 0.7, rows), _FullModel(moments, 0.7)
+    for one in (by_rows, by_columns):
+        one._ridges[:] = np.linspace(0.1, 3.0, 90)
+        one.refresh()
+    np.testing.assert_allclose(by_rows._inverse._base, by_columns._inverse._base, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_rows.weights, by_columns.weights, rtol=1e-8, atol=1e-12)
+    assert by_rows.freedom == pytest.approx(by_columns.freedom)

@@ -132,3 +132,14 @@ def test_all_rows_count_unless_it_is_asked_for(rng):
     X, y = waves(rng)
     y[17] += 300.0
     assert learn_widths(X, y).n_outliers == 0
+
+
+def test_a_target_that_does_not_vary_has_no_outliers_and_hides_none(rng):
+    """Its density is a constant factor, the same for outliers and for draws; nothing takes the logarithm of zero."""
+    X = rng.normal(size=(60, 1))
+    y = np.sin(X[:, 0]) + 0.05 * rng.normal(size=60)
+    y[7] = 40.0
+    alone, beside = learn_widths(X, y, robust=True), learn_widths(X, np.column_stack([y, np.zeros(60)]), robust=True)
+    assert alone.n_outliers == beside.n_outliers == 1
+    data = Data(X, np.zeros((60, 2)), None, None)
+    assert np.isfinite(log_density(data, np.array([3])))

@@ -137,6 +137,7 @@ def drawn_counts(scores: Floats, mean: Floats, variance: Floats, factor: float, 
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         expected = np.exp(mean)
         rates = expected * _relative_rates(scores, variance)
+        rates = np.where(np.isnan(rates), np.broadcast_to(expected, rates.shape), rates)  # a rate too large for a number
         excess = (factor - 1.0) * (1.0 + variance * expected)  # k - 1
         spread = (excess > NEARLY_NONE) & (rates > 0.0) & np.isfinite(rates)
         shapes = np.where(spread, rates / excess, 1.0)

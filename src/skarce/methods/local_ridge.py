@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
+from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower, symmetric_inverse
 from skarce._memory import require
-from skarce._parallel import on_one_blas_thread
+from skarce._parallel import on_one_blas_thread, slices
 from skarce._typing import Floats, Indices
 from skarce.criteria.gcv import GCV, Coordinate, coordinate_inside, coordinate_outside
 from skarce.criteria.one_ridge import OrthogonalFit
@@ -28,6 +28,9 @@ CHECK_EVERY = 64  # coordinates between two checks of the time limit
 MOST_CHANGES = 64  # of the inverse by rank one between two recomputations from a Cholesky factor
 FINAL_SHARE = 1.0  # the model that is returned takes about as long as `CHECK_EVERY` coordinates and a recomputation
 MOST_RAISES = 40  # of the ridges by a factor of ten, from the smallest to beyond the largest that is used
+SAME = 1e-13  # one less the correlation of two columns that are copies
+BLOCK_ROWS = 256  # of the Gram matrix, compared at a time
+WIDE = 2.0  # members for each row, above which a system of the rows is cheaper
 MANY = 1000  # eigenvalues are computed for about this many candidates at most
 MOST_LANDMARKS = 500  # all candidates are in the model at first, and every one of them takes a turn in every cycle
 
@@ -73,14 +76,33 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
     require(len(usable), len(usable), what, "Use FastGCVRegressor, or fewer candidates (KernelBasis(centers=500))")
     if not len(usable):
         return Fit.empty(Outcome.CONVERGED)
+    usable = _without_copies(moments, usable)
     local, watch = moments.restricted_to(usable), journal.stopwatch()
-    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge))
+    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge), _rows_of(moments, usable))
     outcome = watch.exhausted(1.0 + FINAL_SHARE) or _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.budget.room(model.size) == 0:
         kept = np.argsort(-model.effects(), kind="stable")[: journal.budget.max_active]
         outcome = Outcome.SIZE_LIMIT
     return Fit(usable[model.members[kept]], model.ridges[kept].copy(), outcome)
+
+
+def _without_copies(moments: Moments, candidates: Indices) -> Indices:
+    """Return candidates without copies or multiples of others, which act as one column with a smaller ridge."""
+    gram, norms = moments.gram.block(candidates, candidates), np.sqrt(moments.gram.diagonal[candidates])
+    is_copy = np.zeros(len(candidates), dtype=bool)
+    for rows in slices(len(candidates), BLOCK_ROWS):
+        alike = np.abs(gram[rows]) >= (1.0 - SAME) * np.multiply.outer(norms[rows], norms)
+        is_copy[rows] = np.tril(alike, rows.start - 1).any(axis=1)
+    return candidates[~is_copy]
+
+
+def _rows_of(moments: Moments, candidates: Indices) -> Floats | None:
+    """Return the candidates at all rows if they are many more than rows, else None."""
+    if moments.rows is None or len(candidates) <= WIDE * moments.n_samples:
+        return None
+    rows = moments.rows.centered(candidates)
+    return rows if len(candidates) > WIDE * len(rows) else None
 
 
 def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:
@@ -190,8 +212,8 @@ class _FullModel:
     Members occupy the first `size` places of every buffer.
     """
 
-    def __init__(self, moments: Moments, ridge: float) -> None:
-        self._moments = moments
+    def __init__(self, moments: Moments, ridge: float, rows: Floats | None = None) -> None:
+        self._moments, self._rows = moments, rows
         self._gram = whole_matrix(moments.gram)
         self.n_candidates = moments.n_candidates
         self.size = self.n_candidates
@@ -241,10 +263,8 @@ class _FullModel:
         """Compute everything from a Cholesky factor. Ridges that are too small for dependent columns grow until one exists."""
         active, moments = self.active(), self._moments
         for _ in range(MOST_RAISES):
-            matrix = self._gram[np.ix_(active, active)]
-            matrix.flat[:: self.size + 1] += self.ridges
             try:
-                inverse = symmetric_inverse(cholesky(matrix))
+                inverse = self._inverted(active)
                 break
             except NotPositiveDefiniteError:
                 self.ridges[:] = np.maximum(10.0 * self.ridges, RIDGE_RANGE[0] * moments.gram.diagonal[active])
@@ -255,6 +275,20 @@ class _FullModel:
         total = resolved_energy(moments)
         self.residual = max(total - float(projections @ self.weights) - penalty, 1e-12 * total)
         self.freedom = moments.n_samples - float((1.0 - self.ridges * inverse.diagonal()).sum())
+
+    def _inverted(self, active: Indices) -> Floats:
+        """Return H^-1, by a system of the rows if they are much fewer than the members (Woodbury)."""
+        if self._rows is not None and self.size > WIDE * len(self._rows):
+            shrunk = self._rows[:, active] / self.ridges
+            system = shrunk @ self._rows[:, active].T
+            system.flat[:: len(system) + 1] += 1.0
+            explained = solve_lower(cholesky(system), shrunk)
+            inverse = -(explained.T @ explained)
+            inverse.flat[:: self.size + 1] += 1.0 / self.ridges
+            return inverse
+        matrix = self._gram[np.ix_(active, active)]
+        matrix.flat[:: self.size + 1] += self.ridges
+        return symmetric_inverse(cholesky(matrix))
 
     def improve(self, position: int) -> None:
         """Give a member its best ridge, or drop it if the best ridge is infinite."""

@@ -74,8 +74,10 @@ def log_density(data: Data, rows: Indices) -> float:
     others = np.delete(np.arange(len(data.X)), rows)
     center = np.average(data.targets[others], axis=0, weights=counts[others])
     variances = np.average((data.targets[rows] - center) ** 2, axis=0, weights=counts[rows])
+    varies = variances > 0.0  # a constant target has errors of zero, and counts as with variance one in `surprises`, too
     # At the variance of most likelihood, the mean of the squares divided by it is one.
-    of_targets, share = -0.5 * float(np.sum(np.log(2.0 * np.pi * variances) + 1.0)), 1.0 / len(data.X)
+    logs = np.log(2.0 * np.pi * np.where(varies, variances, 1.0)) + varies
+    of_targets, share = -0.5 * float(logs.sum()), 1.0 / len(data.X)
     return float(counts[rows].sum() * (of_targets + np.log(share)) + counts[others].sum() * np.log1p(-share))
 
 

@@ -228,7 +228,7 @@ class ActiveSet(State):
         if self.has_squares:
             self._add_to_squares(candidate, pivot * unexplained, pivot * pivot, explained / pivot)
         self.factor.append_row(own, pivot)
-        self.energy -= explained**2
+        self._set_energy(self.energy - explained**2)
         self.alignment -= explained * unexplained
         self.leftover -= unexplained * unexplained
         self._index[n] = candidate
@@ -324,7 +324,7 @@ class ActiveSet(State):
     def has_sign_violation(self) -> bool:
         """Tell whether a sum of squares is negative by more than rounding, so that digits have been lost."""
         slack = DEPENDENT * self.moments.gram.diagonal
-        if not self.energy > 0.0 or bool((self.leftover < -slack).any()):
+        if not self.energy > self._least_energy or bool((self.leftover < -slack).any()):
             return True
         if not self.has_squares:
             return False
@@ -332,6 +332,15 @@ class ActiveSet(State):
         if not (self.residual > 0.0 and self.freedom > 0.0):
             return True
         return bool(((self.remainder < -slack) | (self.remainder > self.leftover + slack)).any())
+
+    @property
+    def _least_energy(self) -> float:
+        """Less than any energy that is computed from the factor. An update that goes below it has lost all digits."""
+        return 0.5 * RESOLUTION * self.moments.target_energy
+
+    def _set_energy(self, energy: float) -> None:
+        """Keep the energy positive, so that it has a logarithm until it is computed anew."""
+        self.energy = max(energy, self._least_energy)
 
     def _inverse_column(self, position: int) -> Floats:
         unit = np.zeros(self._n)
@@ -345,7 +354,7 @@ class ActiveSet(State):
             self._shift_squares(position, column, step, moved, weight)
         self.alignment += step * weight * moved
         self.leftover += step * moved**2
-        self.energy += step * weight**2
+        self._set_energy(self.energy + step * weight**2)
         self._cover_is_fresh, self._solution, self._spread = False, None, None
 
     def _shift_squares(self, position: int, column: Floats, step: float, rho: Floats, weight: float) -> None:
