@@ -50,8 +50,8 @@ def planned(name: str, choice: Any, design: Design) -> Plan | None:
         return None
     if not design.keeps_rows:
         raise ValueError(
-            f"{name}={quoted(choice)} fits the model again without some of the rows, but RowBlocks and partial_fit do not keep "
-            f'them in memory. Use {name}=False or "auto".'
+            f"{name}={quoted(choice)} fits the model again without some of the rows, but RowBlocks, Dask data, "
+            f'fit_moments and partial_fit do not keep them in memory. Use {name}=False or "auto".'
         )
     if is_auto or choice is True or isinstance(choice, np.bool_):
         return Plan(name, None, not is_auto)

@@ -101,6 +101,8 @@ class Sums:
         return bool(np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.target_energies).all())
 
     def __add__(self, other: Sums) -> Sums:
+        if not isinstance(other, Sums):
+            return NotImplemented
         if self.projections.shape != other.projections.shape:
             raise ValueError(
                 "only sums over the same candidates and outputs add up, got shapes "
