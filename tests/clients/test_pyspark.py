@@ -113,3 +113,10 @@ def test_a_bad_row_is_named(rows):
 
     with pytest.raises(Exception, match="X must hold finite numbers, got nan in row 3, column 1"):
         rows.mapInPandas(with_a_hole, rows.schema).collect()
+
+
+def test_a_spark_frame_is_not_collected_silently(rows):
+    with pytest.raises(TypeError, match=r"X is of type pyspark\.DataFrame.*\.toPandas\(\)"):
+        VBLSRegressor().fit(rows, "y")
+    with pytest.raises(TypeError, match=r"X is of type pyspark\.DataFrame.*\.toPandas\(\)"):
+        block_sums("passthrough", rows, [1.0])

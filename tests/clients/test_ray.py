@@ -28,7 +28,10 @@ def test_two_tasks_and_one_that_adds(ray):
     basis = KernelBasis(gamma=1.0, centers=CENTERS).fit(CENTERS)
     summed, added = ray.remote(block_sums), ray.remote(lambda *parts: Sums.total(parts))
     shared, halves = ray.put(basis), np.array_split(np.arange(1000), 2)
-    total = ray.get(added.remote(*[summed.remote(shared, X[rows], Y[rows]) for rows in halves]))
+    parts = [summed.remote(shared, X[rows], Y[rows]) for rows in halves]
+    while len(parts) > 1:
+        parts = [added.remote(*parts[start : start + 8]) for start in range(0, len(parts), 8)]
+    total = ray.get(parts[0])
     here = [block_sums(basis, X[rows], Y[rows]) for rows in halves]
     for name in ("candidate_means", "gram", "projections", "target_energies"):
         size = np.abs(getattr(total, name)).max()

@@ -210,6 +210,19 @@ def test_sums_survive_a_pickle_exactly(name):
     assert_equal(again + sums, sums + sums)
 
 
+def test_sums_travel_as_arrays(tmp_path):
+    """A pickle of a stranger may run code, and arrays do not."""
+    sums = block_sums(BASES["kernels"][0], X, Y, WEIGHTS)
+    np.savez(tmp_path / "sums.npz", **vars(sums))
+    with np.load(tmp_path / "sums.npz", allow_pickle=False) as arrays:
+        again = Sums(**arrays)
+    assert_equal(again, sums)
+    assert_equal(again + again, sums + sums)
+    basis = BASES["kernels"][0]
+    models = [RelevanceVectorRegressor().fit_moments(basis, some) for some in (again, sums)]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
 def block_of_process(number):
     """The sums of one of 8 blocks. Each block has rows of its own, made where it is summed up."""
     rng = np.random.default_rng(number)
