@@ -162,6 +162,13 @@ def test_a_stream_goes_on_from_sums(name):
     assert_same_model(found, clone(model).fit(X, Y, WEIGHTS))
 
 
+def test_a_small_batch_after_many_rows_is_no_reason_to_begin_again():
+    model = VBLSRegressor().fit_moments("passthrough", total("passthrough"))
+    assert not model._stream.is_due
+    assert not model.partial_fit(X[:10], Y[:10])._stream.is_due
+    assert model.partial_fit(X, Y)._stream.n_solved == 2 * N + 10
+
+
 def test_a_stream_of_another_kind_of_rows_is_refused():
     basis = fitted(KERNELS)
     model = VBLSRegressor("passthrough").fit_moments(basis, total(basis))

@@ -86,7 +86,7 @@ class Sums:
             factor * self.n_samples,
             self.candidate_means.copy(),
             self.target_means.copy(),
-            factor * self.gram,
+            np.multiply(factor, self.gram, order="C"),  # `_shift_for` writes to it in this order
             factor * self.projections,
             factor * self.target_energies,
         )
