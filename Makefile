@@ -19,7 +19,7 @@ demo: $(VENV)/.installed  ## compare all methods on the diabetes data that come 
 test: $(VENV)/.installed  ## run the tests, one process per core
 	$(BIN)/python -m pytest -n auto
 
-# Other packages that use our models. They have an environment of their own, because they ask for other versions.
+# Other packages that use our models. They have an environment of their own, because they ask for other versions. Spark needs Java.
 CLIENTS := $(VENV)-clients
 
 $(CLIENTS)/.installed: $(VENV)/.installed
@@ -28,7 +28,7 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 	@$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,clients]"
 	@touch $@
 
-test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap and other packages that use our models
+test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
 
 lint: $(VENV)/.installed

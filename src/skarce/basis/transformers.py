@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from skarce._atomic import unfitted_twin
 from skarce._text import quoted
@@ -98,8 +98,9 @@ class TransformerCandidates:
 
     @classmethod
     def at(cls, transformer: Any, X: Any) -> TransformerCandidates:
-        """Count the output columns at the first row of X."""
-        return cls(transformer, transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1])
+        """Count the output columns at the first row of X. If there is none, the transformer names them."""
+        n_named = None if _num_samples(X) else n_named_columns(transformer)
+        return cls(transformer, transformed(transformer, _safe_indexing(X, slice(0, 1))).shape[1] if n_named is None else n_named)
 
     def on(self, X: Floats) -> Evaluation:
         return TransformerEvaluation(self._transformer, X, self.n_candidates)
@@ -173,24 +174,43 @@ def candidates_of(basis: Any, X: Any) -> Any:
     """Return the candidates of a fitted basis for rows like X. ``"passthrough"`` stands for the inputs themselves."""
     if isinstance(basis, str) and basis == INPUTS:
         return PassthroughCandidates(X.shape[1])
-    check_basis(basis)
-    check_is_fitted(basis)
+    check_fitted(basis)
     return basis if isinstance(basis, KernelBasis) else TransformerCandidates.at(basis, X)
 
 
 def candidates_counted(basis: Any, n_candidates: int) -> Any:
-    """Return the candidates of a fitted basis, of which there are so many as sums of them say. Raise if it has another number."""
+    """Return the candidates of a fitted basis, as many as their sums say. Raise if it has another number."""
     if isinstance(basis, str) and basis == INPUTS:
         return PassthroughCandidates(n_candidates)
+    check_fitted(basis)
+    n_known = basis.n_candidates if isinstance(basis, KernelBasis) else n_named_columns(basis)
+    if n_known not in (None, n_candidates):
+        raise ValueError(
+            f"the basis has {n_known} candidates, but the sums are over {n_candidates}. Make the sums with block_sums(basis, ...) "
+            "of the same fitted basis."
+        )
+    return basis if isinstance(basis, KernelBasis) else TransformerCandidates(basis, n_candidates)
+
+
+def check_fitted(basis: Any) -> None:
+    """Raise if a basis is neither fitted nor ``"passthrough"``."""
+    if isinstance(basis, str):
+        if basis != INPUTS:
+            raise ValueError(
+                f'sums need candidates that are the same for all rows, so basis must be "{INPUTS}" or a fitted transformer, such '
+                f"as KernelBasis(centers=500).fit(some_rows), got {quoted(basis)}."
+            )
+        return
     check_basis(basis)
     check_is_fitted(basis)
-    candidates = basis if isinstance(basis, KernelBasis) else TransformerCandidates(basis, n_candidates)
-    if candidates.n_candidates != n_candidates:
-        raise ValueError(
-            f"the basis has {candidates.n_candidates} candidates, but the sums are over {n_candidates}. Make the sums with "
-            "block_sums(basis, ...) of the same fitted basis."
-        )
-    return candidates
+
+
+def n_named_columns(transformer: Any) -> int | None:
+    """Return the number of output columns of a fitted transformer by their names, or None if it does not tell them."""
+    try:
+        return len(transformer.get_feature_names_out())
+    except (AttributeError, TypeError, ValueError, NotImplementedError):
+        return None
 
 
 def takes_arrays(basis: Any) -> bool:

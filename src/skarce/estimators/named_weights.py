@@ -16,7 +16,8 @@ from skarce.states.outcome import Outcome
 
 def check_on_columns(estimator: Any) -> bool:
     """Return True if candidates are inputs or the output columns of a transformer. Raise an AttributeError for kernels."""
-    if not (stands_for_kernels(estimator.basis) or isinstance(estimator.basis, KernelBasis)):
+    basis = vars(estimator).get("basis_", estimator.basis)  # that of `fit_moments` may be another one than the parameter
+    if not (stands_for_kernels(basis) or isinstance(basis, KernelBasis)):
         return True
     raise AttributeError(
         f"this {type(estimator).__name__} is on kernels, which are not columns, so it has neither coef_ nor names of columns. The "

@@ -16,7 +16,7 @@ from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, checked_table, validated
-from skarce.basis import learns_widths, takes_arrays
+from skarce.basis import KernelBasis, learns_widths, takes_arrays
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibration
@@ -288,6 +288,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         return phi @ self._weights.T + self.intercept_, std.T if isinstance(self.posterior_, list) else std[0]
 
     def _augmentation(self) -> Augmentation:
+        if self._augmentation_rows is None and isinstance(self.basis_, KernelBasis) and self.basis_.kernel_ != "precomputed":
+            raise ValueError("std='augmented' compares with rows, but this model was fitted to sums of them. Use std='plain'.")
         if self._augmentation_rows is None:
             raise ValueError(
                 "std='augmented' adds a kernel at each query point, so it needs a KernelBasis other than 'precomputed', but this "

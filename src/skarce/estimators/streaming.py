@@ -88,9 +88,15 @@ def _with_basis(estimator: SparseEstimator, basis: Any) -> SparseEstimator:
 
 
 def _seen_by(basis: Any, candidates: Any) -> dict[str, Any]:
-    """Return the number and the names of the inputs of a fitted basis."""
-    seen = {name: getattr(basis, name) for name in SEEN if hasattr(basis, name)}
-    return seen if seen else {"n_features_in_": candidates.n_candidates}
+    """Return the number and the names of the inputs of a fitted basis, as far as it knows them."""
+    if isinstance(basis, str):
+        return {"n_features_in_": candidates.n_candidates}
+    return {name: getattr(basis, name) for name in SEEN if hasattr(basis, name)}
+
+
+def _kind_of(basis: Any) -> Any:
+    """Return what two bases have in common if batches of rows for one are checked like those for the other."""
+    return basis if isinstance(basis, str) else type(basis)
 
 
 class Streaming(SparseEstimator):
@@ -139,7 +145,8 @@ class Streaming(SparseEstimator):
         """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
 
         The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
-        not used, and the std is not calibrated, because that takes rows.
+        not used, and the std is not calibrated, because that takes rows. For the same reason there is no ``std="augmented"``.
+        `partial_fit` can go on from here if the parameter `basis` is of the type of this one.
 
         Parameters
         ----------
@@ -166,6 +173,8 @@ class Streaming(SparseEstimator):
             stream = StreamDesign.of_sums(candidates, sums.faded(share), fit_intercept=self.fit_intercept)
             prepared = Prepared(stream, stream.problems(self._likelihood()), _seen_by(basis, candidates))
             fitted = self._fitted_on(prepared, _with_basis(self, basis)._method(), started)
+        if _kind_of(basis) != _kind_of(self.basis):
+            fitted._stream = None
         return become(self, fitted)
 
     def _remember(self, prepared: Prepared) -> None:
@@ -184,7 +193,8 @@ class Streaming(SparseEstimator):
         if stream is None and hasattr(self, "posterior_"):
             raise ValueError(
                 "partial_fit can continue after fit only if fit computed the whole Gram matrix in at most 16 MiB. Use "
-                'moments="whole" with fewer than 1448 candidates, or begin with partial_fit.'
+                'moments="whole" with fewer than 1448 candidates, or begin with partial_fit. After fit_moments, the parameter '
+                "basis must be of the same type as the basis of the sums."
             )
         forgetting = check_forgetting(self.forgetting)
         check_same_intercept(self, stream)
@@ -199,6 +209,8 @@ class Streaming(SparseEstimator):
             stream = StreamDesign(candidates, rows.targets.shape[1], fit_intercept=self.fit_intercept)
         elif stream.n_outputs != rows.targets.shape[1]:
             raise ValueError(f"y has {rows.targets.shape[1]} outputs, but earlier batches had {stream.n_outputs}.")
-        stream = stream.after_batch(rows, forgetting)
-        stream.rows = Augmentation.joined(getattr(self, "_augmentation_rows", None), rows, forgetting)
+        stream, earlier = stream.after_batch(rows, forgetting), getattr(self, "_augmentation_rows", None)
+        stream.rows = Augmentation.joined(earlier, rows, forgetting)
+        if isinstance(stream.candidates, KernelBasis) and self._stream is not None and earlier is None:  # it began with sums
+            stream.rows = rows._replace(X=rows.X[:0], targets=rows.targets[:0], weights=None)
         return stream, {name: getattr(probe, name) for name in SEEN if hasattr(probe, name)}

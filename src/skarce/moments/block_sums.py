@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from scipy.sparse import issparse
+from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import blas_threads
-from skarce._scales import check_targets, checked_counts, checked_scales
+from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
-from skarce._validation import check_container, checked_array, is_missing
-from skarce.basis.transformers import candidates_of, takes_arrays
+from skarce._validation import SPARSE_REFUSED, check_container, checked_array, in_brief, is_missing
+from skarce.basis.kernel_basis import KernelBasis
+from skarce.basis.transformers import candidates_of, check_fitted, takes_arrays
 from skarce.moments.passes import Block, absorbed
 from skarce.moments.sums import Sums
 
@@ -35,8 +37,9 @@ def block_sums(basis: Any, X: Any, y: Any, sample_weight: Any = None) -> Sums:
     basis : fitted transformer or "passthrough"
         The candidates, the same for all blocks: kernels at centers, or another transformer. ``"passthrough"`` are the inputs
         themselves.
-    X : array-like of shape (n_samples, n_features)
-        Inputs of these rows, or whatever the transformer takes. There may be none.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Inputs of these rows, or whatever the transformer takes. There may be none. Sparse matrices are for ``"passthrough"``. All
+        blocks have the same columns in the same order. Names of columns are compared with those that the basis was fitted on.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -61,7 +64,10 @@ def block_sums(basis: Any, X: Any, y: Any, sample_weight: Any = None) -> Sums:
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
     True
     """
-    block = checked_block(X, y, sample_weight, is_array=takes_arrays(basis))
+    check_fitted(basis)
+    if isinstance(basis, KernelBasis):
+        _check_columns(basis, X)
+    block = checked_block(X, y, sample_weight, is_array=takes_arrays(basis), are_candidates=isinstance(basis, str))
     return sums_of_rows(candidates_of(basis, block.X), block)
 
 
@@ -75,15 +81,24 @@ def sums_of_rows(candidates: Any, rows: Any) -> Sums:
 
 
 def checked_block(
-    X: Any, y: Any, sample_weight: Any, place: str = "", *, is_array: bool = True, has_labels: bool = False
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    place: str = "",
+    *,
+    is_array: bool = True,
+    are_candidates: bool = False,
+    has_labels: bool = False,
 ) -> CheckedBlock:
     """Check some of many rows. There may be none, and others may be larger. Errors name the `place` of the block and the row.
 
-    X is left as it is unless it `is_array`: a transformer takes it. With `has_labels`, y has one label for each row.
+    X is left as it is unless it `is_array`: a transformer takes it. If its columns `are_candidates`, it may be sparse. With
+    `has_labels`, y has one label for each row.
     """
     of = f" of {place}" if place else ""
     if is_array:
-        X = checked_scales(_array(X, f"X{of}"), is_first=False)
+        X = _array(X, f"X{of}", accept_sparse="csr" if are_candidates else False)
+        X = checked_scales(X, CANDIDATES if are_candidates else SQUARED, is_first=False)
     else:
         check_container(X, f"X{of}")
     targets = _labels(y, f"y{of}") if has_labels else _targets(y, f"y{of}")
@@ -117,6 +132,15 @@ def _labels(y: Any, name: str) -> Any:
     return labels[:, None]
 
 
+def _check_columns(basis: KernelBasis, X: Any) -> None:
+    """Raise if X does not have the columns that kernels were fitted on."""
+    check_container(X, "X")
+    if issparse(X):
+        raise TypeError(SPARSE_REFUSED)
+    with in_brief("X"):
+        validate_data(basis, X, skip_check_array=True, reset=False)
+
+
 def _weights(sample_weight: Any, n_rows: int, of: str) -> Floats:
     weights = _array(sample_weight, f"sample_weight{of}", ensure_2d=False, dtype=np.float64)
     if weights.shape != (n_rows,):
@@ -133,8 +157,12 @@ def _array(values: Any, name: str, **options: Any) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(checked.sum()):  # if the sum is finite, all its terms are
             return checked
-    wrong = np.argwhere(~np.isfinite(checked))
+    entries = checked.tocoo() if issparse(checked) else None
+    stored = checked.ravel() if entries is None else entries.data
+    wrong = np.flatnonzero(~np.isfinite(stored))
     if len(wrong):
-        place = ", column ".join(str(number) for number in wrong[0])
-        raise ValueError(f"{name} must hold finite numbers, got {checked[tuple(wrong[0])]} in row {place}. Drop or fill such rows.")
+        first = wrong[0]
+        numbers = np.unravel_index(first, checked.shape) if entries is None else (entries.row[first], entries.col[first])
+        place = ", column ".join(str(number) for number in numbers)
+        raise ValueError(f"{name} must hold finite numbers, got {stored[first]} in row {place}. Drop or fill such rows.")
     return checked

@@ -86,7 +86,7 @@ class Sums:
             factor * self.n_samples,
             self.candidate_means.copy(),
             self.target_means.copy(),
-            factor * self.gram,
+            np.multiply(factor, self.gram, order="C"),  # `_shift_for` writes to it in this order
             factor * self.projections,
             factor * self.target_energies,
         )
@@ -101,6 +101,8 @@ class Sums:
         return bool(np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.target_energies).all())
 
     def __add__(self, other: Sums) -> Sums:
+        if not isinstance(other, Sums):
+            return NotImplemented
         if self.projections.shape != other.projections.shape:
             raise ValueError(
                 "only sums over the same candidates and outputs add up, got shapes "
