@@ -97,11 +97,11 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or `skarce.designs.RowBlocks`
+        X : array-like or sparse matrix of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Training inputs. Sparse matrices are for ``basis="passthrough"``, and are not made dense as a whole. With `RowBlocks`,
-            targets and weights come from the blocks, and `y` and `sample_weight` must be None.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Targets, or class labels of a classifier.
+            targets and weights come from the blocks, and `y` and `sample_weight` must be None. Dask data stay where they are.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str, default=None
+            Targets, or class labels of a classifier. A name stands for a column of X, if that is a Dask data frame.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times that each row counts. Weight 2 equals the same row twice, in the noise and the criterion too. None
             counts each row once. With ``weights="relative"``, only ratios of weights matter.
