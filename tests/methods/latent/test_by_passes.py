@@ -138,11 +138,12 @@ def test_sums_have_the_evidence_and_its_slopes_where_they_were_expanded(likeliho
     estimator = RelevanceVectorClassifier if y is LABELS else RelevanceVectorPoissonRegressor
     model = estimator(KERNELS, fit_intercept=fit_intercept, calibrate_proba=False, max_active=6).fit(X, y)
     evaluation, (exact,) = on_rows(model, y, None, likelihood, fit_intercept)
-    rows, basis = Rows(X, y[:, None]), clone(KERNELS).fit(X)
+    rows, basis = Rows(X[:100], y[:100, None]), clone(KERNELS).fit(X)
     design = RowBlocksDesign(basis, RowBlocks.from_arrays(X, y), rows, N, fit_intercept=fit_intercept)
     search = ByPasses(SparseLatent(), design.problems(likelihood), Budget())
     search._passes = lambda targets: []
     search.run()
+    assert design.observations(0, likelihood).level == pytest.approx(exact.observations.level)  # of all rows, not of the sample
     sketch = Sketch(exact.indices, exact.weights, exact.observations.level, exact.root)
     target = Target(sketch, exact.precisions[exact.learned], Journal())
     (expansion,) = design.total(search._pass([0], [target]), lambda parts: parts[0])
