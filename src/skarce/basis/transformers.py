@@ -193,6 +193,11 @@ def candidates_counted(basis: Any, n_candidates: int) -> Any:
     return candidates
 
 
+def transformer_of(candidates: Any) -> Any:
+    """Return the fitted transformer that candidates are the columns of. Kernels are their own."""
+    return candidates._transformer if isinstance(candidates, TransformerCandidates) else candidates
+
+
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, (str, KernelBasis))
