@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 from skarce.cli.rendering import messages, say
@@ -21,8 +22,8 @@ def rows_progress(what: str, total: int | None, done: int = 0) -> Iterator[OnRow
     if not messages().is_terminal:
         yield RowLines(what, total, done)
         return
-    columns = (TextColumn(what), BarColumn(), _RowsColumn(done), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), transient=True) as progress:
+    columns = (TextColumn(what), BarColumn(bar_width=None), _RowsColumn(done), TimeElapsedColumn())
+    with Progress(*columns, console=messages(), transient=True, expand=True) as progress:
         task = progress.add_task("", total=total, completed=done)
         yield lambda rows: progress.update(task, completed=rows)
 
@@ -47,7 +48,7 @@ class _RowsColumn(ProgressColumn):
     """Rows so far, all rows, and rows per second."""
 
     def __init__(self, done: int) -> None:
-        super().__init__()
+        super().__init__(Column(no_wrap=True))
         self._done = done
 
     def render(self, task: Task) -> Text:
