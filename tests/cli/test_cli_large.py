@@ -16,6 +16,7 @@ import pytest
 
 from skarce.cli.model_file import load
 from skarce.cli.streamed import files, fit, state
+from skarce.cli.whole_file import OutputError
 from skarce.comparison import REGRESSION, own_names
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import inputs
@@ -320,6 +321,26 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_model(homes, monkeypatch, da
     assert "rows are already in s.state" in result.stderr
     np.testing.assert_array_equal(predictions("m.skops"), wanted)
     assert not Path("s.state").exists()
+
+
+@pytest.mark.parametrize("data", ["parts", "homes.csv"])
+def test_after_a_search_that_failed_no_row_is_added_again(homes, monkeypatch, data):
+    wanted = in_stream(data)
+    with monkeypatch.context() as patch:
+        patch.setattr(fit, "explained_share", lambda *arguments: {}["lost"])
+        assert run("fit", data, *FIT, "--stream", "--state", "s.state", "--out", "x.skops").exit_code == 70
+    monkeypatch.setattr(fit, "absorbed", lambda *arguments: pytest.fail("all rows are in the state"))
+    assert "1,000 of 1,000 rows" in fitted(data, *FIT, "--stream", "--state", "s.state").stderr
+    np.testing.assert_array_equal(predictions("m.skops"), wanted)
+
+
+def test_a_model_that_cannot_be_written_leaves_the_state(homes, monkeypatch):
+    def full(model, path):
+        raise OutputError(f"{path} cannot be written: No space left on device.")
+
+    monkeypatch.setattr("skarce.cli.fitting.save", full)
+    assert_one_line(refused("parts", *FIT, "--stream", "--state", "s.state"), "No space left")
+    assert Path("s.state").exists()
 
 
 def test_the_state_knows_which_rows_are_in(stopped):
