@@ -356,6 +356,19 @@ def test_a_state_is_written_after_each_file(homes, monkeypatch):
     assert written == [0, 150, 700, 1000]
 
 
+def test_a_state_is_replaced_as_a_whole(stopped, monkeypatch):
+    before = Path(stopped).read_bytes()
+
+    def half_written(content, draft):
+        draft.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(state.skops.io, "dump", half_written)
+    assert refused("parts", *FIT, "--stream", "--state", stopped).exit_code == 130
+    assert Path(stopped).read_bytes() == before
+    assert not list(Path().glob(".skarce-*"))
+
+
 def test_states_are_written_after_some_seconds(homes):
     now, written = [0.0], []
     file = state.StateFile(None, {}, clock=lambda: now[0])
