@@ -111,8 +111,9 @@ def fit(data: tuple[Path, ...], out: Path, stream: bool | None, state: Path | No
 
 def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, options: FitOptions, out: Path) -> None:
     several = None if len(data) == 1 and os.path.isfile(data[0]) else files
-    table = read_table(data[0]) if several is None else DataFiles.of(several).whole()
-    training, task = load_training(table, options.target, options.task, options.exclude)
+    table = read_table(data[0]) if several is None else _with_columns_of(DataFiles.of(several), options).whole()
+    excluded = options.exclude if several is None else ()
+    training, task = load_training(table, options.target, options.task, excluded)
     chosen = find_for(options.target, task, partial(find_own_method, options.method))
     options.check_for(chosen)
     print_notes(training)
@@ -127,10 +128,7 @@ def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path |
     options.check_streamed()
     method = find_own_method(options.method, REGRESSION)
     options.check_for(method)
-    table = data.empty_table()
-    table.column(options.target)
-    kept = table.without(excluded_columns(table, options.target, options.exclude))
-    data = data.with_columns(list(kept.frame.columns))
+    data = _with_columns_of(data, options)
     if state is not None:
         _check_state(state, out, data)
     file = StateFile(state, fingerprint(data, options.as_dict()))
@@ -139,6 +137,14 @@ def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path |
     save(model, out)
     file.remove()
     _show(model, score, {"rows": f"{model.regressor.n_effective_:,.0f}, streamed", "written to": str(out)})
+
+
+def _with_columns_of(data: DataFiles, options: FitOptions) -> DataFiles:
+    """The files with the columns of inputs and target, which all of them must have."""
+    table = data.empty_table()
+    table.column(options.target)
+    kept = table.without(excluded_columns(table, options.target, options.exclude))
+    return data.with_columns(list(kept.frame.columns))
 
 
 def _check_state(state: Path, out: Path, data: DataFiles) -> None:

@@ -43,13 +43,13 @@ def csv_tables(path: Path, n_rows: int, text_columns: Collection[str] = (), skip
         records = _records(file, path)
         names = _header(records, path)
         texts = {name: str for name in text_columns if name in names}
-        waiting: list[Record] = []
+        waiting: list[tuple[int, str]] = []
         for number, record in enumerate(records):
             if len(record.fields) != len(names):
                 refuse_open_quote(record.text, path, record.line)
                 refuse_row(path, record.line, record.fields, names)
             if number >= skip:
-                waiting.append(record)
+                waiting.append((record.line, record.text))  # not the fields, which take more memory
             if len(waiting) == n_rows:
                 yield _table(waiting, path, names, texts)
                 waiting = []
@@ -102,10 +102,12 @@ def _header(records: Iterator[Record], path: Path) -> list[str]:
     return first.fields
 
 
-def _table(records: list[Record], path: Path, names: list[str], texts: dict[str, Any]) -> Table:
-    """The table of these records. If pandas finds another number of rows, the two disagree about quotes."""
-    content = "".join(record.text for record in records)
-    _refuse_nul(records, content, path)
+def _table(records: list[tuple[int, str]], path: Path, names: list[str], texts: dict[str, Any]) -> Table:
+    """The table of records with their lines. If pandas finds another number of rows, the two disagree about quotes."""
+    content = "".join(text for _, text in records)
+    if "\0" in content:
+        line = next(line for line, text in records if "\0" in text)
+        raise TableError(f"{path} cannot be read as CSV: there is a NUL character in line {line}.")
     options = {"header": None, "names": names, "skipinitialspace": True, "index_col": False, "low_memory": False, "dtype": texts}
     try:
         frame = pd.read_csv(io.StringIO(content, newline=""), **options)
@@ -113,14 +115,8 @@ def _table(records: list[Record], path: Path, names: list[str], texts: dict[str,
         raise TableError(f"{path} cannot be read as CSV: {one_line(error)}") from None
     if len(frame) != len(records):
         raise TableError(f"{path} cannot be read as CSV: quotes in the middle of a field are ambiguous; double them.")
-    lines = [record.line for record in records]
+    lines = [line for line, _ in records]
     return Table(frame, str(path), lambda row: f"line {lines[row]}")
-
-
-def _refuse_nul(records: list[Record], content: str, path: Path) -> None:
-    if "\0" in content:
-        line = next(record.line for record in records if "\0" in record.text)
-        raise TableError(f"{path} cannot be read as CSV: there is a NUL character in line {line}.")
 
 
 @contextmanager

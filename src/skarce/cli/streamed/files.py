@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
+from pandas.api import types
 
 from skarce.datasets.content import TableError, is_gzipped
 from skarce.datasets.csv_blocks import csv_header, csv_tables
@@ -64,10 +65,10 @@ class DataFiles:
 
     @classmethod
     def of(cls, files: tuple[DataFile, ...]) -> DataFiles:
-        """Take the columns of the first file. All files must have them."""
+        """Take all columns of the first file. Whether the others have them is not checked yet."""
         if len({is_parquet(file.path) for file in files}) > 1:
             raise TableError("some files are Parquet and others are CSV; use files of one format.")
-        return cls(files, ()).with_columns(_names(files[0]))
+        return cls(files, tuple(_names(files[0])))
 
     @property
     def name(self) -> str:
@@ -117,7 +118,7 @@ class DataFiles:
         texts: set[str] = set()
         while True:
             tables = [block.table for block in self.blocks(texts)]
-            found = {name for table in tables for name in table.frame if _is_text(table.frame[name])}
+            found = {name for name in self.columns if _becomes_text([table.frame[name] for table in tables])}
             if found <= texts or is_parquet(self.files[0].path):
                 return _joined(tables, self.name)
             texts |= found
@@ -186,8 +187,10 @@ def _check_unchanged(file: DataFile) -> None:
         raise TableError(f"{file.name} has changed since this command found it; run the command again.")
 
 
-def _is_text(values: Any) -> bool:
-    return not (pd.api.types.is_bool_dtype(values) or pd.api.types.is_numeric_dtype(values))
+def _becomes_text(parts: list[Any]) -> bool:
+    """Whether a column of these parts is text: one part is, or some are words for true and false and others are numbers."""
+    are_bool = {bool(types.is_bool_dtype(values)) for values in parts}
+    return len(are_bool) > 1 or not all(types.is_bool_dtype(values) or types.is_numeric_dtype(values) for values in parts)
 
 
 def _joined(tables: list[Table], name: str) -> Table:
