@@ -1,5 +1,7 @@
 """The pieces of streamed fits: files in blocks, the summary, the state file, and the progress."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,10 @@ import pytest
 from skarce import KernelBasis
 from skarce.cli.streamed import files, progress
 from skarce.cli.streamed.files import BEGINNING, DataFiles, Place, found_files
+from skarce.cli.streamed.fit import StreamedFit
 from skarce.cli.streamed.state import FitState, StateFile, fingerprint
 from skarce.cli.streamed.summary import summarize
+from skarce.comparison import METHODS, REGRESSION
 from skarce.datasets.columns import NUMBER, TEXT
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import make_preprocessing, training_data
@@ -62,13 +66,46 @@ def test_the_summary_is_that_of_the_table(data, tmp_path):
     np.testing.assert_array_equal(summary.sample.y, training.y)
 
 
+def with_small_samples(monkeypatch, n_rows):
+    monkeypatch.setattr("skarce.cli.streamed.summary.SAMPLE_ROWS", n_rows)
+    monkeypatch.setattr("skarce.designs.sampling.RowSample.least.__defaults__", (n_rows,))
+    monkeypatch.setattr("skarce.designs.sampling.RowSample.total_of.__func__.__defaults__", (n_rows,))
+
+
 def test_the_sample_of_many_rows_is_bounded(data, monkeypatch):
-    monkeypatch.setattr("skarce.cli.streamed.summary.SAMPLE_ROWS", 5)
-    monkeypatch.setattr("skarce.designs.sampling.RowSample.least.__defaults__", (5,))
-    monkeypatch.setattr("skarce.designs.sampling.RowSample.total_of.__func__.__defaults__", (5,))
+    with_small_samples(monkeypatch, 5)
     summary = summarize(data, "y", is_asked=True, on_rows=lambda rows: None)
     assert (len(summary.sample.y), summary.n_rows) == (5, 40)
     assert summary.preprocessing.named_transformers_["numbers"].n_samples_seen_ == 40
+
+
+def peak_of_a_fit(path):
+    """The memory of a fit whose state is written, and its R2."""
+    data, parameters = DataFiles.of(found_files([path])), {"basis__centers": 10, "basis__gamma": 0.1}
+    file = StateFile(path.with_suffix(".state"), fingerprint(data, parameters))
+    tracemalloc.start()
+    try:
+        _, score = StreamedFit(data, "y", METHODS[REGRESSION]["frvm"], parameters).run(file)
+        return tracemalloc.get_traced_memory()[1], score
+    finally:
+        tracemalloc.stop()
+        file.remove()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(files, "BLOCK_ROWS", 1000)
+    with_small_samples(monkeypatch, 500)
+    peaks = []
+    for n_rows in (3000, 3000, 60_000):  # the first one also pays for what is imported
+        x = np.random.default_rng(0).normal(size=n_rows)
+        frame = pd.DataFrame({"x": x, "t": np.where(x > 1, "a", "b"), "y": np.sin(x)})
+        path = tmp_path / f"{n_rows}.{kind}"
+        frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+        peak, score = peak_of_a_fit(path)
+        assert score > 0.9
+        peaks.append(peak)
+    assert peaks[2] < 2 * peaks[1]
 
 
 def test_a_state_is_read_as_it_was_written(data, tmp_path):

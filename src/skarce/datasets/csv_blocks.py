@@ -14,18 +14,23 @@ import pandas as pd
 
 from skarce._text import one_line
 from skarce.datasets.content import TableError, is_gzipped, reading
-from skarce.datasets.csv_text import check_beginning, check_header, is_record, refuse_open_quote, refuse_row, unreadable
+from skarce.datasets.csv_text import check_beginning, check_header, refuse_open_quote, refuse_row, unreadable
 from skarce.datasets.tables import Table
 
 FIRST_BYTES = 64  # of a file, which tell its format
 
 
 class Record(NamedTuple):
-    """A record of a CSV file: the line in which it begins, its fields, and its text with line breaks."""
+    """A record of a CSV file: the line in which it begins, how many fields it has, and its text with line breaks."""
 
     line: int
-    fields: list[str]
+    n_fields: int
     text: str
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields."""
+        return next(csv.reader(io.StringIO(self.text, newline=""), skipinitialspace=True))
 
 
 def csv_header(path: Path) -> list[str]:
@@ -43,13 +48,13 @@ def csv_tables(path: Path, n_rows: int, text_columns: Collection[str] = (), skip
         records = _records(file, path)
         names = _header(records, path)
         texts = {name: str for name in text_columns if name in names}
-        waiting: list[tuple[int, str]] = []
+        waiting: list[Record] = []
         for number, record in enumerate(records):
-            if len(record.fields) != len(names):
+            if record.n_fields != len(names):
                 refuse_open_quote(record.text, path, record.line)
                 refuse_row(path, record.line, record.fields, names)
             if number >= skip:
-                waiting.append((record.line, record.text))  # not the fields, which take more memory
+                waiting.append(record)
             if len(waiting) == n_rows:
                 yield _table(waiting, path, names, texts)
                 waiting = []
@@ -57,35 +62,17 @@ def csv_tables(path: Path, n_rows: int, text_columns: Collection[str] = (), skip
             yield _table(waiting, path, names, texts)
 
 
-class _Lines:
-    """The lines of a file, one after the other. Those that were read last can be taken as text."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file, self._read = file, list[str]()
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._file:
-            self._read.append(line)
-            yield line
-
-    def take(self) -> str:
-        """The lines since the last call."""
-        text = "".join(self._read)
-        self._read.clear()
-        return text
-
-
 def _records(file: TextIO, path: Path) -> Iterator[Record]:
-    """Yield the records of a file; blank lines are not records."""
-    lines, record = _Lines(file), Record(1, [], "")
-    reader, begins = csv.reader(lines, skipinitialspace=True), 1
+    """Yield the records of a file; blank lines are not records. Only lines with quotes need the CSV reader."""
+    record, n_lines = Record(1, 0, ""), 0
     try:
-        for fields in reader:
-            text = lines.take()
-            if is_record(fields):
-                record = Record(begins, fields, text)
+        for line in file:
+            begins = n_lines + 1
+            n_fields, text, n_more = _quoted_record(line, file) if '"' in line else (line.count(",") + 1, line, 0)
+            n_lines += 1 + n_more
+            if n_fields > 1 or not text.isspace():
+                record = Record(begins, n_fields, text)
                 yield record
-            begins = reader.line_num + 1
     except csv.Error as error:
         raise unreadable(path, record.line, error) from None
     except UnicodeDecodeError as error:
@@ -94,19 +81,34 @@ def _records(file: TextIO, path: Path) -> Iterator[Record]:
     refuse_open_quote(record.text, path, record.line)
 
 
+def _quoted_record(first: str, file: TextIO) -> tuple[int, str, int]:
+    """The number of fields of a record that begins in this line, its text, and the number of lines that it goes on for."""
+    lines = [first]
+
+    def read() -> Iterator[str]:
+        yield first
+        for line in file:
+            lines.append(line)
+            yield line
+
+    n_fields = len(next(csv.reader(read(), skipinitialspace=True)))
+    return n_fields, "".join(lines), len(lines) - 1
+
+
 def _header(records: Iterator[Record], path: Path) -> list[str]:
     first = next(records, None)
     if first is None:
         raise TableError(f"{path} is empty.")
-    check_header(first.fields, path)
-    return first.fields
+    names = first.fields
+    check_header(names, path)
+    return names
 
 
-def _table(records: list[tuple[int, str]], path: Path, names: list[str], texts: dict[str, Any]) -> Table:
-    """The table of records with their lines. If pandas finds another number of rows, the two disagree about quotes."""
-    content = "".join(text for _, text in records)
+def _table(records: list[Record], path: Path, names: list[str], texts: dict[str, Any]) -> Table:
+    """The table of these records. If pandas finds another number of rows, the two disagree about quotes."""
+    content = "".join(record.text for record in records)
     if "\0" in content:
-        line = next(line for line, text in records if "\0" in text)
+        line = next(record.line for record in records if "\0" in record.text)
         raise TableError(f"{path} cannot be read as CSV: there is a NUL character in line {line}.")
     options = {"header": None, "names": names, "skipinitialspace": True, "index_col": False, "low_memory": False, "dtype": texts}
     try:
@@ -115,7 +117,7 @@ def _table(records: list[tuple[int, str]], path: Path, names: list[str], texts: 
         raise TableError(f"{path} cannot be read as CSV: {one_line(error)}") from None
     if len(frame) != len(records):
         raise TableError(f"{path} cannot be read as CSV: quotes in the middle of a field are ambiguous; double them.")
-    lines = [line for line, _ in records]
+    lines = [record.line for record in records]
     return Table(frame, str(path), lambda row: f"line {lines[row]}")
 
 

@@ -51,14 +51,9 @@ def records(text: str) -> Iterator[tuple[int, list[str]]]:
     """The line in which each record begins, and its fields; blank lines are not records."""
     reader, begins = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True), 1
     for fields in reader:
-        if is_record(fields):
+        if any(field.strip() for field in fields[:1]) or len(fields) > 1:
             yield begins, fields
         begins = reader.line_num + 1
-
-
-def is_record(fields: list[str]) -> bool:
-    """Whether these are the fields of a record, and not of a blank line."""
-    return len(fields) > 1 or any(field.strip() for field in fields)
 
 
 def line_of(text: str, row: int) -> str:
