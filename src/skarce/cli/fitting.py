@@ -52,7 +52,7 @@ Examples:
   skarce fit houses.csv --target price --exclude id,sold_on
   skarce fit houses.parquet --target price --method rvm --out houses.skops
   skarce fit many.csv --target y --centers 500 --max-time 60
-  skarce fit data/*.parquet --target y --centers 500 --state fit.state
+  skarce fit data/*.parquet --target y --centers 500 --stream --state fit.state
   skarce fit flowers.csv --target species                    classes with probabilities
   skarce fit houses.csv --target price --basis rbf           quick: one width by a rule, nothing learned
   skarce fit houses.csv --target price --widths ard          one width per input, learned from up to 1000 rows
