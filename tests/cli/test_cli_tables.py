@@ -87,7 +87,8 @@ def test_files_that_are_no_tables(tmp_path):
     (tmp_path / "image.csv").write_bytes(b"\x89PNG\xff\xfe\x00")
     (tmp_path / "broken.parquet").write_text("a,y\n1,2\n")
     assert_one_line(run("fit", "image.csv", "--target", "y"), "image.csv")
-    assert_one_line(run("fit", ".", "--target", "y"), "directory")
+    (tmp_path / "folder").mkdir()
+    assert_one_line(run("fit", "folder", "--target", "y"), "folder without Parquet files")
     pytest.importorskip("pyarrow")
     assert_one_line(run("fit", "broken.parquet", "--target", "y"), "Parquet")
 

@@ -213,6 +213,11 @@ def n_named_columns(transformer: Any) -> int | None:
         return None
 
 
+def transformer_of(candidates: Any) -> Any:
+    """Return the fitted transformer that candidates are the columns of. Kernels are their own."""
+    return candidates._transformer if isinstance(candidates, TransformerCandidates) else candidates
+
+
 def takes_arrays(basis: Any) -> bool:
     """Whether the basis takes validated arrays, as kernels and passthrough do. Other transformers get X as the user passed it."""
     return basis is None or isinstance(basis, (str, KernelBasis))

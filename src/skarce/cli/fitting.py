@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-import warnings
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
-from skarce.basis.default import AUTO
 from skarce.cli.explanation import size_facts
+from skarce.cli.fit_options import BUDGETED, FitOptions
+from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel, save
-from skarce.cli.rendering import facts_table, say, show, working
-from skarce.cli.target_methods import basis_option, exclude_option, find_for, load_training, print_notes, task_option
+from skarce.cli.rendering import facts_table, show, working
+from skarce.cli.streamed.choice import is_streamed, named_files
+from skarce.cli.streamed.files import DataFiles
+from skarce.cli.streamed.fit import StreamedFit
+from skarce.cli.streamed.state import StateFile, fingerprint
+from skarce.cli.target_methods import (
+    basis_option,
+    exclude_option,
+    excluded_columns,
+    find_for,
+    load_training,
+    print_notes,
+    task_option,
+)
 from skarce.cli.task_output import output_for
 from skarce.cli.whole_file import check_output
-from skarce.comparison import METHODS, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
-from skarce.datasets.tables import TableError, read_table
+from skarce.comparison import REGRESSION, WIDTH_RULES, Method, choices, find_own_method, own_names
+from skarce.datasets.tables import read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.designs.parquet_files import DataFile
 
-BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
 HELP = """Fit a model to a table and save it.
 
-DATA is a CSV (also .csv.gz) or Parquet file. All columns except the target and those of --exclude are inputs: numbers are scaled,
-text is one-hot encoded, and both steps are saved with the model. If the target is text, booleans or at most ten different whole
-numbers, the model predicts classes; use --task to override this. The saved file holds only data, so reading it cannot run code.
+DATA is a CSV (also .csv.gz) or Parquet file, or several files, folders or patterns. All columns except the target and those of
+--exclude are inputs: numbers are scaled, text is one-hot encoded, and both steps are saved with the model. If the target is text,
+booleans or at most ten different whole numbers, the model predicts classes; use --task to override this. The saved file holds only
+data, so reading it cannot run code.
+
+Numbers can be predicted from more rows than fit into memory. Data above the memory budget are streamed: read twice in blocks, of
+which only sums are kept. With --state, a command that was stopped goes on where it was.
 
 \b
 Examples:
@@ -37,6 +52,7 @@ Examples:
   skarce fit houses.csv --target price --exclude id,sold_on
   skarce fit houses.parquet --target price --method rvm --out houses.skops
   skarce fit many.csv --target y --centers 500 --max-time 60
+  skarce fit data/*.parquet --target y --centers 500 --stream --state fit.state
   skarce fit flowers.csv --target species                    classes with probabilities
   skarce fit houses.csv --target price --basis rbf           quick: one width by a rule, nothing learned
   skarce fit houses.csv --target price --widths ard          one width per input, learned from up to 1000 rows
@@ -46,7 +62,7 @@ Examples:
 
 
 @click.command(help=HELP, short_help="Fit a model to a table and save it.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--target", required=True, help="The column to predict.")
 @exclude_option
 @task_option
@@ -68,71 +84,81 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     help="Time limit in seconds for all fits together; then the best model so far is saved.",
 )
-def fit(
-    data: Path,
-    target: str,
-    exclude: tuple[str, ...],
-    task: Task | None,
-    method: str,
-    out: Path,
-    basis: str,
-    gamma: float | None,
-    widths: str | None,
-    centers: int | None,
-    n_basis: int | None,
-    max_time: float | None,
-) -> None:
-    if gamma is not None and widths is not None:
-        raise click.UsageError(f"--gamma {gamma:g} and --widths {widths} both set the kernel width; use one of them.")
-    find_own_method(method, task)  # a wrong name is reported before the file is read
-    check_output(out, data)
-    training, task = load_training(read_table(data), target, task, exclude)
-    chosen = find_for(target, task, partial(find_own_method, method))
-    _check_options(chosen, basis=basis, gamma=gamma, widths=widths, centers=centers, n_basis=n_basis)
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Whether to read the data in blocks, or as one table.  [default: in blocks if they are larger than the memory budget]",
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    help="Keep the sums of streamed data in this file, so that the same command can go on. It is deleted after success.",
+)
+def fit(data: tuple[Path, ...], out: Path, stream: bool | None, state: Path | None, **given: Any) -> None:
+    options = FitOptions(**given)
+    options.check()
+    files = named_files(data, stream)
+    check_output(out, *(data if files is None else [file.path for file in files]))
+    if files is not None and is_streamed(files, stream):
+        _fit_streamed(DataFiles.of(files), options, out, state)
+    elif state is not None:
+        raise click.UsageError(
+            "--state is for data that are streamed, and these are read as one table; use --stream, or no --state."
+        )
+    else:
+        _fit_in_memory(data, files, options, out)
+
+
+def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, options: FitOptions, out: Path) -> None:
+    several = None if len(data) == 1 and os.path.isfile(data[0]) else files
+    table = read_table(data[0]) if several is None else _with_columns_of(DataFiles.of(several), options).whole()
+    excluded = options.exclude if several is None else ()
+    training, task = load_training(table, options.target, options.task, excluded)
+    chosen = find_for(options.target, task, partial(find_own_method, options.method))
+    options.check_for(chosen)
     print_notes(training)
-    options = {"basis__gamma": gamma, "basis__centers": centers, "n_basis": n_basis, "max_time": max_time}
-    given = {name: value for name, value in options.items() if value is not None}
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
-        chosen = chosen.with_basis(basis)
-        pipeline = _fitted(chosen if widths is None else chosen.with_widths(widths), training, given)
-    model = SavedModel(pipeline, target, training.kinds, __version__)
+        pipeline = _fitted(options.applied_to(chosen), training, options.parameters)
+    model = SavedModel(pipeline, options.target, training.kinds, __version__)
     save(model, out)
-    show(facts_table({**_facts(model, training), "written to": str(out)}))
+    _show(model, pipeline.score(training.X, training.y), {"written to": str(out)})
 
 
-def _check_options(
-    method: Method, *, basis: str, gamma: float | None, widths: str | None, centers: int | None, n_basis: int | None
-) -> None:
-    """Refuse options that the method cannot use."""
-    if basis != AUTO and not method.has_basis:
-        reason = "always has the same kernels" if method.has_kernels else "has no kernels"
-        raise click.UsageError(f"--basis {basis} is not for --method {method.name}, which {reason}.")
-    if widths is not None and not method.widths.rules:
-        reason = "always chooses its kernel widths in the same way" if method.has_kernels else "has no kernels"
-        raise click.UsageError(f"--widths {widths} is not for --method {method.name}, which {reason}.")
-    for option, value in (("--gamma", gamma), ("--centers", centers)):
-        if value is not None and not method.has_kernels:
-            raise click.UsageError(f"{option} {value:g} is not for --method {method.name}, which has no kernels.")
-    if n_basis is not None and not method.takes_budget:
-        reason = "finds the number of functions itself"
-        raise click.UsageError(f"--n-basis {n_basis} is not for --method {method.name}, which {reason}; use it with {BUDGETED}.")
+def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
+    options.check_streamed()
+    method = find_own_method(options.method, REGRESSION)
+    options.check_for(method)
+    data = _with_columns_of(data, options)
+    if state is not None:
+        _check_state(state, out, data)
+    file = StateFile(state, fingerprint(data, options.as_dict()))
+    job = StreamedFit(data, options.target, options.applied_to(method), options.parameters, options.task is not None)
+    model, score = job.run(file)
+    save(model, out)
+    file.remove()
+    _show(model, score, {"rows": f"{model.regressor.n_effective_:,.0f}, streamed", "written to": str(out)})
 
 
-def _fitted(method: Method, training: TrainingData, options: dict[str, Any]) -> Pipeline:
-    """The fitted pipeline. A warning that only repeats the outcome of the fit is not printed, because the outcome is."""
+def _with_columns_of(data: DataFiles, options: FitOptions) -> DataFiles:
+    """The files with the columns of inputs and target, which all of them must have."""
+    table = data.empty_table()
+    table.column(options.target)
+    kept = table.without(excluded_columns(table, options.target, options.exclude))
+    return data.with_columns(list(kept.frame.columns))
+
+
+def _check_state(state: Path, out: Path, data: DataFiles) -> None:
+    check_output(state, *data.paths)
+    if state.resolve() == out.resolve():
+        raise click.UsageError(f"--state and --out are both {out}; give them different names.")
+
+
+def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) -> Pipeline:
     preprocessing = make_preprocessing(training.kinds)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        try:
-            model = method.fit(preprocessing.fit_transform(training.X), training.y, **options)
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-            raise TableError(f"{method.name} cannot be fitted to this table: {' '.join(str(error).split())}") from None
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        if message != model.outcome_.value:
-            say(f"Note: {message}")
+    model = fitted(method.name, lambda: method.fit(preprocessing.fit_transform(training.X), training.y, **parameters))
     return Pipeline([("preprocessing", preprocessing), ("model", model)])
 
 
-def _facts(model: SavedModel, training: TrainingData) -> dict[str, Any]:
-    score = model.pipeline.score(training.X, training.y)
-    return {"outcome": model.regressor.outcome_.value, **size_facts(model), **output_for(model).quality(model, score)}
+def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:
+    facts = {"outcome": model.regressor.outcome_.value, **size_facts(model), **output_for(model).quality(model, score)}
+    show(facts_table({**facts, **more}))

@@ -94,12 +94,15 @@ class Method:
         """The same method on the basis of this name, or the method itself if its basis is always the same."""
         return replace(self, chosen_basis=name) if self.has_basis and name != AUTO else self
 
-    def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
-        """A fitted model on the basis, with kernel widths by the rule."""
+    def prepared(self, X: Any, **parameters: Any) -> Any:
+        """An unfitted model on the basis, with kernel widths by the rule: a search if the rule is cross-validation on X."""
         basis = {} if self.chosen_basis is None else {"basis": self.chosen_basis}
         model = self.make().set_params(**basis, **parameters)
-        if not self.uses_default_widths:
-            model = self.widths.prepare(model, self.width_rule, X, self.task)
+        return model if self.uses_default_widths else self.widths.prepare(model, self.width_rule, X, self.task)
+
+    def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
+        """A fitted model on the basis, with kernel widths by the rule."""
+        model = self.prepared(X, **parameters)
         return best_of(model, X, y) if isinstance(model, GridSearchCV) else model.fit(X, y)
 
 

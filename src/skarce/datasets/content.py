@@ -6,6 +6,8 @@ import gzip
 import io
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 LARGEST = 4 * 2**30  # bytes of a table; its columns take about as much again
@@ -23,11 +25,18 @@ def is_gzipped(path: Path) -> bool:
 
 def read_content(path: Path) -> bytes:
     """The bytes of a file or pipe, unpacked if the name ends in .gz."""
-    try:
-        _refuse_devices(path)
+    with reading(path):
         with path.open("rb") as file:
             content = _bounded(file, path)
         return _unpacked(content, path) if is_gzipped(path) else content
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Report in one sentence why a file cannot be read."""
+    try:
+        _refuse_devices(path)
+        yield
     except FileNotFoundError:
         raise TableError(f"{path} does not exist.") from None
     except OSError as error:

@@ -25,11 +25,7 @@ DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 def csv_text(content: bytes, path: Path) -> str:
     """The text of a CSV file."""
-    for beginning, problem in OTHER_FORMATS.items():
-        if content.startswith(beginning):
-            raise TableError(f"{path} {problem}")
-    if LIKE_JSON.match(content):
-        raise TableError(f"{path} looks like JSON; save the table as CSV.")
+    check_beginning(content, path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -40,6 +36,15 @@ def csv_text(content: bytes, path: Path) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise TableError(f"{path} cannot be read as CSV: there is a NUL character in line {line}.")
     return text
+
+
+def check_beginning(content: bytes, path: Path) -> None:
+    """Raise if the first bytes of a file are those of another format."""
+    for beginning, problem in OTHER_FORMATS.items():
+        if content.startswith(beginning):
+            raise TableError(f"{path} {problem}")
+    if LIKE_JSON.match(content):
+        raise TableError(f"{path} looks like JSON; save the table as CSV.")
 
 
 def records(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -64,21 +69,28 @@ def checked_shape(text: str, path: Path) -> tuple[list[str], int]:
         for line, fields in records(text):
             if names is None:
                 names = fields
-                _check_header(names, path)
+                check_header(names, path)
             elif len(fields) != len(names):
-                _refuse_row(text, path, line, fields, names)
+                refuse_open_quote(_from_line(text, line), path, line)
+                refuse_row(path, line, fields, names)
             else:
                 n_rows += 1
     except csv.Error as error:
-        begins = f"the record after line {line} cannot be read ({error})"
-        raise TableError(f"{path} cannot be read as CSV: {begins}; is there a quote that is never closed?") from None
+        raise unreadable(path, line, error) from None
     if names is None:
         raise TableError(f"{path} is empty.")
-    _refuse_open_quote(text, path, line)
+    refuse_open_quote(_from_line(text, line), path, line)
     return names, n_rows
 
 
-def _check_header(names: list[str], path: Path) -> None:
+def unreadable(path: Path, line: int, error: csv.Error) -> TableError:
+    """The error for a record that the reader gives up on."""
+    begins = f"the record after line {line} cannot be read ({error})"
+    return TableError(f"{path} cannot be read as CSV: {begins}; is there a quote that is never closed?")
+
+
+def check_header(names: list[str], path: Path) -> None:
+    """Raise unless each column has its own name."""
     if len(names) == 1:
         _refuse_other_separators(names[0], path)
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
@@ -104,19 +116,22 @@ def _refuse_other_separators(header: str, path: Path) -> None:
             raise TableError(f"{path} cannot be read as CSV: its header, {quoted(header)}, is separated by {word}; {remedy}.")
 
 
-def _refuse_row(text: str, path: Path, line: int, fields: list[str], names: list[str]) -> None:
-    _refuse_open_quote(text, path, line)
+def refuse_row(path: Path, line: int, fields: list[str], names: list[str]) -> None:
+    """Raise because a row does not have as many fields as the header."""
     is_longer = len(fields) > len(names)
     difference = f"line {line} has {'more' if is_longer else 'fewer'} fields than the header: {len(fields)} instead of {len(names)}"
     remedy = "quote texts that hold commas, and write decimals with a point" if is_longer else f"the header is {listed(names)}"
     raise TableError(f"{path} cannot be read as CSV: {difference}; {remedy}.")
 
 
-def _refuse_open_quote(text: str, path: Path, line: int) -> None:
-    """Raise if the record that begins in this line, the last one, has a quote that is never closed."""
-    rest = "".join(io.StringIO(text, newline="").readlines()[line - 1 :])
+def refuse_open_quote(rest: str, path: Path, line: int) -> None:
+    """Raise if the record that begins in this line, with which `rest` begins, has a quote that is never closed."""
     try:
         next(csv.reader(io.StringIO(rest, newline=""), skipinitialspace=True, strict=True), None)
     except csv.Error as error:
         if "unexpected end" in str(error):
             raise TableError(f"{path} cannot be read as CSV: a quote that opens in line {line} is never closed.") from None
+
+
+def _from_line(text: str, line: int) -> str:
+    return "".join(io.StringIO(text, newline="").readlines()[line - 1 :])

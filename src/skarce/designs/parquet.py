@@ -65,7 +65,7 @@ class ParquetRows:
 
 def _layout(file: DataFile) -> Layout | None:
     """Return the columns of a file with its Hive keys, or None if it has no rows."""
-    with _opened(file) as content:
+    with opened(file) as content:
         if not content.metadata.num_rows:
             return None
         layout = Layout.of(content.schema_arrow, file.name)
@@ -76,9 +76,9 @@ def _layout(file: DataFile) -> Layout | None:
 def _batches(file: DataFile, names: tuple[str, ...], batch_rows: int) -> Iterator[Any]:
     """Yield record batches of these columns. Hive keys come before columns of the same name."""
     pa = pyarrow()
-    keys = {name: _key_number(file.keys[name]) for name in names if name in file.keys}
+    keys = {name: key_number(file.keys[name]) for name in names if name in file.keys}
     stored = [name for name in names if name not in keys]
-    with _opened(file) as content:
+    with opened(file) as content:
         for batch in content.iter_batches(batch_size=batch_rows, columns=stored):
             columns = [batch.column(name) for name in stored]
             constants = [pa.repeat(value, batch.num_rows) for value in keys.values()]
@@ -86,7 +86,7 @@ def _batches(file: DataFile, names: tuple[str, ...], batch_rows: int) -> Iterato
 
 
 @contextmanager
-def _opened(file: DataFile) -> Iterator[Any]:
+def opened(file: DataFile) -> Iterator[Any]:
     """Open a Parquet file, and close it afterwards. A damaged file can raise anything in the reader."""
     pyarrow()
     from pyarrow.parquet import ParquetFile
@@ -101,7 +101,7 @@ def _opened(file: DataFile) -> Iterator[Any]:
         raise ValueError(f"{file.name} cannot be read as Parquet: {one_line(error)}") from None
 
 
-def _key_number(value: str) -> float | None:
+def key_number(value: str) -> float | None:
     """Return the value of a Hive key as a number, or None if it is text."""
     if value.lower() in TRUTH:
         return TRUTH[value.lower()]
@@ -116,4 +116,4 @@ def _key_type(value: str) -> Any:
     pa = pyarrow()
     if value == NULL_KEY:
         return pa.null()
-    return pa.string() if _key_number(value) is None else pa.float64()
+    return pa.string() if key_number(value) is None else pa.float64()

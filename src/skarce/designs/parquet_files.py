@@ -45,13 +45,17 @@ class DataFile:
         """The path for messages."""
         return printable(str(self.path))
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file is as it was when it was found."""
+        try:
+            return _stamp(self.path) == self.stamp
+        except OSError:
+            return False
+
     def check_unchanged(self) -> None:
         """Raise a ValueError if the file has changed since it was found."""
-        try:
-            is_same = _stamp(self.path) == self.stamp
-        except OSError:
-            is_same = False
-        if not is_same:
+        if not self.is_unchanged:
             raise ValueError(
                 f"{self.name} has changed or was removed since RowBlocks.from_parquet found it, but each pass must read the same "
                 "rows. Call RowBlocks.from_parquet and fit again."

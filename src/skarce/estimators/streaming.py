@@ -7,16 +7,20 @@ from copy import copy
 from numbers import Integral
 from typing import Any
 
-from skarce._atomic import become
+import numpy as np
+
+from skarce._atomic import become, unfitted_twin
 from skarce._available import available_if
 from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
 from skarce._text import quoted
+from skarce._typing import Floats
+from skarce._validation import checked_array
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
-from skarce.basis.default import stands_for_kernels
-from skarce.basis.transformers import candidates_counted
-from skarce.designs import Design, StreamDesign, Worth
+from skarce.basis.default import INPUTS, stands_for_kernels
+from skarce.basis.transformers import candidates_counted, transformer_of
+from skarce.designs import Design, Rows, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
 from skarce.moments import Sums
@@ -99,6 +103,12 @@ def _kind_of(basis: Any) -> Any:
     return basis if isinstance(basis, str) else type(basis)
 
 
+def _standing_for_all(sample: Floats, stream: StreamDesign) -> Rows:
+    """Return a sample of the inputs as rows that together weigh as much as all rows. Their targets are not known."""
+    weights = np.full(len(sample), stream.n_samples / len(sample))
+    return stream.rows._replace(X=sample, targets=np.zeros((len(sample), stream.n_outputs)), weights=weights)
+
+
 class Streaming(SparseEstimator):
     """Adds `partial_fit` to an estimator that needs only moments."""
 
@@ -141,7 +151,33 @@ class Streaming(SparseEstimator):
             fitted = self._fitted_on(Prepared(stream, stream.problems(self._likelihood()), seen), following, started)
         return become(self, fitted)
 
-    def fit_moments(self, basis: Any, sums: Any) -> Any:
+    def fitted_basis(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the basis to a sample of rows, as `fit` does, for `skarce.moments.block_sums` and `fit_moments`.
+
+        The estimator does not change.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the sample.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of the sample. Kernel widths may be learned from them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of times that each row counts. None counts each row once.
+
+        Returns
+        -------
+        basis : fitted transformer or "passthrough"
+            The candidates.
+        """
+        self._check_limits()
+        recipe = self._recipe(unfitted_twin(self), X, self._method(), worth_of_sums(self))
+        if recipe.basis is None:
+            return INPUTS
+        with blas_threads(1):
+            return transformer_of(recipe.candidates(recipe.check(X, y, sample_weight)))
+
+    def fit_moments(self, basis: Any, sums: Any, sample: Any = None) -> Any:
         """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
 
         The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
@@ -154,6 +190,9 @@ class Streaming(SparseEstimator):
             The candidates that the sums were made with.
         sums : skarce.moments.Sums
             The total over all blocks of rows.
+        sample : array-like of shape (n_sampled, n_features), default=None
+            Inputs of a random sample of the rows. ``predict(X, return_std=True, std="augmented")`` needs to know where rows are; at
+            most 1000 are kept. None leaves this std out.
 
         Returns
         -------
@@ -171,6 +210,8 @@ class Streaming(SparseEstimator):
             candidates = candidates_counted(basis, len(sums.candidate_means))
             share = worth_of_sums(self).share(sums.n_samples)
             stream = StreamDesign.of_sums(candidates, sums.faded(share), fit_intercept=self.fit_intercept)
+            if sample is not None:
+                stream.rows = _standing_for_all(checked_array(sample, "sample"), stream)
             prepared = Prepared(stream, stream.problems(self._likelihood()), _seen_by(basis, candidates))
             fitted = self._fitted_on(prepared, _with_basis(self, basis)._method(), started)
         if _kind_of(basis) != _kind_of(self.basis):

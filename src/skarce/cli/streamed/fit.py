@@ -1,0 +1,137 @@
+"""A fit to rows that are read in blocks: one pass to summarize them, one to add them up, and a search on the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from skarce import __version__
+from skarce._memory import fits, memory_budget
+from skarce._parallel import blas_threads
+from skarce.basis.transformers import candidates_of
+from skarce.cli.fit_remarks import fitted
+from skarce.cli.model_file import SavedModel
+from skarce.cli.rendering import say, working
+from skarce.cli.streamed.files import BEGINNING, DataFiles
+from skarce.cli.streamed.progress import OnRows, rows_progress
+from skarce.cli.streamed.state import FitState, StateFile
+from skarce.cli.streamed.summary import Summary, summarize
+from skarce.comparison import Method
+from skarce.datasets.columns import TEXT, numbers
+from skarce.datasets.tables import TableError
+from skarce.datasets.training import inputs
+from skarce.moments import Sums
+from skarce.moments.passes import Block, absorbed
+from skarce.posteriors.augmentation import KEPT_ROWS
+
+
+@dataclass(frozen=True)
+class StreamedFit:
+    """What is to be fitted to which files.
+
+    Attributes
+    ----------
+    data : DataFiles
+        The files, with the columns of inputs and target.
+    target : str
+        The column to predict.
+    method : Method
+        The method, with its basis and its rule for widths.
+    options : dict
+        Parameters of the model.
+    is_asked : bool
+        Whether the user asked for regression. If not, classes are refused.
+    """
+
+    data: DataFiles
+    target: str
+    method: Method
+    options: Mapping[str, Any] = field(default_factory=dict)
+    is_asked: bool = False
+
+    def run(self, file: StateFile) -> tuple[SavedModel, float]:
+        """Fit the model, from the state in the file if there is one. Return it with its R2 on all rows."""
+        state = file.load()
+        if state is None:
+            state = self._start()
+            file.save(state)
+        else:
+            say(f"{state.n_done:,} of {state.n_rows:,} rows are already in {file.path}; continuing from there.")
+        with _kept_in(file), rows_progress("Adding up", state.n_rows, state.n_done) as on_rows:
+            self._add_up(state, file, on_rows)
+        with working(f"Fitting {self.method.name} to the sums of {state.n_rows:,} rows"):
+            return self._model(state)
+
+    def _start(self) -> FitState:
+        """Read all rows once, and choose the candidates."""
+        with rows_progress("Summarizing", self.data.n_rows) as on_rows:
+            summary = summarize(self.data, self.target, is_asked=self.is_asked, on_rows=on_rows)
+        for note in summary.notes:
+            say(f"Note: {note}")
+        basis = self._basis(summary)
+        kept = summary.preprocessing.transform(summary.sample.least(KEPT_ROWS).X)
+        n_candidates = candidates_of(basis, kept).n_candidates
+        _require_room(n_candidates)
+        sums = Sums.empty(n_candidates, 1)
+        return FitState(summary.kinds, summary.preprocessing, basis, kept, summary.n_rows, BEGINNING, sums)
+
+    def _basis(self, summary: Summary) -> Any:
+        """The candidates, from the sample of the rows."""
+        sample = summary.sample
+        with working(f"Choosing candidates from {len(sample.y):,} rows"):
+            X = summary.preprocessing.transform(sample.X)
+            return fitted(self.method.name, lambda: self.method.prepared(X, **self.options).fitted_basis(X, sample.y))
+
+    def _add_up(self, state: FitState, file: StateFile, on_rows: OnRows) -> None:
+        """Add all blocks from the place of the state on. The state is written between blocks, and after each file."""
+        candidates = candidates_of(state.basis, state.kept)
+        texts = [name for name, kind in state.kinds.items() if kind == TEXT]
+        for block in self.data.blocks(texts, state.place):
+            if block.after.file != state.place.file:
+                file.save(state)
+            X = np.ascontiguousarray(state.preprocessing.transform(inputs(block.table, state.kinds)))
+            with blas_threads(1):
+                state.sums = absorbed(state.sums, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
+            state.place = block.after
+            on_rows(state.n_done)
+            file.save_now_and_then(state)
+        file.save(state)
+
+    def _model(self, state: FitState) -> tuple[SavedModel, float]:
+        model = self.method.prepared(state.kept, **self.options)
+        regressor = fitted(self.method.name, lambda: model.fit_moments(state.basis, state.sums, state.kept))
+        pipeline = Pipeline([("preprocessing", state.preprocessing), ("model", regressor)])
+        return SavedModel(pipeline, self.target, state.kinds, __version__), explained_share(regressor, state.sums)
+
+
+def explained_share(regressor: Any, sums: Sums) -> float:
+    """R2 of a model with an intercept, on the rows of the sums: 1 - |t - Phi w|^2 / |t|^2 about the means."""
+    posterior = regressor.posterior_
+    active, w = posterior.active, posterior.mean
+    gained = 2.0 * w @ sums.projections[active, 0] - w @ sums.gram[np.ix_(active, active)] @ w
+    return float(gained / sums.target_energies[0])
+
+
+def _require_room(n_candidates: int) -> None:
+    """Raise if the products of all candidates do not fit into memory: they are what is added up."""
+    if not fits(n_candidates, n_candidates):
+        most, budget = int((memory_budget() / 8.0) ** 0.5), memory_budget() / 2**20
+        reason = f"sums over {n_candidates:,} candidates do not fit into the memory budget of {budget:.0f} MiB"
+        raise TableError(f"{reason}; use at most {most:,} --centers or columns.")
+
+
+@contextmanager
+def _kept_in(file: StateFile) -> Iterator[None]:
+    """Let an interrupt say that the state is kept, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if file.path is not None:
+            word = (str(interrupt) or "Interrupted;").partition(";")[0]
+            interrupt.args = (f"{word}; no model was written. The sums so far are in {file.path}: the same command goes on.",)
+        raise
