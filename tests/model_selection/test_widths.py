@@ -385,3 +385,13 @@ def test_labels_have_two_values_and_no_noise():
         learn_widths(X, [0.0, 1.0, 0.0], likelihood="bernoulli", noise_share=1.0)
     with pytest.raises(ValueError, match="likelihood must be"):
         learn_widths(X, [0.0, 1.0, 0.0], likelihood="probit")
+
+
+def test_a_target_so_small_that_its_noise_is_no_number_has_the_largest_precision():
+    """Warnings of NumPy are errors here: the variance of the noise underflows, and the precision of weights would be infinite."""
+    rng = np.random.default_rng(89)
+    X = rng.normal(size=(11, 1))
+    y = (X[:, 0] + 0.01 * rng.normal(size=11) + 1e10) * 1e-160
+    found = learn_widths(X, y)
+    assert np.isfinite(found.weight_precision).all()
+    assert np.isfinite(found.gamma).all()

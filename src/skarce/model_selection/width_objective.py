@@ -196,7 +196,7 @@ class Objective:
         assert self.best_at is not None
         noise, precision = np.zeros(len(self._varies)), np.full(len(self._varies), np.inf)
         noise[self._varies] = self._best.noise_variances * self._scales**2
-        with np.errstate(over="ignore"):  # the precision of weights for tiny targets may be too large for a number
+        with np.errstate(over="ignore", divide="ignore"):  # of tiny targets, the precision of weights may be too large for a number
             precision[self._varies] = np.minimum(self._best.ridge / noise[self._varies], np.finfo(float).max)
         gamma = self.scale.gamma(self.best_at[:-1])
         return Widths(gamma, self.log_evidence, noise, precision, n_evaluations, self.n_rows, self._kernel)
