@@ -142,7 +142,7 @@ LAYOUTS = (
 # Data that every estimator must refuse, unless a transformer takes them first.
 REFUSED = (
     "X = X.astype(float); X[0, 0] = np.nan",
-    "X[-1, -1] = np.inf",
+    "X = X.astype(float); X[-1, -1] = np.inf",
     "y = y.astype(float); y[0] = np.nan",
     "y = y.astype(float); y[-1] = -np.inf",
     "X = X.astype(str); X[0, 0] = 'one'",

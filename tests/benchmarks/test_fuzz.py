@@ -135,7 +135,7 @@ def test_a_time_limit_that_is_ignored_is_seen():
 
 
 def test_bad_data_that_are_accepted_are_seen():
-    bad = Problem(ORDINARY.base, 30, 2, twists=("X[0, 0] = np.nan",))
+    bad = Problem(ORDINARY.base, 30, 2, twists=(problems.REFUSED[0],))
     assert kinds_of("AcceptsNaN", problem=bad) == {"bad data accepted"}
 
 
