@@ -4,11 +4,20 @@ import numpy as np
 import pytest
 
 from skarce import Outcome
+from skarce.basis.transformers import PassthroughCandidates
+from skarce.designs import InMemoryDesign, Rows
 from skarce.methods.jeffreys import JeffreysEM, run_jeffreys
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from tests.oracles import random_problem
 from tests.problems import moments_of
+
+
+def wide_moments(rng, n_rows, n_columns, weights=None):
+    """Moments of more columns than rows, which know their rows."""
+    phi = rng.normal(size=(n_rows, n_columns))
+    t = phi[:, :1] + 0.1 * rng.normal(size=(n_rows, 1))
+    return InMemoryDesign(PassthroughCandidates(n_columns), Rows(phi, t, weights)).moments("whole")[0]
 
 
 def em(phi, t, initial_ridge=0.01):
@@ -27,6 +36,24 @@ def test_the_start_is_ridge_and_a_step_is_the_printed_update():
     np.testing.assert_allclose(state.weights, expected[state.members], rtol=1e-7)
     residual = t - phi[:, state.members] @ state.weights
     assert state.noise == pytest.approx(residual @ residual / len(t))
+
+
+def test_a_step_by_rows_is_the_step_by_columns(rng):
+    moments = wide_moments(rng, 8, 40)
+    assert moments.centered_if_few(np.arange(40)).shape == (8, 40)
+    state, sizes = JeffreysEM(moments, np.arange(40), 0.3), rng.exponential(size=40)
+    by_rows, by_columns = state._updated_by_rows(sizes, 0.07), state._updated(sizes, 0.07)
+    np.testing.assert_allclose(by_rows[0], by_columns[0], rtol=1e-9, atol=1e-12)
+    assert by_rows[1] == pytest.approx(by_columns[1], rel=1e-10)
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e12])
+def test_many_weights_of_few_rows_do_not_hide_that_they_are_few(rng, weight):
+    moments = wide_moments(rng, 4, 9, np.full(4, weight))
+    assert moments.rows.are_fewer_than(5)
+    assert not moments.rows.are_fewer_than(4)
+    assert moments.centered_if_few(np.arange(9)) is not None
+    assert moments.centered_if_few(np.arange(8)) is None
 
 
 @pytest.mark.parametrize("seed", range(5))

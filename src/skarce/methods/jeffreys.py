@@ -23,7 +23,7 @@ from skarce.designs.problem import Problem
 from skarce.methods.elimination.removals import most_missed
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments
-from skarce.moments.moments import LOST_DIGITS
+from skarce.moments.moments import LOST_DIGITS, WIDE
 from skarce.states.budget import Budget
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal, Stopwatch
@@ -66,18 +66,15 @@ class JeffreysEM:
         self.members, self.gram, self.projections = members, moments.gram.block(members, members), moments.projections[members]
         self.least_noise = LEAST_NOISE * moments.target_energy / self._n
         self.ridges = np.full(len(members), initial_ridge)
+        self._rows = moments.centered_if_few(members)
         self._solve()
         self.used = 0.0
 
     def step(self) -> float:
         """Run one iteration. Returns the largest change of a weight, relative to its standard deviation sigma / |phi|."""
         noise, sizes = self.noise, np.abs(self.weights)
-        matrix = self.gram * sizes
-        matrix *= sizes[:, None]
-        matrix.flat[:: len(matrix) + 1] += noise
-        root = inverse_of_lower(cholesky_of_nearly_singular(matrix))
-        weights = sizes * (root.T @ (root @ (sizes * self.projections)))
-        self.used = len(sizes) - noise * float(np.einsum("ij,ij->", root, root))
+        few = self._rows is not None and len(sizes) > WIDE * len(self._rows)
+        weights, self.used = self._updated_by_rows(sizes, noise) if few else self._updated(sizes, noise)
         squared_norms = self.gram.diagonal()
         change = np.abs(weights - self.weights) * np.sqrt(squared_norms / noise)
         with np.errstate(divide="ignore"):
@@ -86,6 +83,26 @@ class JeffreysEM:
         self._keep(weights**2 * squared_norms > PRUNED_EFFECT * noise)
         self.noise = self._noise()
         return float(change.max(initial=0.0))
+
+    def _updated(self, sizes: Floats, noise: float) -> tuple[Floats, float]:
+        """Return the next weights, and the degrees of freedom that they use."""
+        matrix = self.gram * sizes
+        matrix *= sizes[:, None]
+        matrix.flat[:: len(matrix) + 1] += noise
+        root = inverse_of_lower(cholesky_of_nearly_singular(matrix))
+        weights = sizes * (root.T @ (root @ (sizes * self.projections)))
+        return weights, len(sizes) - noise * float(np.einsum("ij,ij->", root, root))
+
+    def _updated_by_rows(self, sizes: Floats, noise: float) -> tuple[Floats, float]:
+        """Return the same from a system of the rows: w = U^2 Phi'(Phi U^2 Phi' + sigma^2 I)^-1 t (Woodbury)."""
+        assert self._rows is not None
+        assert self._moments.rows is not None
+        scaled = self._rows * sizes
+        matrix = scaled @ scaled.T
+        matrix.flat[:: len(matrix) + 1] += noise
+        root = inverse_of_lower(cholesky_of_nearly_singular(matrix))
+        weights = sizes * (scaled.T @ (root.T @ (root @ self._moments.rows.target())))
+        return weights, len(matrix) - noise * float(np.einsum("ij,ij->", root, root))
 
     def _solve(self) -> None:
         """Compute the weights for the current ridges, and the noise."""
@@ -125,6 +142,7 @@ class JeffreysEM:
         self.gram = self.gram[np.ix_(places, places)]
         self.members, self.projections = self.members[places], self.projections[places]
         self.weights, self.ridges = self.weights[places], self.ridges[places]
+        self._rows = None if self._rows is None else self._rows[:, places]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from skarce.criteria.one_ridge import OrthogonalFit
 from skarce.designs.choice import ALL_AT_ONCE, Access
 from skarce.methods.method import MomentMethod
 from skarce.moments import Moments, whole_matrix
+from skarce.moments.moments import WIDE
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -30,7 +31,6 @@ FINAL_SHARE = 1.0  # the model that is returned takes about as long as `CHECK_EV
 MOST_RAISES = 40  # of the ridges by a factor of ten, from the smallest to beyond the largest that is used
 SAME = 1e-13  # one less the correlation of two columns that are copies
 BLOCK_ROWS = 256  # of the Gram matrix, compared at a time
-WIDE = 2.0  # members for each row, above which a system of the rows is cheaper
 MANY = 1000  # eigenvalues are computed for about this many candidates at most
 MOST_LANDMARKS = 500  # all candidates are in the model at first, and every one of them takes a turn in every cycle
 
@@ -78,7 +78,8 @@ def run_local_ridge(moments: Moments, journal: Journal, initial_ridge: float | N
         return Fit.empty(Outcome.CONVERGED)
     usable = _without_copies(moments, usable)
     local, watch = moments.restricted_to(usable), journal.stopwatch()
-    model = _FullModel(local, _common_ridge(local) if initial_ridge is None else float(initial_ridge), _rows_of(moments, usable))
+    start = _common_ridge(local) if initial_ridge is None else float(initial_ridge)
+    model = _FullModel(local, start, moments.centered_if_few(usable))
     outcome = watch.exhausted(1.0 + FINAL_SHARE) or _cycle_until_settled(model, local, journal, readmit)
     kept = np.arange(model.size)
     if journal.budget.room(model.size) == 0:
@@ -95,14 +96,6 @@ def _without_copies(moments: Moments, candidates: Indices) -> Indices:
         alike = np.abs(gram[rows]) >= (1.0 - SAME) * np.multiply.outer(norms[rows], norms)
         is_copy[rows] = np.tril(alike, rows.start - 1).any(axis=1)
     return candidates[~is_copy]
-
-
-def _rows_of(moments: Moments, candidates: Indices) -> Floats | None:
-    """Return the candidates at all rows if they are many more than rows, else None."""
-    if moments.rows is None or len(candidates) <= WIDE * moments.n_samples:
-        return None
-    rows = moments.rows.centered(candidates)
-    return rows if len(candidates) > WIDE * len(rows) else None
 
 
 def _cycle_until_settled(model: _FullModel, moments: Moments, journal: Journal, readmit: bool) -> Outcome:

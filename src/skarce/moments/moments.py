@@ -10,6 +10,7 @@ import numpy as np
 from skarce._typing import Floats, Indices
 from skarce.moments.gram import Gram, WholeGram
 
+WIDE = 2.0  # candidates for each row, above which a system of the rows is cheaper than one of the candidates
 LOST_DIGITS = 1e-5  # a residual energy below this share of t't has fewer than ten correct digits if it comes from moments
 
 
@@ -67,6 +68,10 @@ class RowsAnswer(Protocol):
         """Return Phi_A'Phi_A w, computed in one pass over the rows."""
         ...
 
+    def are_fewer_than(self, count: float) -> bool:
+        """Say whether there are fewer rows than this. No more rows are read than needed to know."""
+        ...
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -109,6 +114,12 @@ class Moments:
         if self.rows is not None:
             return self.rows.residual_projections(indices, weights)
         return self.projections - weights @ self.gram.columns(indices)
+
+    def centered_if_few(self, candidates: Indices) -> Floats | None:
+        """Return the candidates at all rows if these are so few that a system of the rows is cheaper, else None."""
+        if self.rows is None or not self.rows.are_fewer_than(len(candidates) / WIDE):
+            return None
+        return self.rows.centered(candidates)
 
     def without_rows(self) -> Moments:
         """Return the same moments, but answer all questions from them alone."""
@@ -170,6 +181,9 @@ class _ScaledRows:
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.gram_product(indices, weights)
 
+    def are_fewer_than(self, count: float) -> bool:
+        return self.rows.are_fewer_than(count)
+
 
 @dataclass(frozen=True)
 class _SomeRows:
@@ -199,6 +213,9 @@ class _SomeRows:
 
     def gram_product(self, indices: Indices, weights: Floats) -> Floats:
         return self.rows.gram_product(self.candidates[indices], weights)
+
+    def are_fewer_than(self, count: float) -> bool:
+        return self.rows.are_fewer_than(count)
 
 
 def power_of_two_near(value: float) -> float:

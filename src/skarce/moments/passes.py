@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -284,6 +284,9 @@ class RowsOfBlocks:
             total += sums
             shift += above
         return total[indices] - means * shift
+
+    def are_fewer_than(self, count: float) -> bool:
+        return all(n_rows < count for n_rows in accumulate(block.evaluation.n_rows for block in self._read()))
 
     def _weighted_rows(self, block: Block, rows: slice, among: Indices) -> Floats:
         """Return some rows of [Phi t] about the center, times the square roots of their weights."""
