@@ -62,12 +62,12 @@ def draw_support_vectors(axes: Any, X: np.ndarray, y: np.ndarray, grid: np.ndarr
     axes.set_title(f"SVR (scikit-learn): {len(model.support_)} of {len(X)} functions", fontsize=10)
 
 
-def save_small(figure: Any, path: Path) -> None:
+def save_small(figure: Any, path: Path, n_colors: int = N_COLORS) -> None:
     """A PNG file with a palette takes a third of the space of one with full colors."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=DPI, format="png")
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.open(buffer).convert("RGB").quantize(N_COLORS).save(path, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(n_colors).save(path, optimize=True)
 
 
 def draw(path: Path) -> None:
