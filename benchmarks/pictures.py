@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import uniform
 from sklearn.datasets import load_diabetes, load_iris, make_friedman1, make_moons
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -34,8 +33,8 @@ from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay,
 N_COLORS = 200  # of a file: maps have many
 
 
-def friedman(n_rows: int, noise: float = 1.0) -> tuple[Any, np.ndarray]:
-    X, y = make_friedman1(n_rows, n_features=8, noise=noise, random_state=0)
+def friedman(n_rows: int) -> tuple[Any, np.ndarray]:
+    X, y = make_friedman1(n_rows, n_features=8, noise=1.0, random_state=0)
     return pd.DataFrame(X, columns=[f"x{place}" for place in range(8)]), y
 
 
@@ -55,7 +54,7 @@ def prediction_map() -> Any:
 def prediction_average() -> Any:
     data = load_diabetes(as_frame=True, scaled=False)
     model = make_pipeline(StandardScaler(), RelevanceVectorRegressor()).fit(data.data, data.target)
-    return PredictionDisplay.from_estimator(model, data.data, features=["bmi", "s5", "bp"])
+    return PredictionDisplay.from_estimator(model, data.data, data.target, features=["bmi", "s5", "bp"])
 
 
 def prediction_rate() -> Any:
@@ -104,10 +103,8 @@ def inputs() -> Any:
 
 
 def intervals() -> Any:
-    X, y = friedman(800, noise=0.0)
-    y = y + np.random.default_rng(0).normal(0, 1.0, 800)
-    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=120, random_state=0)
-    return IntervalsDisplay.from_estimator(RelevanceVectorRegressor().fit(X_train, y_train), X_test, y_test)
+    X, y = friedman(800)
+    return IntervalsDisplay.from_estimator(RelevanceVectorRegressor().fit(X[:120], y[:120]), X[120:], y[120:])
 
 
 PICTURES: dict[str, Callable[[], Any]] = {

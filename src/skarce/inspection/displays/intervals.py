@@ -15,6 +15,7 @@ NAME = "IntervalsDisplay"
 KINDS = ("coverage", "z", "width")
 WIDEST_Z = 5.0  # z scores beyond are counted in the last bar
 N_BARS = 25
+HEADROOM = 1.3  # above the largest error, for the legend
 FEWEST_ROWS_TO_GROUP = 40  # rows for the line of errors by width
 
 
@@ -184,7 +185,7 @@ class IntervalsDisplay(Display):
             ax.plot(widths, errors, "o-", color=palette.accent, markersize=4, linewidth=1.6, label="RMS error")
             ax.plot(ends, ends / reach, ":", color=palette.accent, linewidth=1.4, label="where it belongs")
         ax.set(xlabel="half width of the interval", ylabel="size of the error")
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, HEADROOM * max(np.abs(check.errors).max(), ends[1]))
         draw_legend(ax, loc="upper left")
 
 
