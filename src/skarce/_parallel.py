@@ -25,6 +25,7 @@ __all__ = [
     "add_squares",
     "blas_threads",
     "for_each",
+    "free_threads",
     "n_cores",
     "on_one_blas_thread",
     "one_thread",
@@ -45,6 +46,11 @@ _here = threading.local()  # its attribute is_worker is set on the threads of th
 def n_cores() -> int:
     """Return the number of cores that this process may use."""
     return int(joblib.cpu_count())
+
+
+def free_threads() -> int:
+    """Return how many threads `for_each` would use for long work: one on a thread of the pool, and inside `one_thread`."""
+    return 1 if getattr(_here, "is_worker", False) else n_cores()
 
 
 @cache
@@ -87,8 +93,7 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
     `work` stays on its thread: all threads are busy, and if they waited for each other, they would wait forever.
     """
     items = list(items)
-    is_nested = getattr(_here, "is_worker", False)
-    if n_cores() == 1 or len(items) < 2 or operations < WORTH_THREADS or is_nested:
+    if free_threads() == 1 or len(items) < 2 or operations < WORTH_THREADS:
         for item in items:
             work(item)
         return
