@@ -24,6 +24,7 @@ from skarce._typing import Floats
 __all__ = [
     "add_squares",
     "blas_threads",
+    "by_threads",
     "for_each",
     "free_threads",
     "n_cores",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 Item = TypeVar("Item")
+Made = TypeVar("Made")
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORTH_THREADS = 3e7  # floating-point operations above which threads pay for their start
 
@@ -113,6 +115,17 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
             for future in running:
                 future.cancel()
             wait(running)
+
+
+def by_threads(work: Callable[[list[slice]], Made], parts: list[slice], *, workers: int, operations: float) -> list[Made]:
+    """Return what `work` makes of every `workers`-th of the parts, once on each thread. So each has sums of its own."""
+    made: list[Any] = [None] * workers
+
+    def run(worker: int) -> None:
+        made[worker] = work(parts[worker::workers])
+
+    for_each(run, range(workers), operations=operations)
+    return made
 
 
 def slices(n: int, step: int) -> list[slice]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skarce._memory import fits
-from skarce._parallel import for_each, free_threads, n_cores, shares, slices
+from skarce._parallel import by_threads, for_each, free_threads, n_cores, shares, slices
 from skarce._scales import check_squares, largest_of, negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation, KernelEvaluation
@@ -113,18 +113,18 @@ def _workers_with_own_sums(evaluation: Evaluation) -> int:
 
 def _absorb_in_parallel(sums: Sums, block: Block, workers: int) -> None:
     """Add a block in place. Each thread adds up rows of its own, so no thread waits for another until the end."""
-    evaluation = block.evaluation
-    own = [Sums.empty(evaluation.n_candidates, block.targets.shape[1]) for _ in range(workers)]
-    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * evaluation.n_candidates)))
+    evaluation, m = block.evaluation, block.evaluation.n_candidates
 
-    def work(worker: int) -> None:
-        for rows in parts[worker::workers]:
+    def own_sums(parts: list[slice]) -> Sums:
+        own = Sums.empty(m, block.targets.shape[1])
+        for rows in parts:
             weights = None if block.weights is None else block.weights[rows]
-            own[worker].absorb(filled(evaluation, rows), block.targets[rows], weights)
+            own.absorb(filled(evaluation, rows), block.targets[rows], weights)
+        return own
 
-    for_each(work, range(workers), operations=float(evaluation.n_rows) * evaluation.n_candidates * (evaluation.n_candidates + 20.0))
-    for part in own:
-        sums.include(part)
+    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * m)))
+    for own in by_threads(own_sums, parts, workers=workers, operations=float(evaluation.n_rows) * m * (m + 20.0)):
+        sums.include(own)
 
 
 def check_candidates(squares: Floats, total: float, evaluations: Callable[[], Iterable[Evaluation]]) -> None:
