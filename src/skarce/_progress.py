@@ -27,6 +27,7 @@ REDRAWN = 0.1  # seconds between two changes of the text beside a bar
 BAR_WIDTH = 20
 NEAR = 0.1  # of a limit: it is shown from here on
 Note = Callable[[], str]
+Say = Callable[[str], object]  # prints a line that stays
 
 
 class Quiet:
@@ -105,7 +106,7 @@ class Part(Quiet):
 
     def ending(self, now: float) -> str:
         """What was done, and in what time."""
-        counted = f"{self.done:,} {self.unit} in " if self.unit else ""
+        counted = f"{self.done - self.since:,} {self.unit} in " if self.unit else ""
         return ", ".join(filter(None, [f"{counted}{_duration(now - self.began)}", self._said(), self._rate(now)]))
 
     def place(self) -> str:
@@ -157,8 +158,9 @@ class Watcher:
 class Screen(Watcher):
     """Shows parts to a person. Those that took a while leave a line, unless they are inside of another part."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Say) -> None:
         self.parts: list[Part] = []
+        self.say = say
 
     def begin(self, part: Part) -> None:
         self.parts.append(part)
@@ -168,16 +170,12 @@ class Screen(Watcher):
         if is_whole and not self.parts and now - part.began >= FIRST:
             self.say(f"{part.label}: {part.ending(now)}")
 
-    def say(self, line: str) -> None:
-        """Print a line that stays."""
-        print(line, file=sys.stderr)
-
 
 class Lines(Screen):
     """Prints a line now and then, more and more rarely: for log files."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
+    def __init__(self, say: Say | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(say or _print)
         self._pause = FIRST
         self.due = clock() + FIRST
 
@@ -191,12 +189,13 @@ class Lines(Screen):
 class Bars(Screen):
     """Draws a bar for each part. They vanish at the end. Needs rich, and a terminal of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Any = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.table import Column
 
-        super().__init__()
+        console = console or Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        super().__init__(console.print)
         self.due = 0.0
         self._tasks: dict[Part, Any] = {}
         columns = (
@@ -206,7 +205,7 @@ class Bars(Screen):
             TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
         )
         same = sys.stdout.isatty()  # what is printed elsewhere stays there
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=same)
+        self._progress = Progress(*columns, console=console, transient=True, redirect_stdout=same)
 
     def __enter__(self) -> Bars:
         self._progress.start()
@@ -304,6 +303,10 @@ def _has_room_for_bars() -> bool:
     from rich.file_proxy import FileProxy
 
     return not isinstance(sys.stderr, FileProxy)  # somebody else draws with rich
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _duration(seconds: float) -> str:

@@ -23,6 +23,7 @@ from skarce._validation import validated_weights
 from skarce.basis import takes_arrays
 from skarce.designs import Design, Problem, Recipe, Rows, Worth, as_design
 from skarce.designs.worth import with_mean_one
+from skarce.estimators.callbacks import CallbackSupport, called_back
 from skarce.estimators.on_basis import OnBasis, print_centers, print_ends
 from skarce.estimators.waiting import waiting_for
 from skarce.estimators.width_report import report_options
@@ -44,7 +45,7 @@ class Prepared(NamedTuple):
     seen: dict[str, Any]
 
 
-class SparseEstimator(OnBasis, BaseEstimator, ABC):
+class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
     """Parameters, validation and fitted attributes. The method does all numerical work."""
 
     moments: str = "auto"
@@ -119,13 +120,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         started = time.monotonic()
         self._check_limits()
         method = self._method()
-        with shown(self.verbose), blas_threads(1):
-            prepared = self._prepare(X, y, sample_weight, method)
-            if self._worth().needs_order:
-                n_effective = self._estimated_samples(prepared, method, started)
-                prepared = self._prepare(X, y, sample_weight, method, n_effective)
-            fitted = self._fitted_on(prepared, method, started)
-        return become(self, fitted)
+        with called_back(self, X, y, sample_weight) as tell:
+            with shown(self.verbose), blas_threads(1):
+                prepared = self._prepare(X, y, sample_weight, method)
+                if self._worth().needs_order:
+                    n_effective = self._estimated_samples(prepared, method, started)
+                    prepared = self._prepare(X, y, sample_weight, method, n_effective)
+                fitted = self._fitted_on(prepared, method, started)
+            tell(fitted)
+            return become(self, fitted)
 
     def _check_limits(self) -> None:
         super()._check_limits()
