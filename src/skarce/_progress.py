@@ -204,7 +204,7 @@ class Bars(Screen):
             TimeElapsedColumn(),
             TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
         )
-        same = sys.stdout.isatty()  # what is printed elsewhere stays there
+        same = sys.stdout is not None and sys.stdout.isatty()  # what is printed elsewhere stays there
         self._progress = Progress(*columns, console=console, transient=True, redirect_stdout=same)
 
     def __enter__(self) -> Bars:

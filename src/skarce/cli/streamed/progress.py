@@ -15,6 +15,6 @@ OnRows = Callable[[int], None]  # takes the number of rows so far
 def rows_progress(what: str, total: int | None, done: int = 0) -> Iterator[OnRows]:
     """Progress of a pass over `total` rows, of which some are done already. Call the function with the number of rows so far."""
     console = messages()
-    with Bars(console) if console.is_terminal else nullcontext(Lines(say)) as screen, watched(screen):
-        with progress(what, total, "rows", done=done) as part:
-            yield part.to
+    opened = Bars(console) if console.is_terminal else nullcontext(Lines(say))
+    with opened as screen, watched(screen), progress(what, total, "rows", done=done) as part:
+        yield part.to
