@@ -10,15 +10,15 @@ sample of the rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from skarce._memory import require
-from skarce._parallel import slices
+from skarce._parallel import by_threads, free_threads, slices
 from skarce._progress import Quiet, progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
@@ -31,7 +31,7 @@ from skarce.likelihoods.expanded import ExpandedObservations
 from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
 from skarce.methods.latent.laplace import Laplace
 from skarce.moments import CONSTANT
-from skarce.moments.passes import BLOCK_BYTES, filled
+from skarce.moments.passes import PART_BYTES, filled
 from skarce.posteriors.latent import LatentFit
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -40,6 +40,8 @@ from skarce.states.outcome import Outcome
 if TYPE_CHECKING:
     from skarce.methods.latent.sparse import SparseLatent
 
+Blocks = Iterable[tuple[Floats, Floats, Floats]]  # candidates, targets and weights at some rows
+Made = TypeVar("Made")
 MOST_PASSES = 100
 LOST = 1.0  # of the log likelihood: a step that loses more, against what was promised, was too long
 SHARE_OF_SAMPLE = 4  # the first model may take a quarter of the time
@@ -91,14 +93,16 @@ class SpreadPass:
     n_outputs: int
 
     def __call__(self, rows: Any) -> Spread:
-        m = self.candidates.n_candidates
-        spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
         for output in range(self.n_outputs if len(rows.targets) else 0):
             self.likelihood.check_targets(np.append(rows.targets[:, output], 1.0))  # other rows may have what these lack
-        for part, phi in _blocks(self.candidates, rows):
-            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
+        return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
+
+    def _of_blocks(self, blocks: Blocks) -> Spread:
+        m = self.candidates.n_candidates
+        spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
+        for phi, targets, weights in blocks:
             if weights.sum() > 0.0:
-                spread = spread.joined(Spread.of(phi, rows.targets[part], weights))
+                spread = spread.joined(Spread.of(phi, targets, weights))
         return spread
 
 
@@ -115,15 +119,18 @@ class ExpansionPass:
     sketches: list[Sketch]
 
     def __call__(self, rows: Any) -> list[Expansion]:
+        operations = 2.0 * len(self.means) * len(self.outputs)
+        return total_of_expansions(_by_threads(self._of_blocks, self.candidates, rows, operations=operations))
+
+    def _of_blocks(self, blocks: Blocks) -> list[Expansion]:
         n = len(self.means) + int(self.fit_intercept)
         sums = [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
-        for part, phi in _blocks(self.candidates, rows):
+        for phi, targets, weights in blocks:
             phi -= self.means
             phi *= self.usable
             functions = np.column_stack([np.ones(len(phi)), phi]) if self.fit_intercept else phi
-            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
             for place, (output, sketch) in enumerate(zip(self.outputs, self.sketches, strict=True)):
-                own = self._expanded(functions, rows.targets[part, output], weights, sketch)
+                own = self._expanded(functions, targets[:, output], weights, sketch)
                 sums[place] = Expansion.total([sums[place], own])
         return sums
 
@@ -344,10 +351,24 @@ def _places(active: Indices, *, fit_intercept: bool) -> Indices:
     return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active
 
 
-def _blocks(candidates: Any, rows: Any) -> Any:
-    """Yield a few rows at a time, and the candidates there."""
+def _by_threads(work: Callable[[Blocks], Made], candidates: Any, rows: Any, *, operations: float) -> list[Made]:
+    """Return what `work` makes of the candidates, targets and weights at a few rows at a time, once for each thread.
+
+    `operations` are those for each row and candidate.
+    """
     if not len(rows.targets):
-        return
+        return [work(())]
     evaluation = candidates.on(rows.X)
-    for part in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
-        yield part, filled(evaluation, part)
+    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * evaluation.n_candidates)))
+
+    def blocks(parts: list[slice]) -> Blocks:
+        for part in parts:
+            weights = np.ones(part.stop - part.start) if rows.weights is None else rows.weights[part]
+            yield filled(evaluation, part), rows.targets[part], weights
+
+    return by_threads(
+        lambda own: work(blocks(own)),
+        parts,
+        workers=min(free_threads(), len(parts)),
+        operations=operations * evaluation.n_rows * evaluation.n_candidates,
+    )
