@@ -19,7 +19,7 @@ from scipy.linalg import lstsq
 
 from skarce._memory import require
 from skarce._parallel import by_threads, free_threads, slices
-from skarce._progress import Quiet, progress
+from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ColumnsEvaluation
@@ -173,8 +173,7 @@ class ByPasses:
         self._total = spread.total
         with progress("fitting the sample"):
             targets = self._first_targets()
-        with progress("Newton steps", unit="passes", at_most=MOST_PASSES, deadline=self._budget.deadline) as part:
-            return self._passes(targets, part)
+        return self._passes(targets)
 
     def _first_targets(self) -> list[Target]:
         """Return where the search begins: at the models of the sample of the rows."""
@@ -194,21 +193,22 @@ class ByPasses:
         sketch = Sketch(active, np.concatenate([constant, weights]), level, None)
         return Target(sketch, posterior.weight_precision[kept], Journal(self._budget))
 
-    def _passes(self, targets: list[Target], part: Quiet) -> list[LatentFit]:
+    def _passes(self, targets: list[Target]) -> list[LatentFit]:
         """Expand and search in turn until all targets have settled. Those that have take no part in later passes."""
         still_open, began = list(range(len(targets))), time.monotonic()
-        for number in range(MOST_PASSES):
-            expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
-            for k, expansion in zip(still_open, expansions, strict=True):
-                self._follow(targets[k], expansion)
-            part.to(number + 1, lambda: _standing(targets))
-            still_open = [k for k in still_open if targets[k].outcome is None]
-            seconds = (time.monotonic() - began) / (number + 1)
-            for k in still_open:
-                targets[k].outcome = targets[k].journal.exhausted(ahead=seconds)
-            still_open = [k for k in still_open if targets[k].outcome is None]
-            if not still_open:
-                break
+        with progress("Newton steps", unit="passes", at_most=MOST_PASSES, deadline=self._budget.deadline) as part:
+            for number in range(MOST_PASSES):
+                expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
+                for k, expansion in zip(still_open, expansions, strict=True):
+                    self._follow(targets[k], expansion)
+                part.to(number + 1, lambda: _standing(targets))
+                still_open = [k for k in still_open if targets[k].outcome is None]
+                seconds = (time.monotonic() - began) / (number + 1)
+                for k in still_open:
+                    targets[k].outcome = targets[k].journal.exhausted(ahead=seconds)
+                still_open = [k for k in still_open if targets[k].outcome is None]
+                if not still_open:
+                    break
         return [self._fit(target) for target in targets]
 
     def _follow(self, target: Target, expansion: Expansion) -> None:
