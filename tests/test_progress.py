@@ -335,6 +335,7 @@ def test_a_terminal_shows_bars_and_lines_above_them(monkeypatch):
     with shown(1), progress("adding up", 4, "rows") as outer:
         outer.to(1)
         with progress("searching", unit="steps") as inner:
+            outer.to(2)  # too early to be drawn
             module._watchers.get()[0].due = 0.0
             inner.to(1, lambda: "3 functions")
             print("a line that stays", file=sys.stderr)
@@ -346,6 +347,7 @@ def test_a_terminal_shows_bars_and_lines_above_them(monkeypatch):
     text = assert_clean(terminal)
     assert "adding up" in text
     assert "1 of 4 rows (25%)" in text
+    assert "2 of 4 rows (50%)" in text
     assert "3 functions" in text
     assert "a line that stays" in text
 

@@ -220,7 +220,8 @@ class Bars(Screen):
             self._draw(part, "")
 
     def show(self, part: Part, now: float) -> None:
-        self._draw(part, part.text(now))
+        for one in self.parts[: self.parts.index(part) + 1]:  # the outer ones may have moved since they were drawn
+            self._draw(one, one.text(now))
         self.due = now + REDRAWN
 
     def end(self, part: Part, *, is_whole: bool, now: float) -> None:
