@@ -346,7 +346,6 @@ def test_a_terminal_shows_bars_and_lines_above_them(monkeypatch):
         assert another == [Lines]
     text = assert_clean(terminal)
     assert "adding up" in text
-    assert "1 of 4 rows (25%)" in text
     assert "2 of 4 rows (50%)" in text
     assert "3 functions" in text
     assert "a line that stays" in text

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -176,12 +176,25 @@ class ByPasses:
         return self._passes(targets)
 
     def _first_targets(self) -> list[Target]:
-        """Return where the search begins: at the models of the sample of the rows."""
+        """Return where the search begins: at the models of the sample of the rows.
+
+        Rare labels and events may be missing from the sample. Then the search begins without functions.
+        """
         design = self._design
         sample = InMemoryDesign(design.candidates, design.rows, fit_intercept=self._fit_intercept)
         budget = replace(self._budget.share(SHARE_OF_SAMPLE), verbose=0)
-        fits = self._method.run_all(sample.problems(self._likelihood), budget)
-        return [self._moved(fit, problem, sample) for fit, problem in zip(fits, self._problems, strict=True)]
+        varied = np.flatnonzero(np.ptp(design.rows.targets, axis=0) > 0.0).tolist()
+        problems = sample.problems(self._likelihood)
+        fits = dict(zip(varied, self._method.run_all([problems[k] for k in varied], budget) if varied else (), strict=True))
+        return [
+            self._moved(fits[k], problem, sample) if k in fits else self._without_functions(problem)
+            for k, problem in enumerate(self._problems)
+        ]
+
+    def _without_functions(self, problem: Problem) -> Target:
+        weights = np.zeros(int(self._fit_intercept))
+        sketch = Sketch(np.empty(0, dtype=np.intp), weights, problem.observations.level, None)
+        return Target(sketch, np.empty(0), Journal(self._budget))
 
     def _moved(self, fit: LatentFit, problem: Problem, sample: InMemoryDesign) -> Target:
         """Return a model of the sample as one about the means of all rows."""
@@ -217,7 +230,8 @@ class ByPasses:
             target.go_back_half()
             return
         start = self._start(target.sketch, target.precisions, expansion)
-        model, outcome = self._method.search(_evaluation(start), [start], [target.journal])[0]
+        evaluation = _evaluation(start, only=target.sketch.active if target.goes_in_circles else None)
+        model, outcome = self._method.search(evaluation, [start], [target.journal])[0]
         target.step(start, model, expansion.value)
         if outcome is not Outcome.CONVERGED or target.has_settled(self._budget.tol):
             target.outcome = outcome
@@ -285,6 +299,7 @@ class Target:
     journal : the steps so far
     model : what the last search has found, on the sums of the last pass
     outcome : how the search has ended, or None
+    goes_in_circles : whether passes have come back to functions that they had left; none enters any more, so this ends
     """
 
     sketch: Sketch
@@ -292,6 +307,8 @@ class Target:
     journal: Journal
     model: Laplace | None = None
     outcome: Outcome | None = None
+    goes_in_circles: bool = False
+    _left: set[tuple[int, ...]] = field(default_factory=set)  # the functions of models that passes have gone away from
     _before: tuple[Sketch, Floats, float] | None = None  # the model that the last step began at, and its log likelihood
     _moved: float = np.inf  # how far the last step went, at most, and how much its score rose over that of the step before
     _gained: float = np.inf
@@ -301,8 +318,10 @@ class Target:
         self._before = self.sketch, self.precisions, value
         self._moved = float(np.abs(start.latent - model.latent).max(initial=0.0))
         self._gained = np.inf if self.model is None else abs(model.score - self.model.score)
-        if self.model is not None and not np.array_equal(np.sort(self.model.indices), np.sort(model.indices)):
+        if self.model is not None and _names(self.model) != _names(model):
             self._gained = np.inf
+            self._left.add(_names(self.model))
+            self.goes_in_circles |= _names(model) in self._left and model.score >= self.model.score
         self.model, self.precisions = model, model.precisions[model.learned]
         self.sketch = Sketch(model.indices, model.weights, self.sketch.level, model.root)
 
@@ -340,10 +359,18 @@ def _standing(targets: Sequence[Target]) -> str:
     return f"{max(n_functions)} functions{many}"
 
 
-def _evaluation(model: Laplace) -> ColumnsEvaluation:
+def _evaluation(model: Laplace, *, only: Indices | None) -> ColumnsEvaluation:
+    """Return all candidates on the sums, or some of them, with zeros in place of the others, which explain nothing."""
     observations = model.observations
     assert isinstance(observations, ExpandedObservations)
-    return ColumnsEvaluation(observations.columns)
+    columns = observations.columns
+    if only is not None:
+        columns[:, np.setdiff1d(np.arange(columns.shape[1]), only)] = 0.0
+    return ColumnsEvaluation(columns)
+
+
+def _names(model: Laplace) -> tuple[int, ...]:
+    return tuple(np.sort(model.indices).tolist())
 
 
 def _places(active: Indices, *, fit_intercept: bool) -> Indices:
