@@ -2,7 +2,7 @@
 
 from skarce.comparison.counting import count_bytes, count_functions
 from skarce.comparison.cross_validation import FoldModel, MethodResult, cross_validate
-from skarce.comparison.out_of_fold import Observer, OutOfFold
+from skarce.comparison.out_of_fold import Answers, Observer, OutOfFold
 from skarce.comparison.registry import (
     METHODS,
     Method,
@@ -25,6 +25,7 @@ __all__ = [
     "SECONDS",
     "TASKS",
     "WIDTH_RULES",
+    "Answers",
     "Fold",
     "FoldModel",
     "Method",

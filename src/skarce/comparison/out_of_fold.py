@@ -18,7 +18,34 @@ from skarce.datasets import TargetKind
 from skarce.likelihoods.poisson import count_log_density
 from skarce.states.outcome import Outcome
 
-LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # a class that was held for impossible and happened costs this much, not infinity
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # a class held for impossible that happened costs its log, not infinity
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model or a method says about rows that it has not seen, and what is true.
+
+    Attributes
+    ----------
+    name : of the method
+    kind : numbers, counts or classes
+    rows : numbers of the rows in the table
+    targets : what is true
+    values : array of shape (n_rows, 1) with means, (n_rows, 2) with means and stds, or (n_rows, n_classes) with probabilities
+    classes : the labels behind the columns of the values, for classes
+    """
+
+    name: str
+    kind: TargetKind
+    rows: Indices
+    targets: Any
+    values: Floats
+    classes: Any = None
+
+    @property
+    def has_std(self) -> bool:
+        """Whether numbers or counts come with a std."""
+        return self.kind is not TargetKind.CLASSES and self.values.shape[1] == 2
 
 
 @dataclass
@@ -55,20 +82,11 @@ class OutOfFold:
         self.n_bytes.append(count_bytes(fitted.model))
         self.outcomes.append(getattr(fitted.model, "outcome_", None))
 
-    @property
-    def all_rows(self) -> Indices:
-        """The test rows of all folds, one after another."""
-        return np.concatenate(self.rows)
-
-    @property
-    def all_answers(self) -> Floats:
-        """The answers for these rows."""
-        return np.concatenate(self.answers)
-
-    @property
-    def gives_std(self) -> bool:
-        """Whether numbers or counts come with a std."""
-        return self.method.task.target is not TargetKind.CLASSES and bool(self.answers) and self.answers[0].shape[1] == 2
+    def against(self, y: Any, *, once: bool = False) -> Answers:
+        """Return the answers of all folds with their targets, one fold after another; `once` takes one answer for each row."""
+        rows = np.concatenate(self.rows)[: len(y) if once else None]
+        answers = np.concatenate(self.answers)[: len(rows)]
+        return Answers(self.method.name, self.method.task.target, rows, np.asarray(y)[rows], answers, self.classes)
 
     @property
     def log_score(self) -> float | None:

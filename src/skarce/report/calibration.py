@@ -9,9 +9,10 @@ import numpy as np
 from scipy.stats import norm
 
 from skarce._typing import Floats
-from skarce.comparison import OutOfFold
+from skarce.comparison import Answers
 from skarce.comparison.scores import LEAST_RATE
 from skarce.datasets import TargetKind
+from skarce.inspection.intervals import coverage_curve
 from skarce.likelihoods.poisson import count_quantiles
 
 LEVELS = np.append(np.arange(0.1, 0.95, 0.1), [0.95, 0.99])  # of intervals
@@ -37,42 +38,42 @@ class Curve:
         }
 
 
-def curve_of(seen: OutOfFold, y: Any) -> Curve | None:
+def curve_of(answers: Answers) -> Curve | None:
     """The curve of one method; None if it gives neither a std nor probabilities."""
-    if seen.method.task.target is TargetKind.CLASSES:
-        return reliability(seen, y)
-    return coverage_curve(seen, y) if seen.gives_std else None
+    if answers.kind is TargetKind.CLASSES:
+        return reliability(answers)
+    return curve_of_intervals(answers) if answers.has_std else None
 
 
-def coverage_curve(seen: OutOfFold, y: Any) -> Curve:
-    """The share of left-out targets inside of intervals of several levels."""
-    inside = covered(seen, y, LEVELS)
-    return Curve(seen.method.name, LEVELS, inside.mean(axis=1), np.full(len(LEVELS), inside.shape[1]))
+def curve_of_intervals(answers: Answers) -> Curve:
+    """The share of targets inside of intervals of several levels."""
+    shares = coverage_curve(answers.targets, [interval(answers, level) for level in LEVELS])
+    return Curve(answers.name, LEVELS, shares, np.full(len(LEVELS), len(answers.targets)))
 
 
-def covered(seen: OutOfFold, y: Any, levels: Floats) -> Any:
-    """Whether each left-out target is in the interval of each level. Counts have whole ends, so theirs cover at least the level."""
-    targets, (mean, std) = np.asarray(y)[seen.all_rows], seen.all_answers.T
-    tails = 0.5 * (1.0 - np.asarray(levels))[:, None]
-    if seen.method.task.target is TargetKind.COUNTS:
+def interval(answers: Answers, level: float) -> tuple[Floats, Floats]:
+    """The intervals of rows at one level. Those of counts end at whole numbers, so they cover at least the level."""
+    mean, std = answers.values.T
+    if answers.kind is TargetKind.COUNTS:
         mean = np.maximum(mean, LEAST_RATE)
-        lower, upper = (count_quantiles(tail, mean, std**2) for tail in (tails, 1.0 - tails))
-        return (lower <= targets) & (targets <= upper)
-    return np.abs(targets - mean) <= norm.isf(tails) * std
+        lower, upper = (count_quantiles(0.5 * (1.0 + sign * level), mean, std**2) for sign in (-1.0, 1.0))
+        return lower, upper
+    reach = float(norm.ppf(0.5 * (1.0 + level))) * std
+    return mean - reach, mean + reach
 
 
-def reliability(seen: OutOfFold, y: Any) -> Curve:
-    """Mean probability and frequency in bins of equally many rows: of the second of two classes, or of the class that is predicted."""
-    labels, probabilities = np.asarray(y)[seen.all_rows], seen.all_answers
-    column = np.ones(len(labels), np.intp) if len(seen.classes) == 2 else probabilities.argmax(axis=1)
-    promised = probabilities[np.arange(len(labels)), column]
-    happened = seen.classes[column] == labels
-    bins = np.array_split(np.argsort(promised, kind="stable"), min(N_BINS, len(labels)))
+def reliability(answers: Answers) -> Curve:
+    """Mean probability and frequency in bins of equally many rows: of the second of two classes, or of the predicted class."""
+    n_rows, classes = len(answers.targets), answers.classes
+    column = np.ones(n_rows, np.intp) if len(classes) == 2 else answers.values.argmax(axis=1)
+    promised = answers.values[np.arange(n_rows), column]
+    happened = classes[column] == answers.targets
+    bins = np.array_split(np.argsort(promised, kind="stable"), min(N_BINS, n_rows))
     means = np.array([(promised[rows].mean(), happened[rows].mean(), len(rows)) for rows in bins])
-    return Curve(seen.method.name, *means.T)
+    return Curve(answers.name, *means.T)
 
 
-def z_scores(seen: OutOfFold, y: Any) -> Floats:
-    """Errors of left-out rows over their std."""
-    mean, std = seen.all_answers.T
-    return (np.asarray(y)[seen.all_rows] - mean) / np.maximum(std, np.finfo(np.float64).tiny)
+def z_scores(answers: Answers) -> Floats:
+    """Errors over their std."""
+    mean, std = answers.values.T
+    return (answers.targets - mean) / np.maximum(std, np.finfo(np.float64).tiny)

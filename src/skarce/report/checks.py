@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skarce._text import one_line, quoted
 from skarce.comparison import MethodResult, OutOfFold
-from skarce.comparison.uneven_folds import UnevenFold
 from skarce.datasets import TargetKind
 from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
 from skarce.datasets.training import TrainingData
@@ -50,11 +49,10 @@ class Check:
 def enough_rows(training: TrainingData) -> Check:
     """Too few rows to tell methods apart."""
     n_rows, n_inputs = training.X.shape
-    name = "Enough rows"
+    name, sizes = "Enough rows", f"{plural(n_rows, 'row')} for {plural(n_inputs, 'input')}"
     if n_rows < FEW_ROWS or n_rows < ROWS_PER_INPUT * n_inputs:
-        words = f"{plural(n_rows, 'row')} for {plural(n_inputs, 'input')} are few: the folds differ by chance. Use --repeats 5 or more rows."
-        return Check(name, Finding.WARNING, words)
-    return Check(name, Finding.FINE, f"{plural(n_rows, 'row')} for {plural(n_inputs, 'input')}.")
+        return Check(name, Finding.WARNING, f"{sizes} are few: the folds differ by chance. Use --repeats 5, or more rows.")
+    return Check(name, Finding.FINE, f"{sizes}.")
 
 
 def leaking_columns(training: TrainingData) -> Check:
@@ -112,7 +110,7 @@ def repeated_rows(training: TrainingData) -> Check:
     words = f"{plural(repeated, 'row is', 'rows are')} there more than once ({percent(share)})"
     if share <= MOST_REPEATED:
         return Check(name, Finding.NOTE, f"{words}.")
-    remedy = "A model that remembers them looks too good, because a copy may be in the training rows. Drop copies if they are no new observations."
+    remedy = "A model that remembers rows then looks too good. Drop the copies, unless they are observations of their own."
     return Check(name, Finding.WARNING, f"{words}. {remedy}")
 
 
@@ -166,22 +164,20 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
 
 
-def honest_intervals(shown: OutOfFold | None, covered: Any) -> Check | None:
-    """Whether 95 % intervals cover 95 % of the rows; None for methods and targets without intervals."""
-    if shown is None or covered is None:
-        return None
-    share, n_rows = float(np.mean(covered)), len(covered)
+def honest_intervals(name: str, share: float, n_rows: int) -> Check:
+    """Whether 95 % intervals of a method cover 95 % of the rows, up to chance."""
     is_far = abs(share - LEVEL) > STANDARD_ERRORS * np.sqrt(LEVEL * (1.0 - LEVEL) / n_rows)
-    words = f"95 % intervals of {shown.method.name} cover {percent(share)} of {plural(n_rows, 'left-out row')}"
+    words = f"95 % intervals of {name} cover {percent(share)} of {plural(n_rows, 'left-out row')}"
     if not is_far:
         return Check("Honest intervals", Finding.FINE, f"{words}.")
-    remedy = "They are too narrow: widen them before you rely on them." if share < LEVEL else "They are wider than they need to be."
-    return Check("Honest intervals", Finding.WARNING if share < LEVEL else Finding.NOTE, f"{words}. {remedy}")
+    if share < LEVEL:
+        return Check("Honest intervals", Finding.WARNING, f"{words}: they are too narrow. Widen them before you rely on them.")
+    return Check("Honest intervals", Finding.NOTE, f"{words}: they are wider than they need to be.")
 
 
-def even_folds(fold: UnevenFold | None, words: str) -> Check:
-    """Whether one fold has a far larger error than the others."""
-    if fold is None:
+def even_folds(words: str) -> Check:
+    """Whether one fold has a far larger error than the others; `words` say which, or nothing."""
+    if not words:
         return Check("Even folds", Finding.FINE, "No fold has an error far above the others.")
     return Check("Even folds", Finding.WARNING, words)
 

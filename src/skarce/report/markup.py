@@ -20,7 +20,7 @@ def text(content: object) -> Markup:
     return Markup(escape("".join(_allowed(character) for character in str(content))))
 
 
-def tag(name: str, *children: object, **attributes: object) -> Markup:
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """Return an element. Attributes are written with ``_`` for ``-``, ``class_`` for ``class``; None leaves an attribute out.
 
     Examples

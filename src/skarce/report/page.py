@@ -1,4 +1,4 @@
-"""The parts of a page: its head with style and script, sections, tables, facts. A page is one file that asks no host for anything."""
+"""The parts of a page: head, sections, tables, facts, figures. A page is one file that asks no host for anything."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ def table(columns: Sequence[Column], caption: str, *, best: int | None = None, i
     """A table whose first column names its rows. `best` is the row that is marked. A wide one scrolls by itself."""
     headings = tag("tr", *(_heading(column, is_sortable, place == 0) for place, column in enumerate(columns)))
     n_rows = len(columns[0].texts)
-    rows = [tag("tr", *(_cell(column, row, place == 0) for place, column in enumerate(columns)), class_="best" if row == best else None)
-            for row in range(n_rows)]  # fmt: skip
+    rows = [_row(columns, row, is_best=row == best) for row in range(n_rows)]
     content = tag("table", tag("caption", caption), tag("thead", headings), tag("tbody", *rows))
     return tag("div", content, class_="table", role="region", aria_label=caption, tabindex="0")
 
@@ -106,6 +105,10 @@ def _heading(column: Column, is_sortable: bool, is_first: bool) -> Markup:
     is_word = is_first or column.values is None
     content = tag("button", column.heading, type="button") if is_sortable else text(column.heading)
     return tag("th", content, scope="col", aria_sort="none" if is_sortable else None, class_="word" if is_word else None)
+
+
+def _row(columns: Sequence[Column], row: int, *, is_best: bool) -> Markup:
+    return tag("tr", *(_cell(column, row, place == 0) for place, column in enumerate(columns)), class_="best" if is_best else None)
 
 
 def _cell(column: Column, row: int, is_first: bool) -> Markup:

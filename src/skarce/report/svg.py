@@ -147,7 +147,7 @@ class Chart:
         for place, anchor in (((a + 8, b - 6), "start"), ((a - 8 - width, b - 6), "end"), ((a - width / 2, b - 19), "middle"),
                               ((a - width / 2, b + 7), "middle")):  # fmt: skip
             box = (place[0], place[1], place[0] + width, place[1] + LINE)
-            if self.left <= box[0] and box[2] <= WIDTH and TOP <= box[1] and box[3] <= self.height - BOTTOM and self._is_free(box):
+            if self.left <= box[0] and box[2] <= WIDTH and box[1] >= TOP and box[3] <= self.height - BOTTOM and self._is_free(box):
                 self.taken.append(box)
                 at = {"start": box[0], "end": box[2], "middle": (box[0] + box[2]) / 2}[anchor]
                 attributes = {"x": _short(at), "y": _short(box[1] + 10), "text_anchor": anchor, "class_": f"label {class_}"}

@@ -60,7 +60,7 @@ def verdict(results: Sequence[MethodResult], n_folds: int, base_error: float) ->
     own = next((result.method.name for result in done if not result.method.is_rival), None)
     names = tuple(result.method.name for result in level)
     if error_of(best) >= base_error:
-        sentence = f"No method predicts better than {_base_words(best)}: the inputs say nothing about this target that they can find."
+        sentence = f"No method predicts better than {_base_words(best)}: they find nothing in the inputs that tells the target."
         return Verdict(sentence, (_MORE_INPUTS,), best.method.name, names, own)
     smaller = _smallest(level, best)
     sentence = f"{best.method.name} predicts best ({_error_words(best)})"

@@ -1,0 +1,198 @@
+"""A report on a comparison as one page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skarce.datasets import TargetKind
+from skarce.report.calibration import Curve
+from skarce.report.charts import calibration_chart, error_chart, residual_chart, size_chart, z_chart
+from skarce.report.checks import Check, Finding
+from skarce.report.comparison_report import ComparisonReport
+from skarce.report.functions_part import functions_part
+from skarce.report.markup import Markup, joined, tag
+from skarce.report.numbers import percent, plural, rounded
+from skarce.report.page import Column, charts, facts, figure, key, page, table
+from skarce.report.residuals import Residuals
+
+LOSSES = {TargetKind.NUMBERS: "mean squared error", TargetKind.CLASSES: "log loss", TargetKind.COUNTS: "mean Poisson deviance"}
+MOST_FAR = 10  # rows in the table of far rows
+BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE: "✓ fine"}
+
+
+def comparison_page(report: ComparisonReport) -> str:
+    """The page, complete."""
+    sections = [
+        ("methods", "Methods", _methods(report)),
+        ("checks", "Checks", checks_part(report.checks)),
+        ("size", "Error and size", _sizes(report)),
+        *([("calibration", "Calibration", _calibration(report))] if report.curves else []),
+        *([("residuals", "Left-out rows", _residuals(report.residuals, report.target))] if report.residuals is not None else []),
+        *([("model", f"The model of {report.model.name}", _model(report))] if report.model is not None else []),
+        ("provenance", "Where this comes from", facts({name: tag("code", value) for name, value in report.provenance.items()})),
+    ]
+    foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
+    return page(report.title, joined(_lead(report), _verdict(report)), [each for each in sections if each[2]], foot)
+
+
+def _lead(report: ComparisonReport) -> Markup:
+    settings = report.settings
+    repeats = f", {settings['repeats']} times" if settings["repeats"] > 1 else ""
+    words = (
+        f"{settings['data']}: {plural(settings['n_rows'], 'row')}, {plural(settings['n_inputs'], 'input')}, "
+        f"{settings['cv']} folds{repeats}. Target: {report.target} ({settings['task']})."
+    )
+    return tag("p", words, class_="muted")
+
+
+def _verdict(report: ComparisonReport) -> Markup:
+    sentence, changes = tag("p", report.verdict.sentence), [tag("li", each) for each in report.verdict.changes]
+    more = [tag("p", "What would change this:", class_="muted"), tag("ul", *changes)] if changes else []
+    return tag("div", sentence, *more, class_="verdict")
+
+
+def _methods(report: ComparisonReport) -> Markup:
+    words = [
+        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; ± is the standard deviation "
+        "over the folds.",
+        "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
+        *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
+    ]
+    if any(column.heading == "log score" for column in report.columns):
+        words.append("log score: mean log density of left-out targets, larger is better.")
+    best = 0 if report.verdict.best is not None else None
+    caption = "Methods, the best first; the buttons in the headings sort the table"
+    return joined(table(report.columns, caption, best=best, is_sortable=True), tag("p", " ".join(words), class_="muted"))
+
+
+def checks_part(found: list[Check]) -> Markup:
+    """What checks found, warnings first."""
+    return tag("ul", *(tag("li", *_check(check)) for check in found), class_="checks")
+
+
+def _check(check: Check) -> list[Markup]:
+    badge = tag("span", BADGES[check.finding], class_=f"badge {check.finding.value}")
+    return [badge, tag("span", tag("strong", f"{check.name}."), " ", check.words)]
+
+
+def _sizes(report: ComparisonReport) -> Markup | None:
+    if not report.points:
+        return None
+    level = set(report.verdict.level)
+    points = [
+        (point.name, point.n_functions, point.error, point.spread, _class_of(point.name, report.verdict.best, level))
+        for point in report.points
+    ]
+    keys = joined(
+        key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
+        ". Small and good is at the lower left. A bar is one standard deviation over the folds.",
+    )  # fmt: skip
+    rule = (
+        "A method is within the spread of the folds if its mean difference from the best, fold by fold, is at most one standard "
+        "error, which allows for folds that share training rows."
+    )
+    return joined(figure(size_chart("sizes", points, report.error_name), "", keys), tag("p", rule, class_="muted"))
+
+
+def _class_of(name: str, best: str | None, level: set[str]) -> str:
+    if name == best:
+        return "accent"
+    return "main" if name in level else "data"
+
+
+def _calibration(report: ComparisonReport) -> Markup:
+    return calibration_part(report.curves, report.residuals, report.kind)
+
+
+def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: TargetKind) -> Markup:
+    """Charts of what was promised and what happened."""
+    of_classes, name = kind is TargetKind.CLASSES, curves[0].name
+    if of_classes:
+        words = "In each group of rows with similar probabilities, the class should happen as often as was said."
+    else:
+        words = "The share of left-out rows inside their intervals should be what the intervals promise."
+    others = joined(key("data", "other methods")) if len(curves) > 1 else None
+    first = figure(
+        calibration_chart("promises", curves, of_classes=of_classes),
+        "Probabilities and frequencies" if of_classes else "Coverage of intervals",
+        joined(key("main", name), others, f". {words}"),
+    )
+    has_z = residuals is not None and residuals.z is not None and kind is TargetKind.NUMBERS
+    second = None
+    if has_z and residuals is not None and residuals.z is not None:
+        words = f"Standard deviation {rounded(float(residuals.z.std()), 3)}: above 1, the std is too small; below 1, too large."
+        second = figure(z_chart("scores", residuals.z, name), "Errors over their std", joined(key("main", "normal"), f". {words}"))
+    return charts(first, second)
+
+
+def _residuals(residuals: Residuals, target: str) -> Markup:
+    return residuals_part(residuals, target)
+
+
+def residuals_part(residuals: Residuals, target: str) -> Markup:
+    """Predicted and true targets."""
+    if residuals.confusion is not None:
+        return _confusion(residuals, target)
+    name, predicted, true = residuals.name, residuals.predicted, residuals.true
+    return charts(
+        figure(
+            residual_chart("truth", predicted, true, name, target),
+            "Predicted and true",
+            f"Each row was predicted by a model of {name} that had not seen it.",
+        ),
+        figure(
+            error_chart("errors", predicted, true, name),
+            "Errors",
+            "A trend says that the model misses something; a funnel, that the noise is not the same everywhere.",
+        ),
+    )
+
+
+def _confusion(residuals: Residuals, target: str) -> Markup:
+    labels = [str(label) for label in residuals.classes]
+    columns = [Column(f"true {target}", labels)]
+    for place, label in enumerate(labels):
+        counts = residuals.confusion[:, place]
+        columns.append(Column(f"taken for {label}", [str(count) for count in counts], [float(count) for count in counts]))
+    right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
+    columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
+    return table(columns, f"Left-out rows by their true class and the one that {residuals.name} took them for")
+
+
+def _model(report: ComparisonReport) -> Markup:
+    model = report.model
+    assert model is not None
+    why = "" if report.verdict.best == model.name else " It is the best of the sparse methods."
+    lead = tag("p", f"Fitted once more, to all rows.{why} Inputs are shuffled on these rows.")
+    return joined(lead, facts(model.facts), functions_part(model, LOSSES[report.kind]), _far(report))
+
+
+def _far(report: ComparisonReport) -> Markup:
+    heading = tag("h3", "Rows far from the others")
+    far, residuals = report.model.far if report.model is not None else None, report.residuals
+    if far is None or residuals is None or not len(far.rows):
+        return joined(heading, tag("p", "No row is far from all others."))
+    shown, ratios = far.rows[:MOST_FAR], far.ratios[:MOST_FAR]
+    by_row: dict[int, int] = {int(row): place for place, row in enumerate(residuals.rows)}
+    at = [by_row[int(row)] for row in shown]
+    columns = [
+        Column("row", report.places[: len(shown)]),
+        Column("distance to the next row", [f"{rounded(ratio, 2)} × median" for ratio in ratios], _floats(ratios)),
+        _values("true", residuals.true[at]),
+        _values("predicted", residuals.predicted[at]),
+    ]
+    words = (
+        f"{plural(len(far.rows), 'row is', 'rows are')} so far from all others, in the distance that the kernels use, that a model "
+        "knows little about them: look for typos, or for kinds of rows that are rare."
+    )
+    return joined(heading, tag("p", words), table(columns, "The farthest rows"))
+
+
+def _values(heading: str, values: Any) -> Column:
+    if values.dtype.kind == "f":
+        return Column(heading, [rounded(float(value)) for value in values], _floats(values))
+    return Column(heading, [str(value) for value in values])
+
+
+def _floats(values: Any) -> list[float | None]:
+    return [float(value) for value in values]
