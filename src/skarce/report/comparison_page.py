@@ -53,8 +53,8 @@ def _verdict(report: ComparisonReport) -> Markup:
 
 def _methods(report: ComparisonReport) -> Markup:
     words = [
-        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; ± is the standard deviation "
-        "over the folds.",
+        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; ± is the standard deviation"
+        " over the folds.",
         "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
         *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
     ]
