@@ -9,6 +9,7 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
+from skarce.estimators.tested_coefficients import check_level
 from skarce.inspection.summary import COLUMNS, candidate_names, weight_values
 from skarce.inspection.unwrapping import Unwrapped, unwrapped
 
@@ -61,6 +62,7 @@ def ranked_functions(model: Any, *, target: Any = None, level: float = 0.95, cal
     caller : str, default="ranked_functions"
         Who asks, for messages.
     """
+    check_level(level)
     found = unwrapped(model, caller)
     posterior = found.posterior(target)
     values = dict(zip(COLUMNS, weight_values(posterior, level)[int(posterior.fit_intercept) :].T, strict=True))
@@ -84,14 +86,15 @@ def _names(found: Unwrapped, active: Indices) -> Any:
     centers = centers_of(found)
     if centers is None or centers.shape[1] > MOST_NAMED_INPUTS:
         return names
-    places = np.searchsorted(found.model.active_, active)
-    return [f"{found.model.basis_.kernel_} at {', '.join(f'{value:.4g}' for value in centers[place])}" for place in places]
+    kernel = found.model.basis_.kernel_
+    label, places = kernel if isinstance(kernel, str) else "kernel", np.searchsorted(found.model.active_, active)
+    return [f"{label} at {', '.join(f'{value:.4g}' for value in centers[place])}" for place in places]
 
 
 def centers_of(found: Unwrapped) -> Floats | None:
     """Return the centers of the kernels in a model, in the units of the data, or None if functions have no such centers."""
     basis = found.model.basis_
-    if not isinstance(basis, KernelBasis) or not isinstance(basis.kernel_, str) or basis.kernel_ == "precomputed":
+    if not isinstance(basis, KernelBasis) or (isinstance(basis.kernel_, str) and basis.kernel_ == "precomputed"):
         return None
     if not len(basis.centers_):
         return np.empty((0, basis.n_features_in_))

@@ -55,7 +55,9 @@ class Predictor:
         if not several:
             return np.asarray(column_or_1d(checked))
         if checked.shape[1] != len(self.found.model.posterior_):
-            raise ValueError(f"y must have {len(self.found.model.posterior_)} columns, one for each target, got {checked.shape[1]}.")
+            raise ValueError(
+                f"y must have {len(self.found.model.posterior_)} columns, one for each target, got {checked.shape[1]}."
+            )
         return checked
 
     def of_target(self, y: Floats) -> Floats:
