@@ -20,6 +20,7 @@ from skarce.cli.rendering import say
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
+from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData, make_preprocessing
 from skarce.report.comparison_page import comparison_page
@@ -28,6 +29,12 @@ from skarce.report.inputs import far_rows, inputs_that_matter
 from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions
+
+SHUFFLED = {  # what happens if an input is shuffled
+    TargetKind.NUMBERS: "added to the mean squared error by shuffling",
+    TargetKind.CLASSES: "added to the log loss by shuffling",
+    TargetKind.COUNTS: "added to the mean Poisson deviance by shuffling",
+}
 
 
 @dataclass(frozen=True)
@@ -106,8 +113,10 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
         training.notes.append(str(error))
         return None
     saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
-    inputs = inputs_that_matter(saved.pipeline, training.X, training.y, method.task.width_scoring)
-    return ModelView(method.name, facts(saved), active_functions(saved), last_steps(saved), inputs, far_rows(model, prepared))
+    about = {**facts(saved), "model": str(model)}
+    matter = inputs_that_matter(saved.pipeline, training.X, training.y, method.task.width_scoring)
+    label = SHUFFLED[training.target_kind]
+    return ModelView(method.name, about, active_functions(saved), last_steps(saved), matter, label, far_rows(model, prepared))
 
 
 def given_arguments(context: click.Context) -> list[str]:

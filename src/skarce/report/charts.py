@@ -53,7 +53,7 @@ def size_chart(key: str, points: Sequence[tuple[str, float, float, float, str]],
 def calibration_chart(key: str, curves: Sequence[Curve], *, of_classes: bool) -> Markup:
     """What was promised against what happened; the first curve is the one that matters."""
     first = curves[0]
-    names = ("mean probability", "frequency") if of_classes else ("coverage promised", "share of left-out rows covered")
+    names = ("mean probability", "frequency") if of_classes else ("coverage promised", "share of rows covered")
     worst = int(np.argmax(np.abs(first.happened - first.promised)))
     chart = Chart(
         key,
@@ -102,8 +102,8 @@ def residual_chart(key: str, predicted: Floats, true: Floats, name: str, target:
     chart = Chart(
         key,
         f"Predictions of {name} and true values of {target}",
-        f"{plural(len(rows), 'left-out row')}{ends}. Their correlation is {rounded(_correlation(predicted, true), 3)}.",
-        Axis.over(shown, "predicted for left-out rows"),
+        f"{plural(len(rows), 'row')}{ends}. Their correlation is {rounded(_correlation(predicted, true), 3)}.",
+        Axis.over(shown, "predicted"),
         Axis.over(shown, "true"),
     )
     both = np.array([chart.x.low, chart.x.high])
@@ -120,9 +120,9 @@ def error_chart(key: str, predicted: Floats, true: Floats, name: str) -> Markup:
     chart = Chart(
         key,
         f"Errors of {name}",
-        f"{plural(len(rows), 'left-out row')}. The largest error is {rounded(float(errors[largest]))}, at a prediction of "
+        f"{plural(len(rows), 'row')}. The largest error is {rounded(float(errors[largest]))}, at a prediction of "
         f"{rounded(float(predicted[largest]))}.",
-        Axis.over(predicted[rows], "predicted for left-out rows"),
+        Axis.over(predicted[rows], "predicted"),
         Axis.over(errors[rows], "true − predicted"),
     )
     chart.cloud(predicted[rows], errors[rows], "main")
@@ -149,20 +149,20 @@ def weights_chart(key: str, names: Sequence[str], weights: Floats, stds: Floats)
     return chart.write()
 
 
-def inputs_chart(key: str, inputs: Sequence[Input], loss_name: str) -> Markup:
+def inputs_chart(key: str, inputs: Sequence[Input], label: str) -> Markup:
     """How much each input matters, one bar each."""
     shown = inputs[:MOST_ROWS]
-    values = np.array([each.loss for each in shown])
+    values = np.array([each.value for each in shown])
     chart = _rows_chart(
         key,
         "Inputs that matter",
-        f"The input that matters most is {shown[0].name}: shuffling it adds {rounded(shown[0].loss, 3)} to the {loss_name}.",
-        Axis.over(np.append(values, 0.0), f"added to the {loss_name} by shuffling"),
+        f"The input that matters most is {shown[0].name}, with {rounded(shown[0].value, 3)} ({label}).",
+        Axis.over(np.append(values, 0.0), label),
         [each.name for each in shown],
     )
     for place, each in enumerate(shown):
-        words = f"{each.name}: {rounded(each.loss, 3)} ± {rounded(each.spread, 2)}"
-        chart.bar((0.0, each.loss), (-place - 0.32, -place + 0.32), "main", words)
+        words = f"{each.name}: {rounded(each.value, 3)} ± {rounded(each.spread, 2)}"
+        chart.bar((0.0, each.value), (-place - 0.32, -place + 0.32), "main", words)
     return chart.write()
 
 

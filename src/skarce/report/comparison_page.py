@@ -15,8 +15,8 @@ from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
 
-LOSSES = {TargetKind.NUMBERS: "mean squared error", TargetKind.CLASSES: "log loss", TargetKind.COUNTS: "mean Poisson deviance"}
 MOST_FAR = 10  # rows in the table of far rows
+LEFT_OUT = "Each row was predicted by a model that had not seen it."
 BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE: "✓ fine"}
 
 
@@ -26,8 +26,16 @@ def comparison_page(report: ComparisonReport) -> str:
         ("methods", "Methods", _methods(report)),
         ("checks", "Checks", checks_part(report.checks)),
         ("size", "Error and size", _sizes(report)),
-        *([("calibration", "Calibration", _calibration(report))] if report.curves else []),
-        *([("residuals", "Left-out rows", _residuals(report.residuals, report.target))] if report.residuals is not None else []),
+        *(
+            [("calibration", "Calibration", calibration_part(report.curves, report.residuals, report.kind))]
+            if report.curves
+            else []
+        ),
+        *(
+            [("residuals", "Left-out rows", residuals_part(report.residuals, report.target, LEFT_OUT))]
+            if report.residuals is not None
+            else []
+        ),
         *([("model", f"The model of {report.model.name}", _model(report))] if report.model is not None else []),
         ("provenance", "Where this comes from", facts({name: tag("code", value) for name, value in report.provenance.items()})),
     ]
@@ -60,9 +68,14 @@ def _methods(report: ComparisonReport) -> Markup:
     ]
     if any(column.heading == "log score" for column in report.columns):
         words.append("log score: mean log density of left-out targets, larger is better.")
+    titles = tag("details", tag("summary", "What the methods are"), facts(report.titles))
     best = 0 if report.verdict.best is not None else None
     caption = "Methods, the best first; the buttons in the headings sort the table"
-    return joined(table(report.columns, caption, best=best, is_sortable=True), tag("p", " ".join(words), class_="muted"))
+    return joined(
+        table("methods-table", report.columns, caption, best=best, is_sortable=True),
+        tag("p", " ".join(words), class_="muted"),
+        titles,
+    )
 
 
 def checks_part(found: list[Check]) -> Markup:
@@ -100,10 +113,6 @@ def _class_of(name: str, best: str | None, level: set[str]) -> str:
     return "main" if name in level else "data"
 
 
-def _calibration(report: ComparisonReport) -> Markup:
-    return calibration_part(report.curves, report.residuals, report.kind)
-
-
 def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: TargetKind) -> Markup:
     """Charts of what was promised and what happened."""
     of_classes, name = kind is TargetKind.CLASSES, curves[0].name
@@ -125,20 +134,16 @@ def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: Tar
     return charts(first, second)
 
 
-def _residuals(residuals: Residuals, target: str) -> Markup:
-    return residuals_part(residuals, target)
-
-
-def residuals_part(residuals: Residuals, target: str) -> Markup:
-    """Predicted and true targets."""
+def residuals_part(residuals: Residuals, target: str, words: str) -> Markup:
+    """Predicted and true targets; `words` say which rows these are."""
     if residuals.confusion is not None:
-        return _confusion(residuals, target)
+        return _confusion(residuals, target, words)
     name, predicted, true = residuals.name, residuals.predicted, residuals.true
     return charts(
         figure(
             residual_chart("truth", predicted, true, name, target),
             "Predicted and true",
-            f"Each row was predicted by a model of {name} that had not seen it.",
+            words,
         ),
         figure(
             error_chart("errors", predicted, true, name),
@@ -148,7 +153,7 @@ def residuals_part(residuals: Residuals, target: str) -> Markup:
     )
 
 
-def _confusion(residuals: Residuals, target: str) -> Markup:
+def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     labels = [str(label) for label in residuals.classes]
     columns = [Column(f"true {target}", labels)]
     for place, label in enumerate(labels):
@@ -156,15 +161,15 @@ def _confusion(residuals: Residuals, target: str) -> Markup:
         columns.append(Column(f"taken for {label}", [str(count) for count in counts], [float(count) for count in counts]))
     right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
     columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
-    return table(columns, f"Left-out rows by their true class and the one that {residuals.name} took them for")
+    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
 
 
 def _model(report: ComparisonReport) -> Markup:
     model = report.model
     assert model is not None
-    why = "" if report.verdict.best == model.name else " It is the best of the sparse methods."
-    lead = tag("p", f"Fitted once more, to all rows.{why} Inputs are shuffled on these rows.")
-    return joined(lead, facts(model.facts), functions_part(model, LOSSES[report.kind]), _far(report))
+    why = "" if report.verdict.best == model.name else " It is the best of our methods; others have no such functions."
+    lead = tag("p", f"Fitted once more, to all rows.{why}")
+    return joined(lead, facts(model.facts), functions_part(model), _far(report))
 
 
 def _far(report: ComparisonReport) -> Markup:
@@ -182,10 +187,10 @@ def _far(report: ComparisonReport) -> Markup:
         _values("predicted", residuals.predicted[at]),
     ]
     words = (
-        f"{plural(len(far.rows), 'row is', 'rows are')} so far from all others, in the distance that the kernels use, that a model "
-        "knows little about them: look for typos, or for kinds of rows that are rare."
+        f"{plural(len(far.rows), 'row is', 'rows are')} far from all others in the inputs, as the model measures distances, so it "
+        "can only guess there: look for typos, and for rare kinds of rows."
     )
-    return joined(heading, tag("p", words), table(columns, "The farthest rows"))
+    return joined(heading, tag("p", words), table("far", columns, "The farthest rows"))
 
 
 def _values(heading: str, values: Any) -> Column:

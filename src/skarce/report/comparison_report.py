@@ -81,6 +81,7 @@ class ComparisonReport:
     error_name: str
     verdict: Verdict
     columns: list[Column]
+    titles: dict[str, str]  # what the methods are, or why they failed
     legends: list[str]
     points: list[Point]
     curves: list[Curve]
@@ -127,6 +128,7 @@ def comparison_report(
         error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error",
         verdict=comparison.verdict,
         columns=_columns(comparison),
+        titles={result.method.name: _description(result) for result in comparison.results},
         legends=[metric.legend for metric in metrics if metric.legend],
         points=[_point(result) for result in done],
         curves=curves,
@@ -191,7 +193,6 @@ def _columns(comparison: Comparison) -> list[Column]:
         columns.insert(4, Column("log score", [NONE if score is None else f"{score:.3f}" for score in scores], scores))
     sizes = [_of(comparison, result, "bytes_of_model") for result in results]
     columns.append(Column("size", [size(each) for each in sizes], sizes))
-    columns.append(Column("what it is", [_description(result) for result in results], is_long=True))
     return columns
 
 

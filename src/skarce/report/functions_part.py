@@ -18,7 +18,7 @@ MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
 NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error", "lower", "upper", "p value", "relevance")
 
 
-def functions_part(model: ModelView, loss_name: str) -> Markup:
+def functions_part(model: ModelView) -> Markup:
     """Charts of weights and inputs, then the table of all functions."""
     if not len(model.functions):
         return tag("p", "The model has no functions: it predicts the same for all rows.")
@@ -29,15 +29,14 @@ def functions_part(model: ModelView, loss_name: str) -> Markup:
         "Functions and their weights",
         f"{which}{plural(n_functions, 'function')}. If the interval of a weight holds zero, the data alone do not ask for it.",
     )
-    return joined(charts(weights, _inputs_figure(model.inputs, loss_name)), _table(model))
+    return joined(charts(weights, _inputs_figure(model.inputs, model.inputs_label)), _table(model))
 
 
-def _inputs_figure(inputs: list[Input], loss_name: str) -> Markup | None:
+def _inputs_figure(inputs: list[Input], label: str) -> Markup | None:
     if not inputs:
         return None
     more = f" The {MOST_ROWS} that matter most of {len(inputs)}." if len(inputs) > MOST_ROWS else ""
-    words = f"How much the {loss_name} grows if the values of one input are shuffled among rows.{more}"
-    return figure(inputs_chart("inputs", inputs, loss_name), "Inputs that matter", words)
+    return figure(inputs_chart("inputs", inputs, label), "Inputs that matter", f"{label[:1].upper()}{label[1:]}.{more}")
 
 
 def _names(functions: Any) -> list[str]:
@@ -64,13 +63,18 @@ def _table(model: ModelView) -> Markup:
         columns += [_column(name, shown[name]) for name in centers]
     which = "All functions" if len(shown) == len(model.functions) else f"The {len(shown)} most relevant functions"
     units = "; centers are in the units of the data" if centers else ""
-    listed = table(columns, f"{which} of {model.name}, the most relevant first{units}", is_sortable=True)
+    listed = table("functions", columns, f"{which} of {model.name}, the most relevant first{units}", is_sortable=True)
     return tag("details", tag("summary", f"Table of {plural(len(shown), 'function')}"), listed)
 
 
 def _rows_of(frame: Any) -> list[dict[str, str]]:
     texts = {name: _column(name, frame[name]).texts for name in frame.columns}
     return [{name: texts[name][row] for name in texts} for row in range(len(frame))]
+
+
+def frame_columns(frame: Any) -> list[Column]:
+    """The columns of a data frame, with numbers in a common form."""
+    return [_column(name, frame[name]) for name in frame.columns]
 
 
 def _column(name: str, values: Any) -> Column:

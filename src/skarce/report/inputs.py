@@ -11,6 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
+from skarce.basis.kernels import DISTANCE_KERNELS
+from skarce.inspection.inputs import InputRelevance, input_relevance
 
 MOST_ROWS = 1_000  # rows whose inputs are shuffled
 MANY_INPUTS, N_SHUFFLES, FEW_SHUFFLES = 50, 5, 2
@@ -20,11 +22,11 @@ MOST_NEIGHBORS = 20_000  # rows among which neighbors are looked for
 
 @dataclass(frozen=True)
 class Input:
-    """How much an error grows if the values of one input are shuffled: the mean over shuffles and their spread."""
+    """How much an input matters, such as by how much an error grows if it is shuffled, and the spread of that number."""
 
     name: str
-    loss: float
-    spread: float
+    value: float
+    spread: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -38,6 +40,13 @@ def inputs_that_matter(pipeline: Any, X: Any, y: Any, scoring: str) -> list[Inpu
     found = permutation_importance(pipeline, X.iloc[rows], y[rows], scoring=scoring, n_repeats=n_shuffles, random_state=0)
     order = np.argsort(-found.importances_mean, kind="stable")
     return [Input(str(X.columns[j]), float(found.importances_mean[j]), float(found.importances_std[j])) for j in order]
+
+
+def widths_of_inputs(pipeline: Any) -> InputRelevance | None:
+    """How narrow the kernels of a fitted pipeline are in each input; None if it has no width for each."""
+    basis = pipeline[-1].basis_
+    has_widths = isinstance(basis, KernelBasis) and basis.kernel_ in DISTANCE_KERNELS and np.ndim(basis.gamma_) == 1
+    return input_relevance(pipeline) if has_widths else None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class ModelView:
     facts : names and values in words
     functions : data frame with one row for each function, the most relevant first
     steps : data frame of the last steps of the search
-    inputs : which inputs matter, if rows are known
+    inputs, inputs_label : which inputs matter, and what their numbers are
     far : rows far from the others, if rows are known
     """
 
@@ -27,4 +27,5 @@ class ModelView:
     functions: Any
     steps: Any
     inputs: list[Input] = field(default_factory=list)
+    inputs_label: str = ""
     far: FarRows | None = None

@@ -42,13 +42,15 @@ def page(title: str, lead: Markup, sections: Sequence[tuple[str, str, Markup]], 
     return f"<!doctype html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
-def table(columns: Sequence[Column], caption: str, *, best: int | None = None, is_sortable: bool = False) -> Markup:
-    """A table whose first column names its rows. `best` is the row that is marked. A wide one scrolls by itself."""
+def table(key: str, columns: Sequence[Column], caption: str, *, best: int | None = None, is_sortable: bool = False) -> Markup:
+    """A table whose first column names its rows. `best` is the row that is marked. A wide one scrolls under its caption."""
     headings = tag("tr", *(_heading(column, is_sortable, place == 0) for place, column in enumerate(columns)))
     n_rows = len(columns[0].texts)
     rows = [_row(columns, row, is_best=row == best) for row in range(n_rows)]
-    content = tag("table", tag("caption", caption), tag("thead", headings), tag("tbody", *rows))
-    return tag("div", content, class_="table", role="region", aria_label=caption, tabindex="0")
+    name = f"{key}-caption"
+    content = tag("table", tag("thead", headings), tag("tbody", *rows), aria_labelledby=name)
+    scrolled = tag("div", content, class_="table", role="region", aria_labelledby=name, tabindex="0")
+    return joined(tag("p", caption, class_="caption", id=name), scrolled)
 
 
 def facts(pairs: Mapping[str, object]) -> Markup:

@@ -12,8 +12,8 @@ from skarce._typing import Floats
 from skarce.report.markup import Markup, joined, tag
 from skarce.report.numbers import rounded
 
-WIDTH, HEIGHT = 440, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 12, 42  # margins, for numbers and names of the axes
+WIDTH, HEIGHT = 390, 290
+LEFT, RIGHT, TOP, BOTTOM = 58, 20, 12, 42  # margins, for numbers and names of the axes
 N_TICKS = 5
 LETTER = 5.6  # width of a letter of a label, about
 LINE = 12.0  # height of a label

@@ -67,7 +67,7 @@ def verdict(results: Sequence[MethodResult], n_folds: int, base_error: float) ->
     if len(done) == 1:
         sentence += "; nothing else was compared with it" if len(results) == 1 else "; all others failed"
     elif smaller is not None:
-        size = f"{_functions(smaller)} in place of {_functions(best)}"
+        size = f"{_functions(smaller)} in place of {rounded(best.mean('n_functions'), 3)}"
         sentence += f"; {smaller.method.name} is within the spread of the folds with {size}: choose it if size matters"
     elif len(level) == 1:
         sentence += f"; the next one, {rest[0].method.name}, is beyond the spread of the folds ({_error_words(rest[0])})"
