@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -106,7 +107,8 @@ def compare(
     names = None if methods is None else methods.split(",")
     if names is not None:
         find_methods(names, task)  # a wrong name is reported before the file is read
-    files, observer = ReportFiles(report, markdown), Observer()
+    files = ReportFiles(report, markdown)
+    observer = Observer() if files.is_asked_for else None
     files.check([data] if data else [], json_path)
     table, target = _load(data, target)
     training, task = load_training(table, target, task, exclude)
@@ -118,10 +120,8 @@ def compare(
         chosen = [method.with_widths(widths) for method in chosen]
     splitter = task.splitter(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
-        results = cross_validate(
-            *(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start),
-            **({"on_model": observer} if files.is_asked_for else {}),
-        )
+        preprocessing = make_preprocessing(training.kinds)
+        results = cross_validate(training.X, training.y, chosen, preprocessing, splitter, on_start, observer)
     sizes = {"n_rows": len(training.y), "n_inputs": len(training.kinds)}
     settings = {
         "data": table.name,
@@ -134,14 +134,14 @@ def compare(
         "repeats": repeats,
         "seed": seed,
     }
-    content = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
-    if files.is_asked_for:
-        found = report_on(results, observer, table, training, splitter, settings, target)
+    tests = [test for _, test in splitter.split(training.X, training.y)]
+    content: dict[str, Any] = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
+    if observer is not None:
+        found = report_on(results, observer, table, training, tests, settings, target)
         files.write(found)
         content["report"] = found.as_dict()
     if json_path is not None:
         write_text(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n", "Numbers of every fold")
-    tests = [test for _, test in splitter.split(training.X, training.y)]
     note = uneven_words(results[0], training, table, tests)
     show(*comparison_table(results, settings), *([note] if note else []))
     if any(result.error for result in results):

@@ -77,12 +77,11 @@ def report_on(
     observer: Observer,
     table: Table,
     training: TrainingData,
-    splitter: Any,
+    tests: list[Any],
     settings: dict[str, Any],
     target: str,
 ) -> ComparisonReport:
     """The report on a comparison. The best method that is ours is fitted once more, to all rows."""
-    tests = [test for _, test in splitter.split(training.X, training.y)]
     comparison = Comparison(results, observer.seen, training, tests, settings["cv"])
     view = None
     if comparison.shown is not None:

@@ -66,11 +66,10 @@ def report_on_model(saved: SavedModel, data: Path | None) -> ModelReport:
 def targets(table: Table, saved: SavedModel, kind: TargetKind) -> Any:
     """The target of a table; classes must be those that the model knows."""
     y = READERS[kind](table, saved.target)
-    unknown = np.setdiff1d(y, saved.regressor.classes_) if kind is TargetKind.CLASSES else []
-    if len(unknown):
-        raise TableError(
-            f"{table.name} has classes that the model has not seen, such as {quoted(unknown.tolist()[0])}; drop their rows."
-        )
+    unknown = np.setdiff1d(y, saved.regressor.classes_).tolist() if kind is TargetKind.CLASSES else []
+    if unknown:
+        first = quoted(unknown[0])
+        raise TableError(f"{table.name} has classes that the model has not seen, such as {first}; drop their rows.")
     return y
 
 

@@ -71,7 +71,7 @@ def cross_validate(
     preprocessing: Any,
     splitter: Any,
     on_start: Callable[[Method], None] = lambda method: None,
-    on_model: Callable[[FoldModel], None] = lambda fitted: None,
+    on_model: Callable[[FoldModel], None] | None = None,
 ) -> list[MethodResult]:
     """Cross-validate methods for one task on the same folds; the best comes first, failed methods come last.
 
@@ -95,7 +95,7 @@ def cross_validate(
                 on_start(result.method)
                 if result.error is None:
                     model = _run_fold(result, fold, memory)
-                    if result.error is None:
+                    if on_model is not None and result.error is None:
                         on_model(FoldModel(result.method, model, fold, test))
     return sorted(results, key=_rank)
 

@@ -59,7 +59,7 @@ def leaking_columns(training: TrainingData) -> Check:
     """Columns that give the target away."""
     notes = _copies_of_classes(training) if training.target_kind is TargetKind.CLASSES else _copies_of_numbers(training)
     if notes:
-        return Check("Leaking columns", Finding.WARNING, " ".join(note[:1].upper() + note[1:] + "." for note in notes))
+        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, notes)))
     return Check("Leaking columns", Finding.FINE, "No single column is nearly a copy of the target.")
 
 
@@ -164,11 +164,11 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
 
 
-def honest_intervals(name: str, share: float, n_rows: int) -> Check:
-    """Whether 95 % intervals of a method cover 95 % of the rows, up to chance."""
+def honest_intervals(name: str, share: float, n_rows: int, *, of_counts: bool) -> Check:
+    """Whether 95 % intervals of a method cover 95 % of the rows, up to chance. Those of counts may cover more."""
     is_far = abs(share - LEVEL) > STANDARD_ERRORS * np.sqrt(LEVEL * (1.0 - LEVEL) / n_rows)
     words = f"95 % intervals of {name} cover {percent(share)} of {plural(n_rows, 'left-out row')}"
-    if not is_far:
+    if not is_far or (of_counts and share > LEVEL):
         return Check("Honest intervals", Finding.FINE, f"{words}.")
     if share < LEVEL:
         return Check("Honest intervals", Finding.WARNING, f"{words}: they are too narrow. Widen them before you rely on them.")
@@ -179,7 +179,7 @@ def even_folds(words: str) -> Check:
     """Whether one fold has a far larger error than the others; `words` say which, or nothing."""
     if not words:
         return Check("Even folds", Finding.FINE, "No fold has an error far above the others.")
-    return Check("Even folds", Finding.WARNING, words)
+    return Check("Even folds", Finding.WARNING, _sentence(words.removeprefix("Note: ")))
 
 
 def failures(results: Sequence[MethodResult]) -> Check | None:
@@ -191,5 +191,8 @@ def failures(results: Sequence[MethodResult]) -> Check | None:
 def other_notes(training: TrainingData) -> Check | None:
     """What reading the table had to say, besides columns that give the target away."""
     notes = [note for note in training.notes if "nearly a copy" not in note]
-    words = " ".join(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes)
-    return Check("The table", Finding.NOTE, words) if notes else None
+    return Check("The table", Finding.NOTE, " ".join(map(_sentence, notes))) if notes else None
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."

@@ -10,7 +10,9 @@ from skarce.report.charts import calibration_chart, error_chart, residual_chart,
 from skarce.report.checks import Check, Finding
 from skarce.report.comparison_report import ComparisonReport
 from skarce.report.functions_part import functions_part
+from skarce.report.inputs import FarRows
 from skarce.report.markup import Markup, joined, tag
+from skarce.report.model_view import ModelView
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
@@ -22,25 +24,19 @@ BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE
 
 def comparison_page(report: ComparisonReport) -> str:
     """The page, complete."""
+    curves, residuals, model = report.curves, report.residuals, report.model
     sections = [
         ("methods", "Methods", _methods(report)),
         ("checks", "Checks", checks_part(report.checks)),
         ("size", "Error and size", _sizes(report)),
-        *(
-            [("calibration", "Calibration", calibration_part(report.curves, report.residuals, report.kind))]
-            if report.curves
-            else []
-        ),
-        *(
-            [("residuals", "Left-out rows", residuals_part(report.residuals, report.target, LEFT_OUT))]
-            if report.residuals is not None
-            else []
-        ),
-        *([("model", f"The model of {report.model.name}", _model(report))] if report.model is not None else []),
+        ("calibration", "Calibration", calibration_part(curves, residuals, report.kind) if curves else None),
+        ("residuals", "Left-out rows", residuals_part(residuals, report.target, LEFT_OUT) if residuals is not None else None),
+        ("model", f"The model of {model.name}" if model is not None else "", _model(report, model) if model is not None else None),
         ("provenance", "Where this comes from", facts({name: tag("code", value) for name, value in report.provenance.items()})),
     ]
     foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
-    return page(report.title, joined(_lead(report), _verdict(report)), [each for each in sections if each[2]], foot)
+    shown = [(name, heading, content) for name, heading, content in sections if content is not None]
+    return page(report.title, joined(_lead(report), _verdict(report)), shown, foot)
 
 
 def _lead(report: ComparisonReport) -> Markup:
@@ -61,8 +57,8 @@ def _verdict(report: ComparisonReport) -> Markup:
 
 def _methods(report: ComparisonReport) -> Markup:
     words = [
-        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; ± is the standard deviation"
-        " over the folds.",
+        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; the spread is the "
+        "standard deviation over the folds.",
         "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
         *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
     ]
@@ -119,16 +115,17 @@ def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: Tar
     if of_classes:
         words = "In each group of rows with similar probabilities, the class should happen as often as was said."
     else:
-        words = "The share of left-out rows inside their intervals should be what the intervals promise."
+        words = "The share of rows inside their intervals should be what the intervals promise."
+    if kind is TargetKind.COUNTS:
+        words += " Those of counts end at whole numbers, so they cover at least that much."
     others = joined(key("data", "other methods")) if len(curves) > 1 else None
     first = figure(
         calibration_chart("promises", curves, of_classes=of_classes),
         "Probabilities and frequencies" if of_classes else "Coverage of intervals",
         joined(key("main", name), others, f". {words}"),
     )
-    has_z = residuals is not None and residuals.z is not None and kind is TargetKind.NUMBERS
     second = None
-    if has_z and residuals is not None and residuals.z is not None:
+    if residuals is not None and residuals.z is not None and kind is TargetKind.NUMBERS:
         words = f"Standard deviation {rounded(float(residuals.z.std()), 3)}: above 1, the std is too small; below 1, too large."
         second = figure(z_chart("scores", residuals.z, name), "Errors over their std", joined(key("main", "normal"), f". {words}"))
     return charts(first, second)
@@ -164,17 +161,15 @@ def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
 
 
-def _model(report: ComparisonReport) -> Markup:
-    model = report.model
-    assert model is not None
+def _model(report: ComparisonReport, model: ModelView) -> Markup:
     why = "" if report.verdict.best == model.name else " It is the best of our methods; others have no such functions."
     lead = tag("p", f"Fitted once more, to all rows.{why}")
-    return joined(lead, facts(model.facts), functions_part(model), _far(report))
+    return joined(lead, facts(model.facts), functions_part(model), _far(model.far, report))
 
 
-def _far(report: ComparisonReport) -> Markup:
+def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
     heading = tag("h3", "Rows far from the others")
-    far, residuals = report.model.far if report.model is not None else None, report.residuals
+    residuals = report.residuals
     if far is None or residuals is None or not len(far.rows):
         return joined(heading, tag("p", "No row is far from all others."))
     shown, ratios = far.rows[:MOST_FAR], far.ratios[:MOST_FAR]

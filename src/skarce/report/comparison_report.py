@@ -209,7 +209,7 @@ def _metric_column(results: Sequence[MethodResult], metric: Metric) -> Column:
 def _spread_column(results: Sequence[MethodResult], metric: Metric) -> Column:
     values = [None if result.error else result.std(metric.name) for result in results]
     texts = _texts(metric, values) if metric.form != ALIGNED else aligned(values, 3)
-    return Column("±", [text if text == NONE else f"± {text}" for text in texts], values)
+    return Column("spread", [text if text == NONE else f"± {text}" for text in texts], values)
 
 
 def _texts(metric: Metric, values: Sequence[float | None]) -> list[str]:
@@ -250,4 +250,5 @@ def _interval_check(shown: OutOfFold | None, curves: Sequence[Curve]) -> Check |
     if shown is None or shown.method.task.target is TargetKind.CLASSES or not curves or curves[0].name != shown.method.name:
         return None
     curve = curves[0]
-    return checks.honest_intervals(shown.method.name, float(curve.happened[LEVELS == checks.LEVEL][0]), int(curve.n_rows[0]))
+    share, n_rows = float(curve.happened[LEVELS == checks.LEVEL][0]), int(curve.n_rows[0])
+    return checks.honest_intervals(shown.method.name, share, n_rows, of_counts=shown.method.task.target is TargetKind.COUNTS)

@@ -36,7 +36,7 @@ def _inputs_figure(inputs: list[Input], label: str) -> Markup | None:
     if not inputs:
         return None
     more = f" The {MOST_ROWS} that matter most of {len(inputs)}." if len(inputs) > MOST_ROWS else ""
-    return figure(inputs_chart("inputs", inputs, label), "Inputs that matter", f"{label[:1].upper()}{label[1:]}.{more}")
+    return figure(inputs_chart("inputs", inputs, label), "Inputs that matter", f"The input at the top matters most.{more}")
 
 
 def _names(functions: Any) -> list[str]:

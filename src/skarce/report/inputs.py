@@ -44,9 +44,10 @@ def inputs_that_matter(pipeline: Any, X: Any, y: Any, scoring: str) -> list[Inpu
 
 def widths_of_inputs(pipeline: Any) -> InputRelevance | None:
     """How narrow the kernels of a fitted pipeline are in each input; None if it has no width for each."""
-    basis = pipeline[-1].basis_
-    has_widths = isinstance(basis, KernelBasis) and basis.kernel_ in DISTANCE_KERNELS and np.ndim(basis.gamma_) == 1
-    return input_relevance(pipeline) if has_widths else None
+    basis: Any = pipeline[-1].basis_
+    if not isinstance(basis, KernelBasis) or basis.kernel_ not in DISTANCE_KERNELS:
+        return None
+    return input_relevance(pipeline) if np.ndim(np.asarray(basis.gamma_)) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class FarRows:
 def far_rows(model: Any, prepared: Floats) -> FarRows:
     """Rows whose nearest neighbor is far out, by the distance that the kernels of the model measure, or that of scaled inputs."""
     scaled = prepared * _widths(model)
-    rows = np.unique(np.linspace(0, len(scaled) - 1, min(len(scaled), MOST_NEIGHBORS)).astype(np.intp))
+    rows = np.sort(np.unique(scaled, axis=0, return_index=True)[1])  # a copy of a row is no neighbor
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_NEIGHBORS)).astype(np.intp))]
     if len(rows) < 3:
         return FarRows(np.empty(0, np.intp), np.empty(0))
     distances = NearestNeighbors(n_neighbors=1).fit(scaled[rows]).kneighbors()[0][:, 0]

@@ -52,13 +52,8 @@ def model_page(report: ModelReport) -> str:
     if report.residuals is not None:
         sections.append(("residuals", "Predicted and true", residuals_part(report.residuals, report.target, GIVEN)))
     if len(model.steps):
-        sections.append(
-            (
-                "steps",
-                "Last steps of the search",
-                table("steps-table", frame_columns(model.steps), "The last steps, in their order"),
-            )
-        )
+        steps = table("steps-table", frame_columns(model.steps), "The last steps, in their order")
+        sections.append(("steps", "Last steps of the search", steps))
     origin = facts({name: tag("code", value) for name, value in report.provenance.items()})
     sections.append(("provenance", "Where this comes from", origin))
     foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")

@@ -20,7 +20,8 @@ from skarce.report.numbers import percent, plural, rounded
 
 CLEARLY_SMALLER = 0.8  # a model is smaller in a way that matters with at most this share of the functions
 CLEARLY_FASTER = 0.5  # ... and faster with at most this share of the time to predict
-ERRORS = {TargetKind.NUMBERS: "RMSE", TargetKind.CLASSES: "error", TargetKind.COUNTS: "deviance"}
+MOST_NAMED = 3
+ERRORS = {TargetKind.NUMBERS: "RMSE", TargetKind.CLASSES: "error rate", TargetKind.COUNTS: "deviance"}
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,10 @@ def _changes(
     if len(level) > 1:
         count = plural(len(level) - 1, "method cannot", "methods cannot")
         changes.append(f"More rows or more repeats of the folds (--repeats): {count} be told from {best.method.name} by these.")
-    if len(done) > len(level):
-        name = done[len(level)].method.name
-        changes.append(f"Nothing in these folds speaks for {name} and the methods below it, unless its time or size decides.")
+    others = [result.method.name for result in done if result not in level]
+    if others:
+        named = _listed(others) if len(others) <= MOST_NAMED else f"the other {len(others)} methods"
+        changes.append(f"Only time or size can speak for {named}: their errors are beyond the spread of the folds.")
     return changes
 
 
