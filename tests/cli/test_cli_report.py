@@ -59,7 +59,9 @@ def test_the_page_is_sound_whatever_the_table_holds(nasty, target, options, meth
 
 
 def test_the_numbers_of_the_page_are_those_of_the_comparison(houses):
-    result = run("compare", "houses.csv", "--target", "price", "--methods", "frvm,ridge", *QUICK, "--report", "r.html", "--json", "r.json")
+    result = run(
+        "compare", "houses.csv", "--target", "price", "--methods", "frvm,ridge", *QUICK, "--report", "r.html", "--json", "r.json"
+    )
     assert result.exit_code == 0, result.output
     content = json.loads(Path("r.json").read_text())
     assert set(content["report"]) == {"verdict", "checks", "table", "calibration", "inputs", "provenance"}
@@ -80,7 +82,19 @@ def test_the_numbers_of_the_page_are_those_of_the_comparison(houses):
 
 
 def test_the_same_command_writes_the_same_table_and_checks(houses):
-    named = ("compare", "houses.csv", "--target", "price", "--methods", "frvm,ridge", *QUICK, "--report", "r.html", "--json", "r.json")
+    named = (
+        "compare",
+        "houses.csv",
+        "--target",
+        "price",
+        "--methods",
+        "frvm,ridge",
+        *QUICK,
+        "--report",
+        "r.html",
+        "--json",
+        "r.json",
+    )
     seen = []
     for _ in range(2):
         assert run(*named).exit_code == 0

@@ -94,13 +94,16 @@ def _sizes(report: ComparisonReport) -> Markup | None:
     ]
     keys = joined(
         key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
-        ". Small and good is at the lower left. A bar is one standard deviation over the folds.",
+        ". A bar is one standard deviation over the folds.",
     )  # fmt: skip
     rule = (
         "A method is within the spread of the folds if its mean difference from the best, fold by fold, is at most one standard "
         "error, which allows for folds that share training rows."
     )
-    return joined(figure(size_chart("sizes", points, report.error_name), "", keys), tag("p", rule, class_="muted"))
+    return joined(
+        figure(size_chart("sizes", points, report.error_name), "Small and good is at the lower left", keys),
+        tag("p", rule, class_="muted"),
+    )
 
 
 def _class_of(name: str, best: str | None, level: set[str]) -> str:
