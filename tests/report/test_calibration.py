@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -91,7 +91,7 @@ def test_the_base_error_is_that_of_a_model_without_inputs():
 def test_the_input_that_matters_comes_first(rng):
     X = pd.DataFrame(rng.normal(size=(100, 3)), columns=["none", "some", "most"])
     y = 5.0 * X["most"].to_numpy() + X["some"].to_numpy()
-    found = inputs_that_matter(make_pipeline(StandardScaler(), LinearRegression()).fit(X, y), X, y, "neg_mean_squared_error")
+    found = inputs_that_matter(make_pipeline(StandardScaler(), LinearRegression()).fit(X, y), X, y, TargetKind.NUMBERS)
     assert [each.name for each in found] == ["most", "some", "none"]
     assert found[0].value == pytest.approx(2 * 25.0 * X["most"].var(), rel=0.3)  # shuffling doubles the variance of its share
     assert found[2].value == pytest.approx(0.0, abs=1e-9)
@@ -115,3 +115,12 @@ def test_bytes_are_those_of_a_pickle():
     model = LinearRegression().fit(np.eye(3), np.arange(3))
     assert count_bytes(model) == len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
     assert count_bytes(lambda: 0) is None
+
+
+def test_rows_need_not_hold_all_classes(rng):
+    X = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    labels = np.array(["x", "y", "z"])[np.digitize(X["a"], [-0.5, 0.5])]
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, labels)
+    few = np.flatnonzero(labels != "y")
+    found = inputs_that_matter(pipeline, X.iloc[few], labels[few], TargetKind.CLASSES)
+    assert [each.name for each in found] == ["a", "b"]

@@ -25,7 +25,7 @@ from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData, make_preprocessing
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
-from skarce.report.inputs import far_rows, inputs_that_matter
+from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
 from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions
@@ -86,7 +86,7 @@ def report_on(
     view = None
     if comparison.shown is not None:
         view = _view(comparison.shown.method, training, target)
-    places = [table.place(int(row)) for row in view.far.rows] if view is not None and view.far is not None else []
+    places = [table.place(int(row)) for row in view.far.rows[:MOST_FAR]] if view is not None and view.far is not None else []
     origin = {
         "command": command_line(given_arguments(click.get_current_context())),
         "data": f"{settings['data']}, SHA-256 of the table {fingerprint(table.frame)}",
@@ -113,7 +113,7 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
         return None
     saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
     about = {**facts(saved), "model": str(model)}
-    matter = inputs_that_matter(saved.pipeline, training.X, training.y, method.task.width_scoring)
+    matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
     label = SHUFFLED[training.target_kind]
     return ModelView(method.name, about, active_functions(saved), last_steps(saved), matter, label, far_rows(model, prepared))
 

@@ -12,7 +12,7 @@ from skarce._text import one_line, quoted
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import SavedModel
 from skarce.cli.reporting import SHUFFLED, given_arguments
-from skarce.comparison import Answers, task_for
+from skarce.comparison import Answers
 from skarce.comparison.out_of_fold import LOG_SCORES, answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
@@ -86,7 +86,7 @@ def answers_of(saved: SavedModel, rows: Rows, kind: TargetKind, data: Path) -> A
 def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
     matter, label = [], ""
     if rows is not None:
-        matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, task_for(kind).width_scoring), SHUFFLED[kind]
+        matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, kind), SHUFFLED[kind]
     elif (widths := widths_of_inputs(saved.pipeline)) is not None:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]

@@ -124,7 +124,8 @@ def normal_log_scores(answers: Floats, targets: Any, classes: Any) -> Floats | N
     if answers.shape[1] < 2:
         return None
     mean, std = answers.T
-    return norm.logpdf(targets, mean, np.maximum(std, np.finfo(np.float64).tiny))
+    with np.errstate(over="ignore"):  # a std of nearly zero next to an error: the score is minus infinity
+        return norm.logpdf(targets, mean, np.maximum(std, np.finfo(np.float64).tiny))
 
 
 def count_log_scores(answers: Floats, targets: Any, classes: Any) -> Floats:

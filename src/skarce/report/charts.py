@@ -27,7 +27,7 @@ N_BARS = 32
 def size_chart(key: str, points: Sequence[tuple[str, float, float, float, str]], error_name: str) -> Markup:
     """Error against the number of functions. A point has a name, functions, error, spread, and a class of marks."""
     names, sizes, errors, spreads, _ = zip(*points, strict=True)
-    low = np.array(errors) - np.array(spreads)
+    low = np.maximum(np.array(errors) - np.array(spreads), 0.0)
     is_log = min(errors) > 0.0 and max(errors) > FAR_APART * min(errors) and low.min() > 0.0
     ends = np.concatenate([low, np.array(errors) + np.array(spreads)])
     best = int(np.argmin(errors))
@@ -41,7 +41,7 @@ def size_chart(key: str, points: Sequence[tuple[str, float, float, float, str]],
     )
     for _, n_functions, error, spread, class_ in points:
         at = max(n_functions, 0.5)
-        chart.line(np.array([at, at]), np.array([error - spread, error + spread]), f"faint {class_}")
+        chart.line(np.array([at, at]), np.array([max(error - spread, 0.0), error + spread]), f"faint {class_}")
     for name, n_functions, error, spread, class_ in points:
         words = f"{name}: {error_name} {rounded(error)} ± {rounded(spread, 2)}, {rounded(n_functions, 3)} functions"
         chart.point(max(n_functions, 0.5), error, class_, words)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from skarce.datasets import TargetKind
 from skarce.report.calibration import Curve
 from skarce.report.charts import calibration_chart, error_chart, residual_chart, size_chart, z_chart
 from skarce.report.checks import Check, Finding
 from skarce.report.comparison_report import ComparisonReport
 from skarce.report.functions_part import functions_part
-from skarce.report.inputs import FarRows
+from skarce.report.inputs import MOST_FAR, FarRows
 from skarce.report.markup import Markup, joined, tag
 from skarce.report.model_view import ModelView
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
 
-MOST_FAR = 10  # rows in the table of far rows
+MOST_CLASSES = 20  # with more, confusions are listed
 LEFT_OUT = "Each row was predicted by a model that had not seen it."
 BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE: "✓ fine"}
 
@@ -155,6 +157,8 @@ def residuals_part(residuals: Residuals, target: str, words: str) -> Markup:
 
 def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     labels = [str(label) for label in residuals.classes]
+    if len(labels) > MOST_CLASSES:
+        return _confusions(residuals, labels, words)
     columns = [Column(f"true {target}", labels)]
     for place, label in enumerate(labels):
         counts = residuals.confusion[:, place]
@@ -162,6 +166,20 @@ def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
     columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
     return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
+
+
+def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
+    """The most frequent confusions, one row each."""
+    wrong = residuals.confusion * (1 - np.eye(len(labels), dtype=np.intp))
+    order = np.argsort(-wrong, axis=None, kind="stable")[: min(MOST_CLASSES, np.count_nonzero(wrong))]
+    true, taken = np.unravel_index(order, wrong.shape)
+    counts = wrong[true, taken]
+    columns = [
+        Column("true", [labels[place] for place in true]),
+        Column("taken for", [labels[place] for place in taken]),
+        Column("rows", [str(count) for count in counts], _floats(counts)),
+    ]
+    return table("confusion", columns, f"The most frequent of {plural(int(wrong.sum()), 'confusion')} by {residuals.name}. {words}")
 
 
 def _model(report: ComparisonReport, model: ModelView) -> Markup:

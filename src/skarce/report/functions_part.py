@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skarce._text import LONGEST_NAME, one_line
 from skarce.report.charts import MOST_ROWS, inputs_chart, weights_chart
 from skarce.report.inputs import Input
 from skarce.report.markup import Markup, joined, tag
@@ -15,6 +16,7 @@ from skarce.report.page import Column, charts, figure, table
 
 MOST_LISTED = 200  # functions in a table
 MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
+MOST_JOINED = 20  # inputs in that one
 NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error", "lower", "upper", "p value", "relevance")
 
 
@@ -57,8 +59,7 @@ def _table(model: ModelView) -> Markup:
     columns = [Column("function", _names(shown))]
     columns += [_column(name, shown[name]) for name in shown.columns if name in NOT_OF_THE_CENTER[3:]]
     if len(centers) > MOST_COLUMNS:
-        texts = ["; ".join(f"{name} {text}" for name, text in row.items()) for row in _rows_of(shown[centers])]
-        columns.append(Column("center", texts, is_long=True))
+        columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))
     else:
         columns += [_column(name, shown[name]) for name in centers]
     which = "All functions" if len(shown) == len(model.functions) else f"The {len(shown)} most relevant functions"
@@ -67,9 +68,11 @@ def _table(model: ModelView) -> Markup:
     return tag("details", tag("summary", f"Table of {plural(len(shown), 'function')}"), listed)
 
 
-def _rows_of(frame: Any) -> list[dict[str, str]]:
-    texts = {name: _column(name, frame[name]).texts for name in frame.columns}
-    return [{name: texts[name][row] for name in texts} for row in range(len(frame))]
+def _joined_centers(centers: Any) -> list[str]:
+    """The first inputs of each center in one text."""
+    columns = frame_columns(centers.iloc[:, :MOST_JOINED])
+    more = f"; and {centers.shape[1] - MOST_JOINED} more inputs" if centers.shape[1] > MOST_JOINED else ""
+    return ["; ".join(f"{column.heading} {column.texts[row]}" for column in columns) + more for row in range(len(centers))]
 
 
 def frame_columns(frame: Any) -> list[Column]:
@@ -79,6 +82,6 @@ def frame_columns(frame: Any) -> list[Column]:
 
 def _column(name: str, values: Any) -> Column:
     if values.dtype.kind not in "fiu":
-        return Column(str(name), [str(value) for value in values])
+        return Column(str(name), [one_line(value, LONGEST_NAME) for value in values])
     numbers = [None if np.isnan(value) else float(value) for value in values]
     return Column(str(name), aligned(numbers, 4) if values.dtype.kind == "f" else [str(value) for value in values], numbers)

@@ -119,4 +119,4 @@ def _cell(column: Column, row: int, is_first: bool) -> Markup:
     if column.values is None:
         return tag("td", column.texts[row], class_="word long" if column.is_long else "word")
     value = column.values[row]
-    return tag("td", column.texts[row], data_sort="" if value is None else repr(float(value)))
+    return tag("td", column.texts[row], data_sort="" if value is None else repr(float(value)).replace("inf", "Infinity"))
