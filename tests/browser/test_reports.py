@@ -159,3 +159,7 @@ def test_a_report_prints(browser, reports):
     printed = browser.execute_cdp_cmd("Page.printToPDF", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert len(printed["data"]) > 10_000
+    assert (
+        browser.execute_script("return Array.from(document.querySelectorAll('details'), function (each) { return each.open; })")[:2]
+        == [True] * 2
+    )

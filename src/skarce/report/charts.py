@@ -19,7 +19,7 @@ MOST_POINTS = 2_000  # rows in a chart
 MOST_ROWS = 20  # functions or inputs in a chart
 ROW_HEIGHT = 18
 LETTER = 5.8
-LONGEST_LABEL = 22
+LONGEST_LABEL = 26
 REACH = 4.0  # z scores beyond this are shown at the end of the axis
 N_BARS = 32
 

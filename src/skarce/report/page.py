@@ -37,7 +37,7 @@ def page(title: str, lead: Markup, sections: Sequence[tuple[str, str, Markup]], 
         tag("main", *parts, id="content"),
         tag("footer", foot),
         tag("p", id="said", class_="hidden", aria_live="polite"),
-        tag("script", Markup(_resource("sorting.js"))),
+        tag("script", Markup(_resource("page.js"))),
     )
     return f"<!doctype html>\n{tag('html', _head(title), body, lang='en')}\n"
 

@@ -1,4 +1,4 @@
-// Tables are sorted by the buttons in their headings. Rows without a number stay at the end.
+// Tables are sorted by the buttons in their headings, and rows without a number stay at the end. What is printed is complete.
 (function () {
   "use strict";
   var said = document.getElementById("said");
@@ -25,4 +25,6 @@
   document.querySelectorAll("th[aria-sort] button").forEach(function (button) {
     button.addEventListener("click", function () { sort(button.closest("th")); });
   });
+  function unfold() { document.querySelectorAll("details").forEach(function (each) { each.open = true; }); }
+  window.addEventListener("beforeprint", unfold);
 })();
