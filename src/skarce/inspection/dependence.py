@@ -12,16 +12,17 @@ exact interval. At a single row it is exact too, :math:`h(f\pm q|a|)`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from sklearn.base import is_classifier
+from sklearn.utils.validation import column_or_1d
 
 from skarce._parallel import blas_threads
 from skarce._parameters import check_choice, check_count, check_coverage, generator_of
-from skarce._text import quoted
+from skarce._text import listed, quoted
 from skarce._typing import Floats, Indices
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
 from skarce.inspection.predictor import Predictor
@@ -122,10 +123,28 @@ class Request:
             if target is not None:
                 raise ValueError(f"target must be None for a classifier: all classes are shown, got {quoted(target)}.")
         output = 0 if is_classifier(found.model) else found.output(target)
+        found.model._checked_inputs(found.inputs(X))
         rows = np.arange(len(X))
         if len(rows) > max_rows:
             rows = np.sort(generator_of(random_state).choice(rows, max_rows, replace=False))
         return cls(found, X, names_of_inputs(model, X), output, band, check_coverage(coverage), int(resolution), rows)
+
+    def with_resolution(self, resolution: int) -> Request:
+        """Return the same with another number of values of each input."""
+        return replace(self, resolution=resolution)
+
+    def targets(self, y: Any) -> Floats:
+        """Return checked values of the target."""
+        predictor = Predictor(self.found, self.output)
+        return predictor.of_target(predictor.targets(y))
+
+    def class_places(self, y: Any) -> Indices:
+        """Return the places of labels among the classes."""
+        classes, labels = self.found.model.classes_, np.asarray(column_or_1d(y))
+        unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
+        if unknown:
+            raise ValueError(f"y has labels that the model does not know: {listed(unknown)}. Its classes are {listed(classes)}.")
+        return np.searchsorted(classes, labels)
 
     def at(self, features: Features) -> Dependence:
         """Return predictions on the grid of one or two inputs."""
