@@ -2,7 +2,7 @@
 
 import ctypes
 import importlib.util
-import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +13,7 @@ from skarce.basis import _rbf
 from skarce.searches import _climb
 
 MODULES = {module.__name__.rpartition(".")[2]: module for module in (_rbf, _climb)}
-FREE_THREADED = hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def made_again(module):
