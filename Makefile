@@ -63,7 +63,7 @@ check: lint types doctest test
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
-COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
+COMPILED_TESTS := tests/test_compiled.py tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
 	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
