@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest lint types doctest check sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-oldest test-browser lint types doctest check sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 
@@ -46,6 +46,18 @@ $(OLDEST)/.installed: pyproject.toml .ci/oldest.txt $(COMPILED)
 
 test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of NumPy, SciPy, scikit-learn and the others
 	$(OLDEST)/bin/python -m pytest -n auto
+
+# Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+$(VENV)/.browser: $(VENV)/.installed
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@touch $@
+
+test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
