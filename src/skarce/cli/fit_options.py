@@ -29,6 +29,7 @@ class FitOptions:
     centers: int | None
     n_basis: int | None
     max_time: float | None
+    max_bytes: int | None
 
     def check(self) -> None:
         """Raise if an option is wrong, whatever the data are."""
@@ -57,6 +58,8 @@ class FitOptions:
         if self.task is not None and self.task is not REGRESSION:
             remedy = "use --no-stream if they fit, or fewer rows"
             raise TableError(f"--task {self.task.name} needs all rows in memory, so the data cannot be streamed; {remedy}.")
+        if self.max_bytes is not None:
+            raise TableError("--max-bytes fits smaller models to the rows again, so they cannot be streamed; use --no-stream.")
         if self.widths == "cv":
             remedy = "use --widths evidence, ard or learned, which take a sample, or --no-stream"
             raise TableError(f"--widths cv fits all rows again and again, so they cannot be streamed; {remedy}.")

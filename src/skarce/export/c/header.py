@@ -75,9 +75,7 @@ class Header:
         taken = Columns.taking(np.array(described.used, dtype=np.intp), len(described.inputs))
         stages = simplified((taken, *described.stages))
         steps = self._steps(stages)
-        heads = [
-            add_head(functions, head, number, has_variance=self.has_variance) for number, head in enumerate(described.heads)
-        ]
+        heads = [add_head(functions, head, number, has_variance=self.has_variance) for number, head in enumerate(described.heads)]
         if described.target == CLASSES:
             self._add_classes(steps, heads)
         else:
@@ -104,7 +102,9 @@ class Header:
             if self.has_std:
                 body += ["    if (std != 0) {", *self._std_lines(number, is_counts=is_counts), "    }"]
         parameters = f"const {real} x[], {real} mean[]{f', {real} std[]' if self.has_std else ''}"
-        what = "Mean and std of a new observation at the raw row x. std may be a null pointer." if self.has_std else "The mean at x."
+        what = (
+            "Mean and std of a new observation at the raw row x. std may be a null pointer." if self.has_std else "The mean at x."
+        )
         functions.lines += ["", f"/* {what} */", f"static inline void {self.name}_predict({parameters})"]
         functions.lines += ["{", *steps, *body, "}"]
 
@@ -233,7 +233,10 @@ class Header:
         n_inputs, n_outputs = len(self.described.inputs), examples.expected.shape[1]
         tables = Tables(f"{name}_test", self.real)
         inputs, expected = tables.reals("inputs", examples.rows), tables.reals("outputs", examples.expected)
-        lines = [line.replace(f"{name}_test_real", real).replace(f"{name.upper()}_TEST_STORAGE", f"{name.upper()}_STORAGE") for line in tables.lines]
+        lines = [
+            line.replace(f"{name}_test_real", real).replace(f"{name.upper()}_TEST_STORAGE", f"{name.upper()}_STORAGE")
+            for line in tables.lines
+        ]
         half = n_outputs // 2
         call = f"{name}_predict(x, found, found + {half});" if self.has_std else f"{name}_predict(x, found);"
         if self.described.target == CLASSES:
