@@ -4,12 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients lint types doctest check sanitize bench clean
+.PHONY: demo test test-clients test-oldest lint types doctest check sanitize wheel test-wheel bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+
+$(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
+	@rm -f src/skarce/*/*.so
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
@@ -30,6 +33,19 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
+
+# The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
+OLDEST := $(VENV)-oldest
+
+$(OLDEST)/.installed: pyproject.toml .ci/oldest.txt $(COMPILED)
+	@test -d $(OLDEST) || $(PYTHON) -m venv $(OLDEST)
+	@echo "Installing skarce and the oldest versions of what it needs into $(OLDEST) ..."
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint .ci/oldest.txt --editable ".[test]"
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of NumPy, SciPy, scikit-learn and the others
+	$(OLDEST)/bin/python -m pytest -n auto
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -59,6 +75,31 @@ sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the a
 		$(BIN)/python -c "from skarce.basis import _rbf; assert '$(SANITIZED)' in _rbf.__file__, _rbf.__file__" && \
 		$(BIN)/python -m pytest -p no:cacheprovider $(COMPILED_TESTS)
 
+RELEASE := $(VENV)-release
+
+$(RELEASE)/.installed:
+	@test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip build twine abi3audit towncrier
+	@touch $@
+
+wheel: $(RELEASE)/.installed  ## make the source archive, and a wheel of it for this kind of machine, in dist/
+	@rm -rf dist
+	$(RELEASE)/bin/python -m build
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(RELEASE)/bin/abi3audit --strict dist/*.whl
+
+# A new environment, no compiler, and the tests of the source archive in a folder without the sources.
+AWAY := build/away
+INSTALLED := $(abspath $(VENV)-wheel)
+
+test-wheel: wheel  ## run the tests with an installed wheel
+	@rm -rf $(AWAY) $(INSTALLED) && mkdir -p $(AWAY)
+	tar -xzf dist/*.tar.gz -C $(AWAY) --strip-components 1
+	rm -r $(AWAY)/src
+	$(PYTHON) -m venv $(INSTALLED)
+	CC=false $(INSTALLED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
+	cd $(AWAY) && CC=false $(INSTALLED)/bin/python -m pytest -n auto
+
 $(VENV)/.bench: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $@
@@ -84,4 +125,4 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
