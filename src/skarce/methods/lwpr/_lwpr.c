@@ -9,7 +9,9 @@
 
 #define FIRST_PROJECTIONS 2 /* as in field.py */
 #define LEAST_LEFT_OUT 0.1
-#define LARGEST_STEP 0.1
+#define LARGEST_STEP 0.03
+#define CAUTION 200.0
+#define LEAST_ERROR 1e-6
 
 /* In the order of layout.Settings. */
 typedef struct {
@@ -184,6 +186,12 @@ static double cost_slope(const Task *t, const double *field, const Seen *seen) {
     return slope / field[at->weight];
 }
 
+/* The learning rate in the units of the metric and of the error; a field that has seen little takes smaller steps. */
+static inline double step_size(const Task *t, const double *field, double squared_norm) {
+    const double weight = field[t->at.weight], error = left_out_error(t, field) + LEAST_ERROR;
+    return t->settings->learning_rate * squared_norm / (double)t->at.d / error * weight / (weight + CAUTION);
+}
+
 /* The upper triangle of M M'M, times a factor. */
 static void add_penalty(const Task *t, const double *metric, double price) {
     const Py_ssize_t d = t->at.d;
@@ -197,11 +205,10 @@ static void add_penalty(const Task *t, const double *metric, double price) {
 }
 
 static void move_metric(const Task *t, double *field, const double *x, double w, double slope) {
-    const Settings *s = t->settings;
     const Layout *at = &t->at;
     const Py_ssize_t d = at->d, n = at->mean - at->metric;
-    const double price = 4.0 * s->penalty / (double)d * w / field[at->weight];
-    double *metric = field + at->metric, *step = t->step, length, norm;
+    const double price = 4.0 * t->settings->penalty / (double)d * w / field[at->weight];
+    double *metric = field + at->metric, *step = t->step, length, most, squared_norm;
     Py_ssize_t i, j;
     for (i = 0; i < d; i++) t->offset[i] = x[i] - field[i];
     if (at->is_full) {
@@ -215,9 +222,10 @@ static void move_metric(const Task *t, double *field, const double *x, double w,
         for (i = 0; i < d; i++)
             step[i] = -slope * w * metric[i] * t->offset[i] * t->offset[i] + price * metric[i] * metric[i] * metric[i];
     }
-    multiply(step, s->learning_rate, n);
-    length = sqrt(dot(step, step, n)), norm = sqrt(dot(metric, metric, n));
-    add_to(metric, length > LARGEST_STEP * norm ? -LARGEST_STEP * norm / length : -1.0, step, n);
+    squared_norm = dot(metric, metric, n);
+    multiply(step, step_size(t, field, squared_norm), n);
+    length = sqrt(dot(step, step, n)), most = LARGEST_STEP * sqrt(squared_norm);
+    add_to(metric, length > most ? -most / length : -1.0, step, n);
 }
 
 static void remember(const Task *t, double *field, const Seen *seen, double w) {

@@ -1,9 +1,9 @@
 """One receptive field and one row: the equations of locally weighted projection regression in NumPy.
 
-Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Three things differ
+Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Four things differ
 from the paper. Sums are taken around the means *before* the row, with the weight that makes them the exact moments around the final
 means. The matrix `spread`, of which the paper keeps the diagonal, is whole. Left-out errors know how many copies of a row are in
-the sums, so that several passes over the same rows do not look like more rows.
+the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to the error.
 
 Compiled code (`_lwpr.c`) does the same; the tests compare the two.
 """
@@ -19,7 +19,9 @@ from skarce.methods.lwpr.layout import Layout, Settings
 
 FIRST_PROJECTIONS = 2  # a new field has two, so that the gain of the second is known
 LEAST_LEFT_OUT = 0.1  # a row keeps at least this share of its residual, if it counts too much to be left out
-LARGEST_STEP = 0.1  # of a metric, relative to its norm
+LARGEST_STEP = 0.03  # of a metric, relative to its norm
+CAUTION = 200.0  # a field of this weight takes half as large steps as one of very large weight
+LEAST_ERROR = 1e-6  # added to the squared error in the denominator of a step
 
 
 class Field:
@@ -177,11 +179,20 @@ def move_metric(field: Field, x: Floats, w: float, slope: float, settings: Setti
     else:
         by_weight = -w * metric * offset**2
         by_penalty = price * metric**3
-    step = settings.learning_rate * (slope * by_weight + by_penalty)
-    length, norm = np.sqrt(np.sum(step**2)), np.sqrt(np.sum(metric**2))
-    if length > LARGEST_STEP * norm:
-        step *= LARGEST_STEP * norm / length
-    metric -= step
+    squared_norm = float(np.sum(metric**2))
+    step = settings.learning_rate * step_size(field, squared_norm) * (slope * by_weight + by_penalty)
+    length, most = np.sqrt(np.sum(step**2)), LARGEST_STEP * np.sqrt(squared_norm)
+    metric -= step * (most / length) if length > most else step
+
+
+def step_size(field: Field, squared_norm: float) -> float:
+    """Return the factor that makes a learning rate of one sensible in all units of inputs and targets.
+
+    It turns slopes of the error by elements of M into slopes of its logarithm by the logarithm of their size. A field that has
+    seen little takes smaller steps, because its slopes are noisy.
+    """
+    weight = field.number("weight")
+    return squared_norm / field.layout.n_inputs / (left_out_error(field) + LEAST_ERROR) * weight / (weight + CAUTION)
 
 
 def remember(field: Field, seen: Scores, w: float) -> None:

@@ -110,14 +110,14 @@ class Settings:
 
     add_below: float = 0.1
     prune_above: float = 0.7
-    projection_gain: float = 0.5
+    projection_gain: float = 0.7
     initial_forgetting: float = 0.999
     final_forgetting: float = 0.99999
     forgetting_pace: float = 0.9999
-    learning_rate: float = 100.0
-    penalty: float = 1e-4
+    learning_rate: float = 1.0
+    penalty: float = 1e-5
     initial_metric: float = 5.0
-    settled_weight: float = 20.0
+    settled_weight: float = 5.0
     copies: float = 1.0
     max_fields: float = 1000.0
 
