@@ -17,9 +17,7 @@ MOST_ROWS = 2000
 N_FOLDS = 3
 
 
-def choose_metric(
-    model: LocalModels, X: Floats, y: Floats, settings: Settings, n_passes: int, rng: np.random.RandomState
-) -> float:
+def choose_metric(model: LocalModels, X: Floats, y: Floats, settings: Settings, n_passes: int, rng: np.random.RandomState) -> float:
     """Return the initial metric with the least squared error on left-out rows, among `CANDIDATES` divided by the number of inputs.
 
     `model` has no fields yet. Random rows, at most `MOST_ROWS`, are enough for the choice.

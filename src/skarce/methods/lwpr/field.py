@@ -3,7 +3,8 @@
 Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Four things differ
 from the paper. Sums are taken around the means *before* the row, with the weight that makes them the exact moments around the final
 means. The matrix `spread`, of which the paper keeps the diagonal, is whole. Left-out errors know how many copies of a row are in
-the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to the error.
+the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to
+the error, and smaller in fields that have seen little.
 
 Compiled code (`_lwpr.c`) does the same; the tests compare the two.
 """

@@ -54,12 +54,8 @@ def _with_room(state: Floats, n_fields: int) -> Floats:
     return room
 
 
-def _learn_compiled(
-    room: Floats, n_fields: int, layout: Layout, X: Floats, y: Floats, settings: Settings
-) -> tuple[int, int]:
-    return _lwpr.learn(
-        room, X, y, np.array(settings.numbers()), n_fields, layout.max_projections, layout.is_full, NEGLIGIBLE
-    )
+def _learn_compiled(room: Floats, n_fields: int, layout: Layout, X: Floats, y: Floats, settings: Settings) -> tuple[int, int]:
+    return _lwpr.learn(room, X, y, np.array(settings.numbers()), n_fields, layout.max_projections, layout.is_full, NEGLIGIBLE)
 
 
 def _learn_rows(room: Floats, n_fields: int, layout: Layout, X: Floats, y: Floats, settings: Settings) -> tuple[int, int]:
