@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of
+from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of, is_count
 from skarce._scales import SQUARED, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -23,6 +23,8 @@ from skarce.methods.lwpr import FEWEST_ROWS, LocalModels, Settings, choose_metri
 
 METRICS = ("diagonal", "full")
 MOST_PROJECTIONS = 10  # by default
+MOST_PASSES = 1000
+NO_LIMIT = 2**53  # fields: no computer has room for so many
 FARTHEST = 1e30  # in scales of the inputs or the target: products of squares of such numbers do not overflow
 TOO_MANY_FIELDS = (
     "max_fields={} receptive fields do not cover the inputs, so some rows taught only fields far from them. Raise max_fields or "
@@ -69,7 +71,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         How slowly forgetting moves from the initial to the final value: it is multiplied by this number, and the rest is taken
         from the final value.
     n_passes : int, default=10
-        Number of passes of `fit` over the rows, each in another random order. `partial_fit` passes once, in the given order.
+        Number of passes of `fit` over the rows, at most 1000, each in another random order. `partial_fit` passes once, in the given
+        order.
     norm_in : float, array-like of shape (n_features,) or None, default=None
         Scale of each input: distances are measured in these units. None is the standard deviation of the rows of `fit`, or of the
         first batch of `partial_fit`; a column that is constant there has its absolute value as its scale, or 1.
@@ -291,7 +294,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     def _settings(self) -> Settings:
         """Return the parameters that steer learning. Raise a ValueError if one is wrong."""
         check_choice("metric", self.metric, METRICS)
-        check_count("n_passes", self.n_passes)
+        if not (is_count(self.n_passes) and self.n_passes <= MOST_PASSES):
+            raise ValueError(f"n_passes must be a whole number from 1 to {MOST_PASSES}, got {quoted(self.n_passes)}.")
         check_count("max_fields", self.max_fields)
         if self.max_projections is not None:
             check_count("max_projections", self.max_projections)
@@ -317,7 +321,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
             learning_rate=float(self.learning_rate),
             penalty=float(self.penalty),
             initial_metric=np.nan if is_auto else float(self.initial_metric),
-            max_fields=float(self.max_fields),
+            max_fields=float(min(self.max_fields, NO_LIMIT)),
         )
 
     def _with_metric(
@@ -381,13 +385,15 @@ def _center_and_spread(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _checked_norm(norm_in: Any, n_features: int) -> Floats:
-    norm = np.asarray(checked_array(norm_in, "norm_in", ensure_2d=False), dtype=np.float64)
-    if norm.ndim > 1 or norm.shape not in ((), (n_features,)) or not ((norm > 0.0) & (norm < np.inf)).all():
+    is_number = np.ndim(norm_in) == 0 and not isinstance(norm_in, (str, bytes)) and norm_in is not None
+    given = np.full(n_features, as_number(norm_in)) if is_number else checked_array(norm_in, "norm_in", ensure_2d=False)
+    norm = np.asarray(given, dtype=np.float64)
+    if norm.shape != (n_features,) or not ((norm > 0.0) & (norm < np.inf)).all():
         raise ValueError(
             f"norm_in must be None, a positive number, or one positive number for each of the {n_features} columns of X, got "
             f"{quoted(norm_in)}."
         )
-    return np.full(n_features, 1.0) * norm
+    return norm
 
 
 def _check_share(name: str, value: Any) -> None:

@@ -140,6 +140,17 @@ static inline double left_out(double expected, double leverage, double copies) {
     return expected * at_least(1.0 - leverage, 0.0) / at_least(1.0 - copies * leverage, LEAST_LEFT_OUT);
 }
 
+static void turn_around(const Layout *at, double *field, Py_ssize_t r) {
+    const Py_ssize_t side = at->r + 1;
+    double *spread = field + at->spread;
+    Py_ssize_t k;
+    field[at->products + r] *= -1.0;
+    multiply(field + at->loadings + r * at->d, -1.0, at->d);
+    field[at->pull + r + 1] *= -1.0;
+    multiply(spread + (r + 1) * side, -1.0, side);
+    for (k = 0; k < side; k++) spread[k * side + r + 1] *= -1.0;
+}
+
 static void update_projections(const Task *t, double *field, Seen *seen, const double *x, double y, double w) {
     const Layout *at = &t->at;
     const Py_ssize_t d = at->d, n = (Py_ssize_t)field[at->n_projections];
@@ -157,7 +168,9 @@ static void update_projections(const Task *t, double *field, Seen *seen, const d
     for (r = 0; r < n; r++) {
         double *u = field + at->directions + r * d, *loadings = field + at->loadings + r * d;
         double *squares = field + at->squares + r, *products = field + at->products + r, length, s, precision;
-        add_to(u, w * share * residual, z, d);
+        const double growth = w * share * residual;
+        if (dot(u, u, d) + growth * dot(u, z, d) < 0.0) turn_around(at, field, r);
+        add_to(u, growth, z, d);
         length = sqrt(dot(u, u, d));
         s = length > 0.0 ? dot(z, u, d) / length : 0.0;
         if (*squares > 0.0) expected -= s * *products / *squares;

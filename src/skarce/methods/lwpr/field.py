@@ -1,10 +1,11 @@
 """One receptive field and one row: the equations of locally weighted projection regression in NumPy.
 
-Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Four things differ
+Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Five things differ
 from the paper. Sums are taken around the means *before* the row, with the weight that makes them the exact moments around the final
 means. The matrix `spread`, of which the paper keeps the diagonal, is whole. Left-out errors know how many copies of a row are in
 the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to
-the error, and smaller in fields that have seen little.
+the error, and smaller in fields that have seen little. If a direction turns around, its sums do so, too: with one input the
+local model is weighted least squares, exactly.
 
 Compiled code (`_lwpr.c`) does the same; the tests compare the two.
 """
@@ -124,8 +125,10 @@ def update_projections(field: Field, x: Floats, y: float, w: float, copies: floa
     scores, precisions = np.ones(n + 1), np.full(n + 1, 1.0 / weight)
     field["errors"][0] += w * left_out(expected, leverage, copies) ** 2
     for r in range(n):
-        u = field["directions"][r]
-        u += w * share * residual * z
+        u, growth = field["directions"][r], w * share * residual
+        if u @ u + growth * (u @ z) < 0.0:
+            turn_around(field, r)
+        u += growth * z
         length = np.sqrt(u @ u)
         s = float(z @ u) / length if length > 0.0 else 0.0
         squares, products = field["squares"][r], field["products"][r]
@@ -141,6 +144,15 @@ def update_projections(field: Field, x: Floats, y: float, w: float, copies: floa
         field["errors"][r + 1] += w * left_out(expected, leverage, copies) ** 2
     without = left_out(expected, leverage, copies)
     return Scores(scores, precisions, expected * max(1.0 - leverage, 0.0), without, copies * leverage, before)
+
+
+def turn_around(field: Field, r: int) -> None:
+    """Change the sign of what earlier rows have said about a direction that is about to point the other way."""
+    field["products"][r] *= -1.0
+    field["loadings"][r] *= -1.0
+    field["pull"][r + 1] *= -1.0
+    field["spread"][r + 1] *= -1.0
+    field["spread"][:, r + 1] *= -1.0
 
 
 def left_out(expected: float, leverage: float, copies: float) -> float:
