@@ -165,13 +165,24 @@ def test_rows_that_are_too_far_away_for_a_prediction(fitted):
     assert np.isfinite(fitted.predict([[1e20, -1e20]], return_std=True)).all()
 
 
-@pytest.mark.parametrize(
-    ("parameter", "wrong"),
-    [("metric", "round"), ("initial_metric", 0.0), ("initial_metric", "wide"), ("learning_rate", -1.0), ("penalty", np.inf)]
-    + [("add_below", 0.0), ("add_below", 0.8), ("prune_above", 1.5), ("projection_gain", 0.0), ("forgetting", 1.1)]
-    + [("initial_forgetting", 0.0), ("forgetting_pace", "slow"), ("max_projections", 0), ("max_fields", 2.5)]
-    + [("n_passes", 0), ("n_passes", 1001)],
-)
+WRONG = {
+    "metric": ("round", 3),
+    "initial_metric": (0.0, "wide"),
+    "learning_rate": (-1.0,),
+    "penalty": (np.inf,),
+    "add_below": (0.0, 0.8),
+    "prune_above": (1.5,),
+    "projection_gain": (0.0,),
+    "forgetting": (1.1,),
+    "initial_forgetting": (0.0,),
+    "forgetting_pace": ("slow",),
+    "max_projections": (0,),
+    "max_fields": (2.5,),
+    "n_passes": (0, 1001),
+}
+
+
+@pytest.mark.parametrize(("parameter", "wrong"), [(name, value) for name, values in WRONG.items() for value in values])
 def test_wrong_parameters(parameter, wrong, rng):
     with pytest.raises(ValueError, match=parameter):
         LWPRRegressor(**{parameter: wrong}).fit(*crosses(rng, 20))

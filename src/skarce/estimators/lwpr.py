@@ -33,7 +33,7 @@ TOO_MANY_FIELDS = (
 
 
 class LWPRRegressor(RegressorMixin, BaseEstimator):
-    r"""Locally weighted projection regression: many local linear models, learned from one row after another.
+    r"""Locally weighted projection regression: local linear models, learned row by row.
 
     Each receptive field has a center, a distance metric and a linear model by partial least squares [1]_. Fields are added where
     there are none, and removed where two overlap. Memory does not grow with the number of rows, and old rows are slowly forgotten.
