@@ -24,10 +24,10 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["**/GALLERY_HEADER.rst"]
-templates_path = ["templates"]
+templates_path = [os.path.join(repository, "website", "templates")]
 highlight_language = "none"
 default_role = "literal"
-nitpicky = False
+smartquotes = False
 
 # Pages in Markdown. They are written for GitHub, so headings have its anchors.
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -103,6 +103,12 @@ def _only_ours(app, what, name, obj, skip, options):
     return True if inherited or fields else None
 
 
+def _without_empty_last_lines(app, name, source):
+    """Doctests end with an empty line, because the one after them ends the fence. Readers do not need it."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
 def setup(app):
+    app.connect("source-read", _without_empty_last_lines)
     app.connect("autodoc-process-docstring", _without_glossary)
     app.connect("autodoc-skip-member", _only_ours)

@@ -1,0 +1,33 @@
+"""
+Regions of two and of three classes
+===================================
+
+A relevance vector classifier needs a handful of kernels, and gives probabilities: the log odds are averaged over what the weights may be.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.inspection import DecisionBoundaryDisplay
+
+from skarce import RelevanceVectorClassifier
+
+moons = make_moons(300, noise=0.3, random_state=0)
+blobs = make_blobs(300, centers=[(-2, 0), (2, 0), (0, 2.5)], cluster_std=1.1, random_state=0)
+
+# %%
+# Colors are probabilities, and circles are the kernels in the model.
+
+fig, axes = plt.subplots(1, 2, figsize=(9, 4.2))
+for ax, (X, y) in zip(axes, (moons, blobs), strict=True):
+    model = RelevanceVectorClassifier(random_state=0).fit(X, y)
+    colors = ["#3b75af", "#c85200", "#4c9a52"][: len(model.classes_)]
+    if len(model.classes_) == 2:
+        DecisionBoundaryDisplay.from_estimator(model, X, response_method="predict_proba", cmap="RdBu_r", alpha=0.6, ax=ax, vmin=0, vmax=1)
+    else:
+        DecisionBoundaryDisplay.from_estimator(model, X, response_method="predict_proba", multiclass_colors=colors, alpha=0.6, ax=ax)
+    for label, color in zip(model.classes_, colors, strict=True):
+        ax.plot(*X[y == label].T, ".", color=color, mec="white", mew=0.4, ms=7)
+    ax.plot(*model.relevance_vectors_.T, "o", mfc="none", mec="k", ms=11, mew=1.5)
+    ax.set(title=f"{len(model.active_)} kernels, {100 * model.score(X, y):.0f} % right", xticks=[], yticks=[])
+plt.show()
