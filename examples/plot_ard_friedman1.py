@@ -2,8 +2,8 @@
 Inputs that matter: Friedman 1
 ==============================
 
-Friedman's first problem has ten inputs, and only the first five matter. The default learns one width for each input: an input that does not matter gets a gamma near zero,
-so that the kernels do not depend on it.
+Friedman's first problem has ten inputs, and only the first five matter. The default learns one width for each
+input: an input that does not matter gets a gamma near zero, so that the kernels do not depend on it.
 """
 
 import matplotlib.pyplot as plt

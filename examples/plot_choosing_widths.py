@@ -2,8 +2,8 @@
 Choosing the width of a kernel
 ==============================
 
-The width of a kernel decides how fast a model can bend. Narrow kernels follow the noise, and wide ones miss the signal. ``gamma="evidence"`` learns one width from the data
-without left-out rows.
+The width of a kernel decides how fast a model can bend. Narrow kernels follow the noise, and wide ones miss
+the signal. ``gamma="evidence"`` learns one width from the data without left-out rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Counts
 ======
 
-Counts are whole numbers, and their noise grows with their rate. ``RelevanceVectorPoissonRegressor`` fits the log rate with a few functions, and gives intervals of new counts.
+Counts are whole numbers, and their noise grows with their rate. ``RelevanceVectorPoissonRegressor`` fits the
+log rate with a few functions, and gives intervals of new counts.
 """
 
 import matplotlib.pyplot as plt

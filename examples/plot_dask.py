@@ -2,7 +2,8 @@
 Dask arrays
 ===========
 
-``fit`` takes Dask arrays and data frames. Each partition becomes a task that makes sums, and the sums add up. So the rows may be on a cluster, and the model is the same as that of all rows in one place.
+``fit`` takes Dask arrays and data frames. Each partition becomes a task that makes sums, and the sums add up.
+So the rows may be on a cluster, and the model is the same as that of all rows in one place.
 """
 
 import dask.array as da
@@ -20,7 +21,8 @@ model = RelevanceVectorRegressor(basis).fit(X, y)
 print(f"{len(model.active_)} functions from {X.shape[0]:,} rows in {X.numblocks[0]} partitions")
 
 # %%
-# The fitted model holds NumPy arrays only. ``predict`` of a Dask array is lazy, and that of a NumPy array is not.
+# The fitted model holds NumPy arrays only. ``predict`` of a Dask array is lazy, and that of a NumPy array is
+# not.
 
 lazy = model.predict(X)
 print(lazy)

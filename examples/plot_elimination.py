@@ -2,7 +2,8 @@
 How few functions are nearly as good as all
 ===========================================
 
-Backward elimination begins with all functions and removes the one that is missed least, again and again. With ``keep_path=True`` the model of any size can be taken afterwards.
+Backward elimination begins with all functions and removes the one that is missed least, again and again. With
+``keep_path=True`` the model of any size can be taken afterwards.
 """
 
 import matplotlib.pyplot as plt

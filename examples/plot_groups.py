@@ -2,7 +2,8 @@
 Inputs in groups
 ================
 
-Some inputs belong together: the readings of one sensor at several times, or the columns of one category. With a label for each input, ``VBLSRegressor(prior=labels)`` keeps or drops a group as a whole.
+Some inputs belong together: the readings of one sensor at several times, or the columns of one category. With
+a label for each input, ``VBLSRegressor(prior=labels)`` keeps or drops a group as a whole.
 """
 
 import matplotlib.pyplot as plt

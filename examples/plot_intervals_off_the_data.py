@@ -2,19 +2,20 @@
 Intervals away from the data
 ============================
 
-Between and beyond the data, a sparse kernel model has nothing to be uncertain about: its functions vanish there, and the plain std falls to the noise. With
-``std="augmented"`` the std grows away from the data, as that of a Gaussian process does. The mean stays the same.
+Between and beyond the data, a sparse kernel model has nothing to be uncertain about: its functions vanish
+there, and the plain std falls to the noise. With ``std="augmented"`` the std grows away from the data, as
+that of a Gaussian process does. The mean stays the same.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skarce import RelevanceVectorRegressor
+from skarce import KernelBasis, RelevanceVectorRegressor
 
 rng = np.random.default_rng(1)
 X = np.concatenate([rng.uniform(-6, -2, 60), rng.uniform(2, 5, 60)])[:, None]
 y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 120)
-model = RelevanceVectorRegressor("rbf").fit(X, y)
+model = RelevanceVectorRegressor(KernelBasis(gamma=1.0)).fit(X, y)
 
 # %%
 # Both bands should hold 95 % of new targets. In the gap and at the edges, only the second one has a chance.

@@ -2,7 +2,8 @@
 Outliers
 ========
 
-Normal noise lets a few wrong rows pull a model away. With ``noise="student-t"`` each row gets a weight, and rows that do not fit count little. How heavy the tails are is learned.
+Normal noise lets a few wrong rows pull a model away. With ``noise="student-t"`` each row gets a weight, and
+rows that do not fit count little. How heavy the tails are is learned.
 """
 
 import matplotlib.pyplot as plt
@@ -32,6 +33,6 @@ ax.plot(X[wrong], y[wrong], "x", color="0.3", label="wrong rows")
 ax.plot(grid, np.sin(grid) + 0.2 * grid, "k--", lw=1, label="truth")
 ax.plot(grid, normal.predict(grid), color="C1", label="normal noise")
 ax.plot(grid, robust.predict(grid), color="C0", label="Student's t noise")
-ax.set(xlabel="x", ylabel="y")
-ax.legend(ncols=2, loc="upper left")
+ax.set(xlabel="x", ylabel="y", ylim=(-0.7, 7.2))
+ax.legend(ncols=3, loc="upper left")
 plt.show()

@@ -2,8 +2,8 @@
 The path of models, and their size
 ==================================
 
-Forward selection adds one function after the other, so one fit holds a whole path of models. ``n_basis`` sets the size, and ``with_n_basis`` takes another size
-from the same fit.
+Forward selection adds one function after the other, so one fit holds a whole path of models. ``n_basis`` sets
+the size, and ``with_n_basis`` takes another size from the same fit.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,8 @@ X_test, y_test = draw(2000)
 path = OrthogonalLeastSquaresRegressor(KernelBasis(gamma=2.0), n_basis=30).fit(X, y)
 
 # %%
-# The error of every model on the way. The method's own choice of the size, by generalized cross validation, needs no other rows.
+# The error of every model on the way. The method's own choice of the size, by generalized cross validation,
+# needs no other rows.
 
 sizes = np.arange(1, 31)
 models = [path.with_n_basis(size) for size in sizes]

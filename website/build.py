@@ -21,7 +21,9 @@ PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--without-examples", action="store_true", help="show examples, but do not run them (a quick look at other pages)")
+    parser.add_argument(
+        "--without-examples", action="store_true", help="show examples, but do not run them (a quick look at other pages)"
+    )
     arguments = parser.parse_args()
     os.environ["SKARCE_REPOSITORY"] = str(REPOSITORY)
     os.environ["SKARCE_GALLERY"] = str(not arguments.without_examples)

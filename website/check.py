@@ -1,4 +1,4 @@
-"""Check a built website without a network: links between pages, their anchors, and that no page loads anything from another host."""
+"""Check a built website without a network: links between pages, anchors, and that nothing is loaded from another host."""
 
 from __future__ import annotations
 
@@ -69,7 +69,11 @@ class Site:
     def _faults_of(self, path: Path) -> list[str]:
         page, name = self.pages[path], path.relative_to(self.folder)
         foreign = [f"{name} loads {address} from another host" for address in sorted(page.loads) if ELSEWHERE.match(address)]
-        broken = [f"{name} links to {link}, which does not exist" for link in sorted(page.links | page.loads) if self._is_broken(path, link)]
+        broken = [
+            f"{name} links to {link}, which does not exist"
+            for link in sorted(page.links | page.loads)
+            if self._is_broken(path, link)
+        ]
         return foreign + broken
 
     def _is_broken(self, path: Path, link: str) -> bool:

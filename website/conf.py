@@ -4,8 +4,6 @@ import os
 import re
 from importlib.metadata import version as installed_version
 
-import examples_style
-
 project = "skarce"
 author = "The skarce developers"
 copyright = author

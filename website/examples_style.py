@@ -2,6 +2,8 @@
 
 import warnings
 
+from cycler import cycler
+
 ORDER = (
     "plot_noisy_sine.py",
     "plot_intervals_off_the_data.py",
@@ -21,7 +23,9 @@ ORDER = (
     "plot_many_rows.py",
     "plot_dask.py",
 )
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # can be told apart by everybody
 STYLE = {
+    "axes.prop_cycle": cycler(color=COLORS),
     "figure.figsize": (7.0, 4.0),
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,

@@ -8,8 +8,8 @@ from pathlib import Path
 ABOUT = """\
 # skarce
 
-> Compact, uncertainty-aware sparse kernel and linear models with the scikit-learn interface: a handful of basis functions, chosen by
-> Bayesian evidence or generalized cross validation, with error bars on every prediction.
+> Compact, uncertainty-aware sparse kernel and linear models with the scikit-learn interface: a handful of basis functions, chosen
+> by Bayesian evidence or generalized cross validation, with error bars on every prediction.
 
 Install from a copy of the repository: `pip install .`, or `pip install ".[cli]"` for the command `skarce`. Start:
 `from skarce import RelevanceVectorRegressor; model = RelevanceVectorRegressor().fit(X, y)`, then
