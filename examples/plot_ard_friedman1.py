@@ -2,8 +2,9 @@
 Inputs that matter: Friedman 1
 ==============================
 
-Friedman's first problem has ten inputs, and only the first five matter. The default learns one width for each
-input: an input that does not matter gets a gamma near zero, so that the kernels do not depend on it.
+Friedman's first problem has ten inputs, and only the first five matter. The default learns one
+width for each input: an input that does not matter gets a gamma near zero, so that the kernels do
+not depend on it.
 """
 
 import matplotlib.pyplot as plt
@@ -19,10 +20,12 @@ X_test, y_test = make_friedman1(2000, noise=1.0, random_state=1)
 one_width = RelevanceVectorRegressor("rbf").fit(X, y)
 each_its_own = RelevanceVectorRegressor(random_state=0).fit(X, y)
 for name, model in (("one width", one_width), ("one for each input", each_its_own)):
-    print(f"{name}: R2 {r2_score(y_test, model.predict(X_test)):.2f} with {len(model.active_)} functions")
+    r2 = r2_score(y_test, model.predict(X_test))
+    print(f"{name}: R2 {r2:.2f} with {len(model.active_)} functions")
 
 # %%
-# Left: gamma of each input; large is important. Right: predictions for new rows, with the learned widths.
+# Left: gamma of each input; large is important. Right: predictions for new rows, with the learned
+# widths.
 
 gamma = each_its_own.basis_.gamma_
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8))

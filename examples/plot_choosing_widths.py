@@ -2,8 +2,8 @@
 Choosing the width of a kernel
 ==============================
 
-The width of a kernel decides how fast a model can bend. Narrow kernels follow the noise, and wide ones miss
-the signal. ``gamma="evidence"`` learns one width from the data without left-out rows.
+The width of a kernel decides how fast a model can bend. Narrow kernels follow the noise, and wide
+ones miss the signal. ``gamma="evidence"`` learns one width from the data without left-out rows.
 """
 
 import matplotlib.pyplot as plt
@@ -34,14 +34,15 @@ for gamma in gammas:
 
 learned = RelevanceVectorRegressor(KernelBasis(gamma="evidence", random_state=0)).fit(X, y)
 learned_error = np.sqrt(np.mean((learned.predict(X_test) - y_test) ** 2))
-print(f"learned gamma {np.ravel(learned.basis_.gamma_)[0]:.2f}, error {learned_error:.3f}, {len(learned.active_)} functions")
+learned_gamma = float(np.ravel(learned.basis_.gamma_)[0])
+print(f"learned gamma {learned_gamma:.1f}, error {learned_error:.3f}")
 
 # %%
 # On the right, the models with a width that is too large, learned, and too small.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8))
 left.semilogx(gammas, errors, "o-", label="given width")
-left.plot(np.ravel(learned.basis_.gamma_), [learned_error], "*", ms=15, color="C1", label="learned width")
+left.plot([learned_gamma], [learned_error], "*", ms=15, color="C1", label="learned width")
 left.axhline(0.2, color="0.6", ls="--", lw=1, label="noise")
 left.set(xlabel="gamma (large is narrow)", ylabel="error on new rows")
 left.legend()

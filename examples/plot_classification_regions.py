@@ -2,8 +2,8 @@
 Regions of two and of three classes
 ===================================
 
-A relevance vector classifier needs a handful of kernels, and gives probabilities: the log odds are averaged
-over what the weights may be.
+A relevance vector classifier needs a handful of kernels, and gives probabilities: the log odds
+are averaged over what the weights may be.
 """
 
 import matplotlib.pyplot as plt
@@ -30,5 +30,9 @@ for ax, (X, y) in zip(axes, (moons, blobs), strict=True):
     for label, color in zip(model.classes_, colors, strict=True):
         ax.plot(*X[y == label].T, ".", color=color, mec="white", mew=0.4, ms=7)
     ax.plot(*model.relevance_vectors_.T, "o", mfc="none", mec="k", ms=11, mew=1.5)
-    ax.set(title=f"{len(model.active_)} kernels, {100 * model.score(X, y):.0f} % right", xticks=[], yticks=[])
+    ax.set(
+        title=f"{len(model.active_)} kernels, {100 * model.score(X, y):.0f} % right",
+        xticks=[],
+        yticks=[],
+    )
 plt.show()

@@ -2,8 +2,9 @@
 Counts
 ======
 
-Counts are whole numbers, and their noise grows with their rate. ``RelevanceVectorPoissonRegressor`` fits the
-log rate with a few functions, and gives intervals of new counts.
+Counts are whole numbers, and their noise grows with their rate.
+``RelevanceVectorPoissonRegressor`` fits the log rate with a few functions, and gives intervals of
+new counts.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +23,8 @@ def rate(hour):
 
 visitors = rng.poisson(rate(hours[:, 0]))
 model = RelevanceVectorPoissonRegressor(random_state=0).fit(hours, visitors)
-print(f"{len(model.active_)} functions explain {100 * model.score(hours, visitors):.0f} % of the deviance")
+explained = 100 * model.score(hours, visitors)
+print(f"{len(model.active_)} functions explain {explained:.0f} % of the deviance")
 
 # %%
 # The interval is for single counts, so its edges are whole numbers.

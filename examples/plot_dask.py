@@ -2,8 +2,9 @@
 Dask arrays
 ===========
 
-``fit`` takes Dask arrays and data frames. Each partition becomes a task that makes sums, and the sums add up.
-So the rows may be on a cluster, and the model is the same as that of all rows in one place.
+``fit`` takes Dask arrays and data frames. Each partition becomes a task that makes sums, and the
+sums add up. So the rows may be on a cluster, and the model is the same as that of all rows in one
+place.
 """
 
 import dask.array as da
@@ -14,15 +15,17 @@ from skarce import KernelBasis, RelevanceVectorRegressor
 
 random = da.random.default_rng(0)
 X = random.uniform(-5, 5, size=(100_000, 1), chunks=(10_000, 1))
-y = da.sin(X[:, 0]) * da.exp(-0.1 * X[:, 0] ** 2) + random.normal(0, 0.3, size=100_000, chunks=10_000)
+y = da.sin(X[:, 0]) * da.exp(-0.1 * X[:, 0] ** 2) + random.normal(
+    0, 0.3, size=100_000, chunks=10_000
+)
 
 basis = KernelBasis(gamma=0.5, centers=np.linspace(-6, 6, 40)[:, None])
 model = RelevanceVectorRegressor(basis).fit(X, y)
 print(f"{len(model.active_)} functions from {X.shape[0]:,} rows in {X.numblocks[0]} partitions")
 
 # %%
-# The fitted model holds NumPy arrays only. ``predict`` of a Dask array is lazy, and that of a NumPy array is
-# not.
+# The fitted model holds NumPy arrays only. ``predict`` of a Dask array is lazy, and that of a
+# NumPy array is not.
 
 lazy = model.predict(X)
 print(lazy)

@@ -2,9 +2,9 @@
 Intervals away from the data
 ============================
 
-Between and beyond the data, a sparse kernel model has nothing to be uncertain about: its functions vanish
-there, and the plain std falls to the noise. With ``std="augmented"`` the std grows away from the data, as
-that of a Gaussian process does. The mean stays the same.
+Between and beyond the data, a sparse kernel model has nothing to be uncertain about: its
+functions vanish there, and the plain std falls to the noise. With ``std="augmented"`` the std
+grows away from the data, as that of a Gaussian process does. The mean stays the same.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,8 @@ y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 120)
 model = RelevanceVectorRegressor(KernelBasis(gamma=1.0)).fit(X, y)
 
 # %%
-# Both bands should hold 95 % of new targets. In the gap and at the edges, only the second one has a chance.
+# Both bands should hold 95 % of new targets. In the gap and at the edges, only the second one has
+# a chance.
 
 grid = np.linspace(-10, 10, 400)[:, None]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True)

@@ -2,9 +2,9 @@
 A lasso on kernels, without folds
 =================================
 
-``LaplacePriorRegressor`` has the penalty of the lasso, the sum of absolute weights. Generalized cross
-validation finds its strength, so no folds are needed. Here it is beside scikit-learn's ``LassoCV`` on the
-same kernels.
+``LaplacePriorRegressor`` has the penalty of the lasso, the sum of absolute weights. Generalized
+cross validation finds its strength, so no folds are needed. Here it is beside scikit-learn's
+``LassoCV`` on the same kernels.
 """
 
 import matplotlib.pyplot as plt
@@ -21,11 +21,13 @@ y = truth + rng.normal(0, 0.1, 150)
 
 basis = KernelBasis(gamma=0.3)
 ours = LaplacePriorRegressor(basis).fit(X, y)
-lasso = make_pipeline(KernelBasis(gamma=0.3), LassoCV(max_iter=50_000, tol=1e-3, eps=1e-3)).fit(X, y)
+lasso = make_pipeline(KernelBasis(gamma=0.3), LassoCV(max_iter=50_000, tol=1e-3, eps=1e-3)).fit(
+    X, y
+)
 
 # %%
-# Both predict well. The Laplace prior ends with fewer functions, because it removes those that others
-# replace, and it has a std.
+# Both predict well. The Laplace prior ends with fewer functions, because it removes those that
+# others replace, and it has a std.
 
 grid = np.linspace(-8, 8, 300)[:, None]
 mean, std = ours.predict(grid, return_std=True)

@@ -2,9 +2,9 @@
 Many rows in blocks
 ===================
 
-``RowBlocks`` takes a function that yields blocks of rows, from files or from anywhere else. One block is in
-memory at a time, and the kernel matrix is never stored. Here are 200,000 rows, which are drawn again at each
-pass; a million take five times as long.
+``RowBlocks`` takes a function that yields blocks of rows, from files or from anywhere else. One
+block is in memory at a time, and the kernel matrix is never stored. Here are 200,000 rows, which
+are drawn again at each pass; a million take five times as long.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Outliers
 ========
 
-Normal noise lets a few wrong rows pull a model away. With ``noise="student-t"`` each row gets a weight, and
-rows that do not fit count little. How heavy the tails are is learned.
+Normal noise lets a few wrong rows pull a model away. With ``noise="student-t"`` each row gets a
+weight, and rows that do not fit count little. How heavy the tails are is learned.
 """
 
 import matplotlib.pyplot as plt

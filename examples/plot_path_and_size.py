@@ -2,8 +2,8 @@
 The path of models, and their size
 ==================================
 
-Forward selection adds one function after the other, so one fit holds a whole path of models. ``n_basis`` sets
-the size, and ``with_n_basis`` takes another size from the same fit.
+Forward selection adds one function after the other, so one fit holds a whole path of models.
+``n_basis`` sets the size, and ``with_n_basis`` takes another size from the same fit.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,9 @@ rng = np.random.default_rng(0)
 def draw(n):
     """Return rows of two bumps and a wave."""
     X = rng.uniform(-4, 4, (n, 1))
-    signal = np.exp(-4 * (X[:, 0] + 2) ** 2) + np.exp(-4 * (X[:, 0] - 1) ** 2) + 0.3 * np.sin(X[:, 0])
+    signal = (
+        np.exp(-4 * (X[:, 0] + 2) ** 2) + np.exp(-4 * (X[:, 0] - 1) ** 2) + 0.3 * np.sin(X[:, 0])
+    )
     return X, signal + rng.normal(0, 0.1, n)
 
 
@@ -26,8 +28,8 @@ X_test, y_test = draw(2000)
 path = OrthogonalLeastSquaresRegressor(KernelBasis(gamma=2.0), n_basis=30).fit(X, y)
 
 # %%
-# The error of every model on the way. The method's own choice of the size, by generalized cross validation,
-# needs no other rows.
+# The error of every model on the way. The method's own choice of the size, by generalized cross
+# validation, needs no other rows.
 
 sizes = np.arange(1, 31)
 models = [path.with_n_basis(size) for size in sizes]

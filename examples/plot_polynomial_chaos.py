@@ -2,8 +2,8 @@
 Polynomial chaos and Sobol indices
 ==================================
 
-Which uncertain inputs make the output of a computer model uncertain? A sparse polynomial chaos expansion
-answers from 120 runs. The Ishigami function has three inputs and known answers.
+Which uncertain inputs make the output of a computer model uncertain? A sparse polynomial chaos
+expansion answers from 120 runs. The Ishigami function has three inputs and known answers.
 """
 
 import matplotlib.pyplot as plt
@@ -24,14 +24,23 @@ indices = sobol_indices(model)
 print(indices)
 
 # %%
-# First-order indices are the shares of single inputs, and total ones include interactions. The exact values
-# are those of the formula.
+# First-order indices are the shares of single inputs, and total ones include interactions. The
+# exact values are those of the formula.
 
 exact_first, exact_total = [0.3139, 0.4424, 0.0], [0.5576, 0.4424, 0.2437]
 place = np.arange(3)
 fig, ax = plt.subplots()
-ax.bar(place - 0.2, indices.first, 0.38, yerr=2 * indices.first_std, capsize=4, label="first order ± 2 std")
-ax.bar(place + 0.2, indices.total, 0.38, yerr=2 * indices.total_std, capsize=4, label="total ± 2 std")
+ax.bar(
+    place - 0.2,
+    indices.first,
+    0.38,
+    yerr=2 * indices.first_std,
+    capsize=4,
+    label="first order ± 2 std",
+)
+ax.bar(
+    place + 0.2, indices.total, 0.38, yerr=2 * indices.total_std, capsize=4, label="total ± 2 std"
+)
 ax.plot(place - 0.2, exact_first, "k_", ms=30, mew=2, label="exact")
 ax.plot(place + 0.2, exact_total, "k_", ms=30, mew=2)
 ax.set(xticks=place, xticklabels=["x1", "x2", "x3"], ylabel="share of the variance", ylim=(0, 0.75))

@@ -2,10 +2,10 @@
 Equations from a trajectory
 ===========================
 
-Sparse identification of dynamics (SINDy) writes the derivative of each variable as a sum of few terms. Here
-the terms are all products of x, y and z up to degree 3, and the data are a noisy Lorenz system.
-``effective_samples="auto"`` knows that smoothed rows depend on each other. ``VBLSRegressor`` also works as an
-optimizer of pysindy, see the page on other packages.
+Sparse identification of dynamics (SINDy) writes the derivative of each variable as a sum of few
+terms. Here the terms are all products of x, y and z up to degree 3, and the data are a noisy
+Lorenz system. ``effective_samples="auto"`` knows that smoothed rows depend on each other.
+``VBLSRegressor`` also works as an optimizer of pysindy, see the page on other packages.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ states = solve_ivp(lorenz, (0, time[-1]), [-8, 7, 27], t_eval=time, rtol=1e-9, a
 noisy = states + np.random.default_rng(0).normal(0, 0.01 * states.std(axis=0), states.shape)
 
 # %%
-# A filter gives smooth states and their derivatives. Then each derivative gets its own sparse model, and its
-# weights are the equation.
+# A filter gives smooth states and their derivatives. Then each derivative gets its own sparse
+# model, and its weights are the equation.
 
 smooth = savgol_filter(noisy, 51, 3, axis=0)
 slopes = savgol_filter(noisy, 51, 3, deriv=1, delta=step, axis=0)
@@ -42,8 +42,8 @@ for variable, model in zip("xyz", models, strict=True):
     print(f"d{variable}/dt = {found}")
 
 # %%
-# The identified system, started at the same point, stays close for a while. Then it leaves the true one, as
-# every chaotic system does.
+# The identified system, started at the same point, stays close for a while. Then it leaves the
+# true one, as every chaotic system does.
 
 
 def identified(t, state):

@@ -2,8 +2,8 @@
 Streams that change
 ===================
 
-``partial_fit`` takes one batch after the other and keeps only sums. With ``forgetting=0.8``, old rows count
-less with every batch, so the model follows a system that changes.
+``partial_fit`` takes one batch after the other and keeps only sums. With ``forgetting=0.8``, old
+rows count less with every batch, so the model follows a system that changes.
 """
 
 import matplotlib.pyplot as plt
@@ -26,15 +26,22 @@ for batch in range(n_batches):
     stds.append(model.coef_std_)
 
 # %%
-# The model follows with a delay: a factor of 0.8 remembers about five batches. The other eight inputs never
-# matter, and their weights are zero nearly all the time.
+# The model follows with a delay: a factor of 0.8 remembers about five batches. The other eight
+# inputs never matter, and their weights are zero nearly all the time.
 
 weights, stds = np.array(weights), np.array(stds)
 time = np.arange(n_batches)
 fig, ax = plt.subplots()
 ax.plot(time, weights[:, 2:], color="0.75", lw=1)
 for column, truth, color in ((0, drift, "C0"), (1, jump, "C1")):
-    ax.fill_between(time, (weights - 2 * stds)[:, column], (weights + 2 * stds)[:, column], color=color, alpha=0.2, lw=0)
+    ax.fill_between(
+        time,
+        (weights - 2 * stds)[:, column],
+        (weights + 2 * stds)[:, column],
+        color=color,
+        alpha=0.2,
+        lw=0,
+    )
     ax.plot(time, weights[:, column], color=color, label=f"weight of input {column}")
     ax.plot(time, truth, "k--", lw=1)
 ax.plot([], [], "k--", lw=1, label="truth")

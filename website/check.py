@@ -95,9 +95,9 @@ def check_site(folder: Path) -> list[str]:
 
 
 def _addresses(value: str, *, is_set: bool) -> list[str]:
-    if value.startswith("data:"):
-        return []
-    return [part.split()[0] for part in value.split(",") if part.strip()] if is_set else [value]
+    """Return the addresses in an attribute. Those of a set are followed by their sizes; one that begins with data: holds commas."""
+    given = [part.split()[0] for part in re.split(r",\s+", value.strip()) if part] if is_set else [value]
+    return [address for address in given if not address.startswith("data:")]
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 ABOUT = """\
 # skarce
@@ -16,40 +17,60 @@ Install from a copy of the repository: `pip install .`, or `pip install ".[cli]"
 `mean, std = model.predict(X_new, return_std=True)`.
 """
 SECTIONS = ("guide.md", "mathematics.md", "results.md", "development.md")
-ENTRY = re.compile(r"^(?:.*<(?P<named>[^>]+)>|(?P<plain>[\w./-]+))$")
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^(?:(?P<label>.+) <(?P<named>[^>]+)>|(?P<plain>[\w./-]+))$")
+
+
+class Listed(NamedTuple):
+    """A page in a table of contents: its path without an ending, and its label if it is not the title."""
+
+    path: str
+    label: str | None
 
 
 def write_plain_text(sources: Path, site: Path) -> None:
     """Write llms.txt and llms-full.txt, in the order of the tables of contents."""
     listed, full = [ABOUT], [ABOUT]
     for section in SECTIONS:
-        pages = [page for page in toctree(sources / section) if (sources / f"{page}.md").is_file()]
-        listed.append(f"## {_title(sources / section)}\n\n" + "\n".join(_entry(sources, page) for page in pages) + "\n")
-        full += [(sources / f"{page}.md").read_text(encoding="utf-8") for page in pages]
+        pages = [page for page in toctree(sources / section) if (sources / f"{page.path}.md").is_file()]
+        listed.append(f"## {_title(sources / section)}\n\n" + "\n".join(_line(sources, page) for page in pages) + "\n")
+        full += [_text(sources, page) for page in pages]
     examples = sorted((sources / "gallery").glob("plot_*.py"))
     listed.append("## Examples\n\n" + "\n".join(f"- [{_heading(path)}](gallery/{path.stem}.html)" for path in examples) + "\n")
-    full += [f"## Example: {_heading(path)}\n\n```python\n{path.read_text(encoding='utf-8')}```\n" for path in examples]
+    full += [f"# Example: {_heading(path)}\n\n```python\n{path.read_text(encoding='utf-8')}```\n" for path in examples]
     listed.append("## Reference\n\n- [All names](api/index.html)\n- [All pages and examples in one file](llms-full.txt)\n")
     (site / "llms.txt").write_text("\n".join(listed), encoding="utf-8")
     (site / "llms-full.txt").write_text("\n\n".join(full), encoding="utf-8")
 
 
-def toctree(page: Path) -> list[str]:
-    """Return the pages that a page lists in its tables of contents, in order."""
-    listed: list[str] = []
-    for block in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
-        entries = [ENTRY.match(line.strip()) for line in block.splitlines() if line.strip() and not line.startswith(":")]
-        listed += [entry["named"] or entry["plain"] for entry in entries if entry]
-    return listed
+def toctree(page: Path) -> list[Listed]:
+    """Return the pages that a page in Markdown lists in its tables of contents, in order."""
+    blocks = TOCTREE.findall(page.read_text(encoding="utf-8"))
+    lines = [line.strip() for block in blocks for line in block.splitlines() if not line.startswith(":")]
+    entries = [ENTRY.match(line) for line in lines if line]
+    return [Listed(entry["named"] or entry["plain"], entry["label"]) for entry in entries if entry]
 
 
-def _entry(sources: Path, page: str) -> str:
-    path = sources / f"{page}.md"
-    return f"- [{_title(path)}]({page}.html)"
+def _line(sources: Path, page: Listed) -> str:
+    text = _text(sources, page)
+    return f"- [{page.label or _title(sources / f'{page.path}.md')}]({page.path}.html){_first_sentence(text)}"
+
+
+def _text(sources: Path, page: Listed) -> str:
+    return (sources / f"{page.path}.md").read_text(encoding="utf-8")
 
 
 def _title(page: Path) -> str:
     return page.read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("# ")
+
+
+def _first_sentence(text: str) -> str:
+    """Return ': ' and the first sentence after the title, or nothing if the page begins with something else."""
+    paragraphs = text.split("\n\n")
+    if len(paragraphs) < 2 or not re.match(r"[\w`*]", paragraphs[1]):
+        return ""
+    sentence = re.split(r"(?<=[.?!])(?:\s|\*\*)", " ".join(paragraphs[1].split()), maxsplit=1)[0]
+    return f": {sentence.strip('*')}"
 
 
 def _heading(example: Path) -> str:

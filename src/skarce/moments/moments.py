@@ -102,7 +102,7 @@ class Moments:
         return len(self.projections)
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
-        """Return ``|t - Phi_A w|^2``. It comes from the rows if they are available and the difference of moments has lost digits."""
+        """Return ``|t - Phi_A w|^2``. It comes from the rows if these are there and the difference of moments has lost digits."""
         block = self.gram.block(indices, indices)
         energy = float(self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights)
         if self.rows is not None and energy < LOST_DIGITS * self.target_energy:
