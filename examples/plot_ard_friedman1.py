@@ -3,16 +3,16 @@ Inputs that matter: Friedman 1
 ==============================
 
 Friedman's first problem has ten inputs, and only the first five matter. The default learns one
-width for each input: an input that does not matter gets a gamma near zero, so that the kernels do
-not depend on it.
+width for each input. Along an input that does not matter, kernels are so wide that they do not
+depend on it.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_friedman1
 from sklearn.metrics import r2_score
 
 from skarce import RelevanceVectorRegressor
+from skarce.inspection import InputsDisplay, PredictionDisplay
 
 X, y = make_friedman1(300, noise=1.0, random_state=0)
 X_test, y_test = make_friedman1(2000, noise=1.0, random_state=1)
@@ -24,16 +24,17 @@ for name, model in (("one width", one_width), ("one for each input", each_its_ow
     print(f"{name}: R2 {r2:.2f} with {len(model.active_)} functions")
 
 # %%
-# Left: gamma of each input; large is important. Right: predictions for new rows, with the learned
-# widths.
+# The inputs x5 to x9 are noise, and the model has found out. The inputs x3 and x4 act nearly
+# linearly, so that wide kernels are enough for them.
 
-gamma = each_its_own.basis_.gamma_
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8))
-left.bar(np.arange(1, 11), gamma, color=["C0"] * 5 + ["C1"] * 5)
-left.set(xlabel="input (6 to 10 are noise)", ylabel="learned gamma", xticks=np.arange(1, 11))
+InputsDisplay.from_estimator(each_its_own)
 
-mean, std = each_its_own.predict(X_test[:200], return_std=True)
-right.errorbar(mean, y_test[:200], xerr=2 * std, fmt=".", color="C0", ecolor="0.8", elinewidth=1)
-right.axline((10, 10), slope=1, color="k", lw=1, ls="--")
-right.set(xlabel="prediction ± 2 std", ylabel="target")
+# %%
+# How the average prediction depends on the five inputs that matter, and on the first one that
+# does not. The bands are those of the average.
+
+features = [0, 1, 2, 3, 4, 5]
+display = PredictionDisplay.from_estimator(each_its_own, X, features=features, max_rows=200)
+for ax in display.axes_:
+    ax.set_ylim(8, 21)
 plt.show()

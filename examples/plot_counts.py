@@ -11,13 +11,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skarce import RelevanceVectorPoissonRegressor
+from skarce.inspection import PredictionDisplay
 
 rng = np.random.default_rng(0)
 hours = rng.uniform(0, 24, (300, 1))
 
 
 def rate(hour):
-    """Return how many visitors per hour to expect, with a peak at noon and one in the evening."""
+    """Return how many visitors to expect in an hour, most of them at noon and in the evening."""
     return 1 + 10 * np.exp(-0.1 * (hour - 12) ** 2) + 5 * np.exp(-0.3 * (hour - 19) ** 2)
 
 
@@ -29,14 +30,10 @@ print(f"{len(model.active_)} functions explain {explained:.0f} % of the deviance
 # %%
 # The interval is for single counts, so its edges are whole numbers.
 
-grid = np.linspace(0, 24, 400)[:, None]
-lower, upper = model.predict_interval(grid, coverage=0.9)
-
 fig, ax = plt.subplots()
-ax.plot(hours, visitors, ".", color="0.6", label="counts")
-ax.fill_between(grid[:, 0], lower, upper, step="mid", alpha=0.2, lw=0, label="90 % of new counts")
+PredictionDisplay.from_estimator(model, hours, visitors, coverage=0.9, ax=ax)
+grid = np.linspace(0, 24, 400)
 ax.plot(grid, rate(grid), "k--", lw=1, label="true rate")
-ax.plot(grid, model.predict(grid), color="C0", label="predicted rate")
 ax.set(xlabel="hour of the day", ylabel="visitors", xticks=range(0, 25, 4))
 ax.legend(loc="upper left")
 plt.show()

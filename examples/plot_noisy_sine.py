@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skarce import RelevanceVectorRegressor
+from skarce.inspection import PredictionDisplay
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-5, 5, (100, 1))
@@ -19,28 +20,17 @@ model = RelevanceVectorRegressor().fit(X, y)
 print(f"{len(model.active_)} of {len(X)} functions, noise {model.noise_variance_**0.5:.2f}")
 print(model.outcome_)
 
-# %%
-# The band has two standard deviations on each side. It includes the noise, which was learned too.
-# The circles are the rows at which the kernels of the model stand.
+mean, std = model.predict([[1.5]], return_std=True)
+print(f"at 1.5: {mean[0]:.2f} +- {std[0]:.2f}")
 
-grid = np.linspace(-5, 5, 300)[:, None]
-mean, std = model.predict(grid, return_std=True)
+# %%
+# The band holds 95 % of new targets. It includes the noise, which was learned too. The circles
+# are the rows at which the kernels of the model stand.
 
 fig, ax = plt.subplots()
-ax.plot(X, y, ".", color="0.55", label="data")
+PredictionDisplay.from_estimator(model, X, y, ax=ax)
+grid = np.linspace(-5, 5, 300)
 ax.plot(grid, np.sin(grid), "k--", lw=1, label="truth")
-ax.fill_between(grid[:, 0], mean - 2 * std, mean + 2 * std, alpha=0.2, lw=0, label="mean ± 2 std")
-ax.plot(grid, mean, color="C0", label="mean")
-ax.plot(
-    model.relevance_vectors_,
-    y[model.active_],
-    "o",
-    mfc="none",
-    mec="C1",
-    ms=10,
-    mew=2,
-    label="functions in the model",
-)
-ax.set(xlabel="x", ylabel="y", ylim=(-1.8, 2.4))
+ax.set(xlabel="x", ylim=(-1.8, 2.4))
 ax.legend(loc="upper center", ncols=3)
 plt.show()

@@ -7,8 +7,10 @@ from cycler import cycler
 ORDER = (
     "plot_noisy_sine.py",
     "plot_intervals_off_the_data.py",
+    "plot_honest_intervals.py",
     "plot_choosing_widths.py",
     "plot_ard_friedman1.py",
+    "plot_weights.py",
     "plot_path_and_size.py",
     "plot_elimination.py",
     "plot_lasso_on_kernels.py",
