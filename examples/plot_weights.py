@@ -14,7 +14,7 @@ from skarce.inspection import InputsDisplay, summary
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 model = VBLSRegressor().fit(X, y)
-summary(model).round(2)
+summary(model)[["coefficient", "std", "lower", "upper", "relevance"]].round(2)
 
 # %%
 # The same as a picture, per standard deviation of each input.
