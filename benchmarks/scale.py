@@ -2,14 +2,16 @@
 
 Friedman's first function of ten inputs with unit noise, in single precision, in files of a million rows. Each contender runs in a
 fresh process: a sparse model of 500 candidates by `RowBlocks` and by a Dask cluster of two processes, and what a user would take
-instead: scikit-learn's Nystroem features with stochastic gradient descent, one pass and the same number of functions, and boosted
-trees of xgboost on the same cluster if it is installed. Seconds are those of `fit`, the basis included and the start of a cluster
-not. Memory is the largest sum over all processes, sampled, less that before the fit. Run nothing else at the same time.
+instead: scikit-learn's Nystroem features with stochastic gradient descent or with ridge regression from sums, one pass and the same
+number of functions, and boosted trees of xgboost on the same cluster if it is installed. ``--labels`` asks whether the function is
+above its mean, with 200 candidates. Seconds are those of `fit`, the basis included and the start of a cluster not. Memory is the
+largest sum over all processes, sampled, less that before the fit. Run nothing else at the same time.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import subprocess
 import sys
@@ -28,11 +30,13 @@ from rich.table import Table
 
 from benchmarks.__main__ import machine
 from benchmarks.large_fit import rows
-from skarce import KernelBasis, RelevanceVectorRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
 
 ROWS_OF_A_FILE, ROW_GROUP, N_TEST = 1_000_000, 65_536, 20_000
-N_CANDIDATES, GAMMA = 500, 1.0
+N_CANDIDATES, N_CANDIDATES_OF_LABELS, GAMMA = 500, 200, 1.0
+MEAN = 14.4  # of the function
+RIDGE = 1.0
 MEGABYTE = 2**20
 NAMES = [f"x{number}" for number in range(10)]
 
@@ -52,15 +56,19 @@ def written(folder: Path, n_rows: int) -> list[Path]:
         paths.append(path)
         if not path.exists():
             X, y = rows(number, ROWS_OF_A_FILE)
-            table = pa.table({**dict(zip(NAMES, X.T.astype(np.float32), strict=True)), "y": y})
+            table = pa.table({**dict(zip(NAMES, X.T.astype(np.float32), strict=True)), "y": y, "label": y > MEAN})
             pq.write_table(table, f"{path}.part", row_group_size=ROW_GROUP, compression="NONE")
             Path(f"{path}.part").rename(path)
     return paths
 
 
-def test_rows() -> tuple[np.ndarray, np.ndarray]:
+def test_rows(fitted: Any) -> tuple[Any, np.ndarray]:
+    """Return new rows, with the names of their columns if a model knows them."""
+    import pandas as pd
+
     X, y = rows(10**6, N_TEST)
-    return X.astype(np.float32), y
+    X = X.astype(np.float32)
+    return pd.DataFrame(X, columns=NAMES) if hasattr(fitted, "feature_names_in_") else X, y
 
 
 # Contenders ------------------------------------------------------------------------------------------------------------------
@@ -68,6 +76,11 @@ def test_rows() -> tuple[np.ndarray, np.ndarray]:
 
 def model() -> RelevanceVectorRegressor:
     return RelevanceVectorRegressor(KernelBasis(gamma=GAMMA, centers=N_CANDIDATES, random_state=0), calibrate_std=False)
+
+
+def classifier() -> RelevanceVectorClassifier:
+    basis = KernelBasis(gamma=GAMMA, centers=N_CANDIDATES_OF_LABELS, random_state=0)
+    return RelevanceVectorClassifier(basis)
 
 
 def by_row_blocks(paths: list[Path]) -> Any:
@@ -82,22 +95,77 @@ def by_dask(paths: list[Path]) -> Any:
         return timed(lambda: model().fit(frame[NAMES], frame["y"]))
 
 
-def by_gradient_descent(paths: list[Path]) -> Any:
+def features_of(blocks: RowBlocks, n_components: int) -> Any:
     from sklearn.kernel_approximation import Nystroem
+
+    return Nystroem(gamma=GAMMA, n_components=n_components, random_state=0).fit(blocks.sample(0).X)
+
+
+def parts_of(blocks: RowBlocks, features: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield features and targets of a few rows at a time."""
+    for block in blocks:
+        for start in range(0, len(block.X), 8192):
+            part = slice(start, start + 8192)
+            yield features.transform(block.X[part]), block.targets[part, 0]
+
+
+def by_gradient_descent(paths: list[Path]) -> Any:
     from sklearn.linear_model import SGDRegressor
     from sklearn.pipeline import make_pipeline
 
     def fit() -> Any:
         blocks = RowBlocks.from_parquet(paths, target="y", features=NAMES)
-        features = Nystroem(gamma=GAMMA, n_components=N_CANDIDATES, random_state=0).fit(blocks.sample(0).X)
-        descent = SGDRegressor(random_state=0)
-        for block in blocks:
-            for start in range(0, len(block.X), 8192):
-                part = slice(start, start + 8192)
-                descent.partial_fit(features.transform(block.X[part]), block.targets[part, 0])
+        features, descent = features_of(blocks, N_CANDIDATES), SGDRegressor(random_state=0)
+        for phi, targets in parts_of(blocks, features):
+            descent.partial_fit(phi, targets)
         return make_pipeline(features, descent)
 
     return timed(fit)
+
+
+def by_ridge(paths: list[Path]) -> Any:
+    """Add up the normal equations by hand, which scikit-learn's Ridge would make of all rows."""
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    def fit() -> Any:
+        blocks = RowBlocks.from_parquet(paths, target="y", features=NAMES)
+        features = features_of(blocks, N_CANDIDATES)
+        gram, projections = RIDGE * np.eye(N_CANDIDATES), np.zeros(N_CANDIDATES)
+        for phi, targets in parts_of(blocks, features):
+            gram += phi.T @ phi
+            projections += phi.T @ (targets - MEAN)
+        ridge = Ridge(alpha=RIDGE).fit(np.eye(N_CANDIDATES), np.zeros(N_CANDIDATES))
+        ridge.coef_, ridge.intercept_ = np.linalg.solve(gram, projections), MEAN
+        return make_pipeline(features, ridge)
+
+    return timed(fit)
+
+
+def labels_by_row_blocks(paths: list[Path]) -> Any:
+    return timed_labels(lambda: classifier().fit(RowBlocks.from_parquet(paths, target="label", features=NAMES)))
+
+
+def labels_by_dask(paths: list[Path]) -> Any:
+    import dask.dataframe
+
+    with cluster():
+        frame = dask.dataframe.read_parquet([str(path) for path in paths], split_row_groups=4)
+        return timed_labels(lambda: classifier().fit(frame[NAMES], frame["label"]))
+
+
+def labels_by_gradient_descent(paths: list[Path]) -> Any:
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.pipeline import make_pipeline
+
+    def fit() -> Any:
+        blocks = RowBlocks.from_parquet(paths, target="label", features=NAMES)
+        features, descent = features_of(blocks, N_CANDIDATES_OF_LABELS), SGDClassifier("log_loss", random_state=0)
+        for phi, labels in parts_of(blocks, features):
+            descent.partial_fit(phi, labels, classes=[False, True])
+        return make_pipeline(features, descent)
+
+    return timed_labels(fit)
 
 
 def by_boosted_trees(paths: list[Path]) -> Any:
@@ -117,7 +185,13 @@ CONTENDERS: dict[str, Callable[[list[Path]], Any]] = {
     "RowBlocks": by_row_blocks,
     "Dask, 2 processes": by_dask,
     "Nystroem + SGD": by_gradient_descent,
+    "Nystroem + ridge": by_ridge,
     "xgboost.dask": by_boosted_trees,
+}
+OF_LABELS: dict[str, Callable[[list[Path]], Any]] = {
+    "RowBlocks": labels_by_row_blocks,
+    "Dask, 2 processes": labels_by_dask,
+    "Nystroem + SGD": labels_by_gradient_descent,
 }
 
 
@@ -134,19 +208,36 @@ def cluster() -> Iterator[Any]:
 
 def timed(fit: Callable[[], Any]) -> dict[str, Any]:
     """Return the seconds and the memory of a fit, and what the model is worth on new rows."""
-    X, y = test_rows()
-    before = tree_bytes()
-    with peak_of_tree() as peak:
-        started = time.perf_counter()
-        fitted = fit()
-        seconds = time.perf_counter() - started
-    report = {"seconds": seconds, "peak_mb": (peak[0] - before) / MEGABYTE}
+    fitted, report = measured(fit)
+    X, y = test_rows(fitted)
     if isinstance(fitted, RelevanceVectorRegressor):
         mean, std = fitted.predict(X, return_std=True)
         report |= {"functions": len(fitted.active_), "coverage": float(np.mean(np.abs(y - mean) < 1.96 * std))}
     else:
         mean = np.asarray(fitted.predict(X))
     return report | {"error": float(np.sqrt(np.mean((y - mean) ** 2)))}
+
+
+def timed_labels(fit: Callable[[], Any]) -> dict[str, Any]:
+    """Return the same for labels. The error is the log loss."""
+    fitted, report = measured(fit)
+    X, y = test_rows(fitted)
+    own = fitted if isinstance(fitted, RelevanceVectorClassifier) else None
+    share = np.clip(fitted.predict_proba(X)[:, 1], 1e-12, 1.0 - 1e-12)
+    report |= {"accuracy": float(np.mean((share > 0.5) == (y > MEAN)))}
+    if own is not None:
+        report |= {"functions": len(own.active_)}
+    return report | {"error": float(-np.mean(np.where(y > MEAN, np.log(share), np.log1p(-share))))}
+
+
+def measured(fit: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
+    """Return a fitted model, and the seconds and the memory that it took."""
+    before = tree_bytes()
+    with peak_of_tree() as peak:
+        started = time.perf_counter()
+        fitted = fit()
+        seconds = time.perf_counter() - started
+    return fitted, {"seconds": seconds, "peak_mb": (peak[0] - before) / MEGABYTE}
 
 
 @contextmanager
@@ -180,20 +271,21 @@ def tree_bytes() -> int:
     return total
 
 
-def in_own_process(name: str, folder: Path, n_rows: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.scale", "--one", name, "--rows", str(n_rows), "--data", str(folder)]
+def in_own_process(name: str, folder: Path, n_rows: int, *more: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.scale", "--one", name, "--rows", str(n_rows), "--data", str(folder), *more]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{name} with {n_rows} rows failed:\n{done.stderr[-3000:]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def shown(results: list[dict[str, Any]]) -> Table:
-    table = Table(title="Ten inputs, 500 candidates, from Parquet files")
-    for title in ("rows", "method", "seconds", "rows / s", "peak MB", "error", "functions", "coverage"):
-        table.add_column(title, justify="left" if title == "method" else "right")
+def shown(results: list[dict[str, Any]], title: str) -> Table:
+    table = Table(title=title)
+    for name in ("rows", "method", "seconds", "rows / s", "peak MB", "error", "functions", "coverage", "accuracy"):
+        if name in ("rows", "method", "rows / s", "peak MB") or any(name in one for one in results):
+            table.add_column(name, justify="left" if name == "method" else "right")
     for one in results:
-        coverage = f"{one['coverage']:.3f}" if "coverage" in one else ""
+        more = [f"{one[name]:.3f}" if name in one else "" for name in ("coverage", "accuracy") if any(name in r for r in results)]
         table.add_row(
             f"{one['rows']:,}",
             one["method"],
@@ -202,7 +294,7 @@ def shown(results: list[dict[str, Any]]) -> Table:
             f"{one['peak_mb']:.0f}",
             f"{one['error']:.4f}",
             str(one.get("functions", "")),
-            coverage,
+            *more,
         )
     return table
 
@@ -210,29 +302,52 @@ def shown(results: list[dict[str, Any]]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000], help="numbers of rows, in millions of them")
-    parser.add_argument("--out", type=Path, help="folder for scale.txt and scale.json")
+    parser.add_argument("--labels", action="store_true", help="two classes in place of numbers")
+    parser.add_argument("--out", type=Path, help="folder for scale.txt and scale.json, or scale_labels.txt and scale_labels.json")
     parser.add_argument("--data", type=Path, help="folder for the files, which are kept; without it they are temporary")
     parser.add_argument("--methods", nargs="+", choices=list(CONTENDERS), help="contenders (default: all that are installed)")
+    parser.add_argument("--add", action="store_true", help="keep what is in scale.json for other rows and methods")
     parser.add_argument("--one", choices=list(CONTENDERS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.data or Path(temporary)
+        options.data = options.data or Path(temporary)
         if options.one:
-            print(json.dumps(CONTENDERS[options.one](written(folder, options.rows[0]))))
-            return
-        names = options.methods or [name for name in CONTENDERS if "xgboost" not in name or find_spec("xgboost")]
-        results = []
-        for n_rows in options.rows:
-            written(folder, n_rows)
-            for name in names:
-                print(f"{name}, {n_rows:,} rows ...", file=sys.stderr)
-                results.append({"rows": n_rows, "method": name, **in_own_process(name, folder, n_rows)})
-    console = Console(width=120, record=True)
-    console.print(shown(results))
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "scale.txt").write_text(console.export_text())
-        (options.out / "scale.json").write_text(json.dumps({"machine": machine(), "results": results}, indent=2))
+            contenders = OF_LABELS if options.labels else CONTENDERS
+            print(json.dumps(contenders[options.one](written(options.data, options.rows[0]))))
+        else:
+            show_all(options)
+
+
+def show_all(options: argparse.Namespace) -> None:
+    """Measure the contenders one after the other. The table is written after each, so that a long run can be stopped."""
+    contenders, name = (OF_LABELS, "scale_labels") if options.labels else (CONTENDERS, "scale")
+    names = [one for one in options.methods or contenders if one in contenders and ("xgboost" not in one or find_spec("xgboost"))]
+    kept = options.out / f"{name}.json" if options.out is not None else None
+    results = json.loads(kept.read_text())["results"] if options.add and kept is not None and kept.exists() else []
+    for n_rows in options.rows:
+        written(options.data, n_rows)
+        for method in names:
+            print(f"{method}, {n_rows:,} rows ...", file=sys.stderr)
+            one = in_own_process(method, options.data, n_rows, *(["--labels"] if options.labels else []))
+            others = [old for old in results if (old["rows"], old["method"]) != (n_rows, method)]
+            results = sorted([*others, {"rows": n_rows, "method": method, **one}], key=lambda r: r["rows"])
+            if kept is not None:
+                write(kept, results, options.labels)
+    Console(width=120).print(shown(results, title_of(options.labels)))
+
+
+def title_of(labels: bool) -> str:
+    return (
+        f"Ten inputs, {N_CANDIDATES_OF_LABELS if labels else N_CANDIDATES} candidates, from Parquet files{', two classes' * labels}"
+    )
+
+
+def write(path: Path, results: list[dict[str, Any]], labels: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(shown(results, title_of(labels)))
+    path.with_suffix(".txt").write_text(console.export_text())
+    path.write_text(json.dumps({"machine": machine(), "results": results}, indent=2))
 
 
 if __name__ == "__main__":

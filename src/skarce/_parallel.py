@@ -24,7 +24,9 @@ from skarce._typing import Floats
 __all__ = [
     "add_squares",
     "blas_threads",
+    "by_threads",
     "for_each",
+    "free_threads",
     "n_cores",
     "on_one_blas_thread",
     "one_thread",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 Item = TypeVar("Item")
+Made = TypeVar("Made")
 Function = TypeVar("Function", bound=Callable[..., Any])
 WORTH_THREADS = 3e7  # floating-point operations above which threads pay for their start
 
@@ -45,6 +48,11 @@ _here = threading.local()  # its attribute is_worker is set on the threads of th
 def n_cores() -> int:
     """Return the number of cores that this process may use."""
     return int(joblib.cpu_count())
+
+
+def free_threads() -> int:
+    """Return how many threads `for_each` would use for long work: one on a thread of the pool, and inside `one_thread`."""
+    return 1 if getattr(_here, "is_worker", False) else n_cores()
 
 
 @cache
@@ -87,8 +95,7 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
     `work` stays on its thread: all threads are busy, and if they waited for each other, they would wait forever.
     """
     items = list(items)
-    is_nested = getattr(_here, "is_worker", False)
-    if n_cores() == 1 or len(items) < 2 or operations < WORTH_THREADS or is_nested:
+    if free_threads() == 1 or len(items) < 2 or operations < WORTH_THREADS:
         for item in items:
             work(item)
         return
@@ -108,6 +115,17 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
             for future in running:
                 future.cancel()
             wait(running)
+
+
+def by_threads(work: Callable[[list[slice]], Made], parts: list[slice], *, workers: int, operations: float) -> list[Made]:
+    """Return what `work` makes of every `workers`-th of the parts, once on each thread. So each has sums of its own."""
+    made: list[Any] = [None] * workers
+
+    def run(worker: int) -> None:
+        made[worker] = work(parts[worker::workers])
+
+    for_each(run, range(workers), operations=operations)
+    return made
 
 
 def slices(n: int, step: int) -> list[slice]:

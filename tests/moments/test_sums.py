@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import sklearn
 
-from skarce.moments import Sums
+from skarce.basis.transformers import PassthroughCandidates
+from skarce.moments import Sums, passes
 
 
 def test_sums_of_different_candidates_do_not_add():
@@ -20,3 +22,33 @@ def test_sums_that_forget_are_those_of_weighted_rows(rng):
     weighted.absorb(phi.copy(), t, 0.9 ** np.arange(20)[::-1])
     for name in ("n_samples", "candidate_means", "target_means", "gram", "projections", "target_energies"):
         np.testing.assert_allclose(getattr(sums, name), getattr(weighted, name), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_threads_with_sums_of_their_own_add_up_to_the_sums_of_all_rows(rng, monkeypatch, workers, is_weighted):
+    monkeypatch.setattr(passes, "free_threads", lambda: workers)
+    monkeypatch.setattr(passes, "PART_BYTES", 2**14)
+    n = 3 * passes.LEAST_ROWS_OF_A_WORKER + 17
+    phi, t = rng.normal(size=(n, 5)) + 7, rng.normal(size=(n, 2)) - 3
+    weights = rng.integers(0, 3, n).astype(float) if is_weighted else None
+    block = passes.Block(PassthroughCandidates(5).on(phi), t, weights)
+    assert passes._workers_with_own_sums(block.evaluation) == workers
+    sums = passes.absorbed(passes.absorbed(Sums.empty(5, 2), block), block)
+    counts = 2.0 * block.row_weights
+    means, target_means = np.average(phi, axis=0, weights=counts), np.average(t, axis=0, weights=counts)
+    left, right = phi - means, t - target_means
+    assert sums.n_samples == pytest.approx(counts.sum())
+    np.testing.assert_allclose(sums.candidate_means, means, rtol=1e-12)
+    np.testing.assert_allclose(sums.target_means, target_means, rtol=1e-12)
+    np.testing.assert_allclose(sums.gram, (left.T * counts) @ left, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(sums.projections, (left.T * counts) @ right, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(sums.target_energies, counts @ right**2, rtol=1e-12)
+
+
+def test_threads_share_sums_that_would_not_fit_into_the_budget(rng, monkeypatch):
+    monkeypatch.setattr(passes, "free_threads", lambda: 4)
+    evaluation = PassthroughCandidates(300).on(np.zeros((5000, 300)))
+    assert passes._workers_with_own_sums(evaluation) == 4
+    with sklearn.config_context(working_memory=10):  # 2.5 MiB for an array; four matrices take 2.75
+        assert passes._workers_with_own_sums(evaluation) == 1

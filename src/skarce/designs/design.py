@@ -153,7 +153,7 @@ class Recipe(NamedTuple):
         """Check a sample of the rows, and return it with the factor on the weights of all rows. The sample has it already."""
         weights = sample.row_weights
         known = {} if codes is None else {"classes": codes.classes}
-        rows = self.check(sample.X, sample.y, weights, **known)
+        rows = self.check(sample.X, sample.y, weights, is_whole=sample.is_all, **known)
         if self.worth.is_plain:
             return rows, 1.0
         factor = self.worth.factor(sample.total, sample.n_counted)

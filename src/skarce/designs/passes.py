@@ -25,11 +25,13 @@ class HasPasses(Design):
 
     def observations(self, output: int, likelihood: Likelihood) -> Observations:
         """Return the targets of one output in the sample, with the level of all rows as soon as it is known."""
-        own = super().observations(output, likelihood)
         if self._spread is None or not self.fit_intercept:
-            return own
+            return super().observations(output, likelihood)
         mean, total = self._spread.target_means[output], self._spread.total
-        return Observations(likelihood, own.targets, own.weights, likelihood.level(np.array([mean]), np.array([total])))
+        targets, weights = self.rows.targets[:, output], self.rows.weights
+        likelihood.check_targets(np.append(targets, float(mean > 0.0)))  # an event elsewhere counts
+        counts = np.ones(len(targets)) if weights is None else weights
+        return Observations(likelihood, targets, counts, likelihood.level(np.array([mean]), np.array([total])))
 
 
 def coded(rows: Any, codes: Any, factor: float) -> Any:

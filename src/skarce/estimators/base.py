@@ -59,7 +59,9 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         return Gaussian()
 
     @abstractmethod
-    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
+    def _checked_rows(
+        self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True
+    ) -> Rows:
         """Validate the data by scikit-learn's rules. `n_features_in_` and its like are set on `probe`, not on the estimator."""
 
     @abstractmethod

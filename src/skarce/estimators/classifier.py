@@ -134,7 +134,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def _likelihood(self) -> Bernoulli:
         return Bernoulli()
 
-    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, classes: Any = None) -> Rows:
+    def _checked_rows(
+        self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True, classes: Any = None
+    ) -> Rows:
         X, y = self._checked_pair(probe, X, _checked_labels(y), is_first=is_first)
         with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
             y = column_or_1d(y, warn=True)

@@ -158,7 +158,9 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
 
     # Fitting ------------------------------------------------------------------------------------------------------------
 
-    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
+    def _checked_rows(
+        self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True
+    ) -> Rows:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass y, or RowBlocks with both X and y."

@@ -388,12 +388,14 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
     def _likelihood(self) -> Poisson:
         return Poisson()
 
-    def _checked_rows(self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True) -> Rows:
+    def _checked_rows(
+        self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True
+    ) -> Rows:
         X, y = self._checked_pair(probe, X, y, is_first=is_first, y_numeric=True)
         targets = column_or_1d(numeric_targets(y), warn=True)
         weights = as_counts(self, sample_weight, X)
         likelihood = self._likelihood()
-        counted = [] if is_first else [1.0]  # in an earlier batch, so that nothing may be counted in this one
+        counted = [] if is_first and is_whole else [1.0]  # among other rows, so that nothing may be counted in these
         likelihood.check_targets(np.append(targets, counted))
         likelihood.check_targets(np.append(targets if weights is None else targets[weights > 0.0], counted))
         check_targets(targets[:, None], is_first=is_first)

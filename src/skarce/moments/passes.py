@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._parallel import for_each, n_cores, shares, slices
+from skarce._memory import fits
+from skarce._parallel import by_threads, for_each, free_threads, n_cores, shares, slices
 from skarce._scales import check_squares, largest_of, negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation, KernelEvaluation
@@ -20,6 +21,8 @@ from skarce.moments.sparse import SparseProducts, sparse_sums
 from skarce.moments.sums import CONSTANT, Sums
 
 BLOCK_BYTES = 2**23  # Phi is evaluated in parts of about this size
+PART_BYTES = 2**21  # of Phi, evaluated by one thread for its own sums: they stay in its cache
+LEAST_ROWS_OF_A_WORKER = 1024  # fewer rows do not pay for sums of their own
 
 
 class Block(NamedTuple):
@@ -91,9 +94,37 @@ def absorbed(sums: Sums, block: Block) -> Sums:
     if isinstance(evaluation, SparseEvaluation):
         fresh = sparse_sums(evaluation, block.targets, weights)
         return sums + fresh if sums.n_samples > 0.0 else fresh
+    if (workers := _workers_with_own_sums(evaluation)) > 1:
+        _absorb_in_parallel(sums, block, workers)
+        return sums
     for rows in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
         sums.absorb(filled(evaluation, rows), block.targets[rows], None if weights is None else weights[rows])
     return sums
+
+
+def _workers_with_own_sums(evaluation: Evaluation) -> int:
+    """Return how many threads may add up some of the rows each: as many as there are cores, if their sums fit into the budget."""
+    workers = free_threads()
+    worth_it = evaluation.n_rows >= workers * LEAST_ROWS_OF_A_WORKER and fits(
+        workers * evaluation.n_candidates, evaluation.n_candidates
+    )
+    return workers if worth_it else 1
+
+
+def _absorb_in_parallel(sums: Sums, block: Block, workers: int) -> None:
+    """Add a block in place. Each thread adds up rows of its own, so no thread waits for another until the end."""
+    evaluation, m = block.evaluation, block.evaluation.n_candidates
+
+    def own_sums(parts: list[slice]) -> Sums:
+        own = Sums.empty(m, block.targets.shape[1])
+        for rows in parts:
+            weights = None if block.weights is None else block.weights[rows]
+            own.absorb(filled(evaluation, rows), block.targets[rows], weights)
+        return own
+
+    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * m)))
+    for own in by_threads(own_sums, parts, workers=workers, operations=float(evaluation.n_rows) * m * (m + 20.0)):
+        sums.include(own)
 
 
 def check_candidates(squares: Floats, total: float, evaluations: Callable[[], Iterable[Evaluation]]) -> None:

@@ -115,12 +115,16 @@ class Sums:
         """Return the sums over all rows of some parts, at least one. The parts stay as they are."""
         total = parts[0].faded(1.0)
         for part in parts[1:]:
-            if part.n_samples > 0.0:
-                total._shift_for(part.n_samples, part.candidate_means, part.target_means)
-                total.gram += part.gram
-                total.projections += part.projections
-                total.target_energies += part.target_energies
+            total.include(part)
         return total
+
+    def include(self, other: Sums) -> None:
+        """Add the sums over other rows in place."""
+        if other.n_samples > 0.0:
+            self._shift_for(other.n_samples, other.candidate_means, other.target_means)
+            self.gram += other.gram
+            self.projections += other.projections
+            self.target_energies += other.target_energies
 
     def __radd__(self, other: object) -> Sums:
         """Add to zero, so that `sum(parts)` works."""

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -189,6 +190,27 @@ def test_a_rare_event_far_from_the_sample_is_fitted():
     model = RelevanceVectorPoissonRegressor(KernelBasis(gamma=1e3, centers=np.linspace(0, 1, 25)[:, None]), calibrate_proba=False)
     fitted = model.fit(RowBlocks.from_arrays(inputs, counts, block_rows=100))
     assert fitted.predict(inputs).sum() == pytest.approx(counts.sum(), rel=0.05)
+
+
+@pytest.mark.usefixtures("few_sampled")
+@pytest.mark.parametrize("estimator", [RelevanceVectorPoissonRegressor, RelevanceVectorClassifier])
+@pytest.mark.parametrize("kind", ["rare", "never"])
+def test_events_that_the_sample_lacks(estimator, kind):
+    """Rows with events have hardly any weight, so a weighted sample has none of them. All rows together have, or none at all."""
+    is_event = np.arange(N) % 300 == 7
+    weights = np.where(is_event, 1.0, 200.0)
+    y = is_event.astype(float) if kind == "rare" else np.zeros(N)
+    rows = RowBlocks.from_arrays(X, y, weights, block_rows=250)
+    assert not rows.sample(0, has_labels=True).y.astype(float).any()
+    model = estimator(KERNELS, calibrate_proba=False)
+    if kind == "never":
+        with pytest.raises(ValueError, match=r"0 in every row|at least two classes"):
+            model.fit(rows)
+        return
+    fitted = model.fit(rows)
+    link = np.exp if estimator is RelevanceVectorPoissonRegressor else expit
+    rates = link(fitted.latent(X)[0]).ravel()
+    assert weights @ rates == pytest.approx(weights @ y, rel=0.2)
 
 
 # What users pass -------------------------------------------------------------------------------------------------------------

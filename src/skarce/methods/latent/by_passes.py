@@ -10,15 +10,15 @@ sample of the rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from skarce._memory import require
-from skarce._parallel import slices
+from skarce._parallel import by_threads, free_threads, slices
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ColumnsEvaluation
@@ -30,7 +30,7 @@ from skarce.likelihoods.expanded import ExpandedObservations
 from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
 from skarce.methods.latent.laplace import Laplace
 from skarce.moments import CONSTANT
-from skarce.moments.passes import BLOCK_BYTES, filled
+from skarce.moments.passes import PART_BYTES, filled
 from skarce.posteriors.latent import LatentFit
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -39,6 +39,8 @@ from skarce.states.outcome import Outcome
 if TYPE_CHECKING:
     from skarce.methods.latent.sparse import SparseLatent
 
+Blocks = Iterable[tuple[Floats, Floats, Floats]]  # candidates, targets and weights at some rows
+Made = TypeVar("Made")
 MOST_PASSES = 100
 LOST = 1.0  # of the log likelihood: a step that loses more, against what was promised, was too long
 SHARE_OF_SAMPLE = 4  # the first model may take a quarter of the time
@@ -90,14 +92,16 @@ class SpreadPass:
     n_outputs: int
 
     def __call__(self, rows: Any) -> Spread:
-        m = self.candidates.n_candidates
-        spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
         for output in range(self.n_outputs if len(rows.targets) else 0):
             self.likelihood.check_targets(np.append(rows.targets[:, output], 1.0))  # other rows may have what these lack
-        for part, phi in _blocks(self.candidates, rows):
-            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
+        return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
+
+    def _of_blocks(self, blocks: Blocks) -> Spread:
+        m = self.candidates.n_candidates
+        spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
+        for phi, targets, weights in blocks:
             if weights.sum() > 0.0:
-                spread = spread.joined(Spread.of(phi, rows.targets[part], weights))
+                spread = spread.joined(Spread.of(phi, targets, weights))
         return spread
 
 
@@ -114,15 +118,18 @@ class ExpansionPass:
     sketches: list[Sketch]
 
     def __call__(self, rows: Any) -> list[Expansion]:
+        operations = 2.0 * len(self.means) * len(self.outputs)
+        return total_of_expansions(_by_threads(self._of_blocks, self.candidates, rows, operations=operations))
+
+    def _of_blocks(self, blocks: Blocks) -> list[Expansion]:
         n = len(self.means) + int(self.fit_intercept)
         sums = [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
-        for part, phi in _blocks(self.candidates, rows):
+        for phi, targets, weights in blocks:
             phi -= self.means
             phi *= self.usable
             functions = np.column_stack([np.ones(len(phi)), phi]) if self.fit_intercept else phi
-            weights = np.ones(len(phi)) if rows.weights is None else rows.weights[part]
             for place, (output, sketch) in enumerate(zip(self.outputs, self.sketches, strict=True)):
-                own = self._expanded(functions, rows.targets[part, output], weights, sketch)
+                own = self._expanded(functions, targets[:, output], weights, sketch)
                 sums[place] = Expansion.total([sums[place], own])
         return sums
 
@@ -166,12 +173,25 @@ class ByPasses:
         return self._passes(self._first_targets())
 
     def _first_targets(self) -> list[Target]:
-        """Return where the search begins: at the models of the sample of the rows."""
+        """Return where the search begins: at the models of the sample of the rows.
+
+        Rare labels and events may be missing from the sample. Then the search begins without functions.
+        """
         design = self._design
         sample = InMemoryDesign(design.candidates, design.rows, fit_intercept=self._fit_intercept)
         budget = replace(self._budget.share(SHARE_OF_SAMPLE), verbose=0)
-        fits = self._method.run_all(sample.problems(self._likelihood), budget)
-        return [self._moved(fit, problem, sample) for fit, problem in zip(fits, self._problems, strict=True)]
+        varied = np.flatnonzero(np.ptp(design.rows.targets, axis=0) > 0.0).tolist()
+        problems = sample.problems(self._likelihood)
+        fits = dict(zip(varied, self._method.run_all([problems[k] for k in varied], budget) if varied else (), strict=True))
+        return [
+            self._moved(fits[k], problem, sample) if k in fits else self._without_functions(problem)
+            for k, problem in enumerate(self._problems)
+        ]
+
+    def _without_functions(self, problem: Problem) -> Target:
+        weights = np.zeros(int(self._fit_intercept))
+        sketch = Sketch(np.empty(0, dtype=np.intp), weights, problem.observations.level, None)
+        return Target(sketch, np.empty(0), Journal(self._budget))
 
     def _moved(self, fit: LatentFit, problem: Problem, sample: InMemoryDesign) -> Target:
         """Return a model of the sample as one about the means of all rows."""
@@ -205,7 +225,8 @@ class ByPasses:
             target.go_back_half()
             return
         start = self._start(target.sketch, target.precisions, expansion)
-        model, outcome = self._method.search(_evaluation(start), [start], [target.journal])[0]
+        evaluation = _evaluation(start, only=target.sketch.active if target.goes_in_circles else None)
+        model, outcome = self._method.search(evaluation, [start], [target.journal])[0]
         target.step(start, model, expansion.value)
         if outcome is not Outcome.CONVERGED or target.has_settled(self._budget.tol):
             target.outcome = outcome
@@ -273,6 +294,7 @@ class Target:
     journal : the steps so far
     model : what the last search has found, on the sums of the last pass
     outcome : how the search has ended, or None
+    goes_in_circles : whether passes have come back to functions that they had left; none enters any more, so this ends
     """
 
     sketch: Sketch
@@ -280,6 +302,8 @@ class Target:
     journal: Journal
     model: Laplace | None = None
     outcome: Outcome | None = None
+    goes_in_circles: bool = False
+    _left: set[tuple[int, ...]] = field(default_factory=set)  # the functions of models that passes have gone away from
     _before: tuple[Sketch, Floats, float] | None = None  # the model that the last step began at, and its log likelihood
     _moved: float = np.inf  # how far the last step went, at most, and how much its score rose over that of the step before
     _gained: float = np.inf
@@ -289,8 +313,10 @@ class Target:
         self._before = self.sketch, self.precisions, value
         self._moved = float(np.abs(start.latent - model.latent).max(initial=0.0))
         self._gained = np.inf if self.model is None else abs(model.score - self.model.score)
-        if self.model is not None and not np.array_equal(np.sort(self.model.indices), np.sort(model.indices)):
+        if self.model is not None and _names(self.model) != _names(model):
             self._gained = np.inf
+            self._left.add(_names(self.model))
+            self.goes_in_circles |= _names(model) in self._left and model.score >= self.model.score
         self.model, self.precisions = model, model.precisions[model.learned]
         self.sketch = Sketch(model.indices, model.weights, self.sketch.level, model.root)
 
@@ -320,10 +346,18 @@ class Target:
         self.sketch, self.precisions = Sketch(active, weights, new.level, None), precisions
 
 
-def _evaluation(model: Laplace) -> ColumnsEvaluation:
+def _evaluation(model: Laplace, *, only: Indices | None) -> ColumnsEvaluation:
+    """Return all candidates on the sums, or some of them, with zeros in place of the others, which explain nothing."""
     observations = model.observations
     assert isinstance(observations, ExpandedObservations)
-    return ColumnsEvaluation(observations.columns)
+    columns = observations.columns
+    if only is not None:
+        columns[:, np.setdiff1d(np.arange(columns.shape[1]), only)] = 0.0
+    return ColumnsEvaluation(columns)
+
+
+def _names(model: Laplace) -> tuple[int, ...]:
+    return tuple(np.sort(model.indices).tolist())
 
 
 def _places(active: Indices, *, fit_intercept: bool) -> Indices:
@@ -331,10 +365,24 @@ def _places(active: Indices, *, fit_intercept: bool) -> Indices:
     return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active
 
 
-def _blocks(candidates: Any, rows: Any) -> Any:
-    """Yield a few rows at a time, and the candidates there."""
+def _by_threads(work: Callable[[Blocks], Made], candidates: Any, rows: Any, *, operations: float) -> list[Made]:
+    """Return what `work` makes of the candidates, targets and weights at a few rows at a time, once for each thread.
+
+    `operations` are those for each row and candidate.
+    """
     if not len(rows.targets):
-        return
+        return [work(())]
     evaluation = candidates.on(rows.X)
-    for part in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
-        yield part, filled(evaluation, part)
+    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * evaluation.n_candidates)))
+
+    def blocks(parts: list[slice]) -> Blocks:
+        for part in parts:
+            weights = np.ones(part.stop - part.start) if rows.weights is None else rows.weights[part]
+            yield filled(evaluation, part), rows.targets[part], weights
+
+    return by_threads(
+        lambda own: work(blocks(own)),
+        parts,
+        workers=min(free_threads(), len(parts)),
+        operations=operations * evaluation.n_rows * evaluation.n_candidates,
+    )
