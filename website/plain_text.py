@@ -67,7 +67,7 @@ def _title(page: Path) -> str:
 def _first_sentence(text: str) -> str:
     """Return ': ' and the first sentence after the title, or nothing if the page begins with something else."""
     paragraphs = text.split("\n\n")
-    if len(paragraphs) < 2 or not re.match(r"[\w`*]", paragraphs[1]):
+    if len(paragraphs) < 2 or not re.match(r"[\w*]|`[^`]", paragraphs[1]):
         return ""
     sentence = re.split(r"(?<=[.?!])(?:\s|\*\*)", " ".join(paragraphs[1].split()), maxsplit=1)[0]
     return f": {sentence.strip('*')}"
