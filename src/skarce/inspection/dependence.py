@@ -123,6 +123,7 @@ class Request:
             if target is not None:
                 raise ValueError(f"target must be None for a classifier: all classes are shown, got {quoted(target)}.")
         output = 0 if is_classifier(found.model) else found.output(target)
+        found.model._checked_inputs(found.inputs(X))
         rows = np.arange(len(X))
         if len(rows) > max_rows:
             rows = np.sort(generator_of(random_state).choice(rows, max_rows, replace=False))

@@ -27,6 +27,7 @@ class Palette:
     grid : lines behind the data
     series : colors of several classes or curves, in this order
     middle : between `main` and `accent`, for a probability of one half
+    band_alpha : opacity of bands in the color of their curve
     """
 
     background: str
@@ -37,6 +38,7 @@ class Palette:
     grid: str
     series: tuple[str, ...]
     middle: str
+    band_alpha: float
 
     def series_color(self, place: int) -> str:
         """Return the color of one of several curves. The colors repeat if there are many."""
@@ -52,6 +54,7 @@ LIGHT = Palette(
     grid="#dddddd",
     series=(BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE, BLACK),
     middle="#f4f4f4",
+    band_alpha=0.22,
 )
 DARK = Palette(
     background="#121212",
@@ -62,6 +65,7 @@ DARK = Palette(
     grid="#3a3a3a",
     series=(SKY_BLUE, ORANGE, GREEN, PURPLE, YELLOW, "#ff7f50", WHITE),
     middle="#2a2a2a",
+    band_alpha=0.35,
 )
 
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence
-from skarce.inspection.displays.drawing import BAND_ALPHA, INTERVAL_WIDTH, hide_frame, palette_of, text_color
+from skarce.inspection.displays.drawing import INTERVAL_WIDTH, hide_frame, palette_of, text_color
 from skarce.inspection.palette import Palette
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import column, is_numeric
 
 DECILES = np.linspace(0.1, 0.9, 9)
-LEGEND = {"frameon": False, "fontsize": "small"}
 
 
 def draw_curve(ax: Any, panel: Dependence, rows: ShownRows | None, target_name: str) -> None:
@@ -27,13 +26,14 @@ def draw_curve(ax: Any, panel: Dependence, rows: ShownRows | None, target_name: 
         _draw_deciles(ax, column(rows.X, panel.features[0]))
     ax.set_xlabel(panel.names[0])
     hide_frame(ax)
-    ax.legend(**LEGEND)
 
 
 def band_label(panel: Dependence) -> str:
     """Return what the band of a panel is, in words."""
     share = f"{100.0 * panel.coverage:.4g} %"
-    return f"{share} of new targets" if panel.band == "targets" else f"{share} interval of the mean"
+    if panel.band == "targets":
+        return f"{share} of new targets"
+    return f"{share} interval of the {'average' if panel.is_average else 'mean'}"
 
 
 # Regression -----------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def _draw_regression(ax: Any, panel: Dependence, rows: ShownRows | None, target_
         _draw_categories(ax, panel, palette, label)
     else:
         if panel.lower is not None:
-            style = {"color": palette.main, "alpha": BAND_ALPHA, "linewidth": 0, "zorder": 0}
+            style = {"color": palette.main, "alpha": palette.band_alpha, "linewidth": 0, "zorder": 0}
             ax.fill_between(grid, panel.lower, panel.upper, label=band_label(panel), **style)
         ax.plot(grid, panel.mean, color=palette.main, linewidth=2, label=label, zorder=2)
         if rows is not None and not panel.is_average:

@@ -11,7 +11,6 @@ from skarce._typing import Floats
 from skarce.inspection.palette import Palette, palette_on
 
 PANEL_SIZE = (4.8, 3.6)  # width and height of one panel, in inches
-BAND_ALPHA = 0.22
 INTERVAL_WIDTH = 2.0  # of the lines that show intervals
 ROW_HEIGHT = 0.28  # of one name in a list, in inches
 MARKERS = "osD^vP*"  # of classes, so that color is not all that tells them apart
@@ -83,7 +82,7 @@ def text_color(ax: Any) -> Any:
     return ax.xaxis.label.get_color()
 
 
-def scale_from(*colors: str) -> Any:
+def scale_from(*colors: Any) -> Any:
     """Return a scale of colors that goes through the given ones."""
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -93,6 +92,11 @@ def scale_from(*colors: str) -> Any:
 def hide_frame(ax: Any) -> None:
     """Keep only the left and the lower line of the frame."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_legend(ax: Any, **where: Any) -> None:
+    """Draw a legend that stays readable if data are behind it."""
+    ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
 
 
 def draw_list(ax: Any, names: list[str], n_more: int, what: str) -> None:

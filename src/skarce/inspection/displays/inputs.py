@@ -7,7 +7,16 @@ from typing import Any, Self
 import numpy as np
 
 from skarce._parameters import check_count
-from skarce.inspection.displays.drawing import Display, axes_for, draw_intervals, draw_list, list_size, palette_of, text_color
+from skarce.inspection.displays.drawing import (
+    Display,
+    axes_for,
+    draw_intervals,
+    draw_legend,
+    draw_list,
+    list_size,
+    palette_of,
+    text_color,
+)
 from skarce.inspection.inputs import COEFFICIENTS, SOBOL, InputRelevance, input_relevance
 
 NAME = "InputsDisplay"
@@ -134,4 +143,4 @@ class InputsDisplay(Display):
         draw_intervals(ax, values, relevance.lower[shown], relevance.upper[shown], palette.accent if label else palette.main, label)
         if label:
             ax.set_xlim(left=0.0)
-            ax.legend(loc="lower right", frameon=False, fontsize="small")
+            draw_legend(ax, loc="lower right")

@@ -8,13 +8,14 @@ import numpy as np
 from scipy import stats
 
 from skarce._text import quoted
-from skarce.inspection.displays.drawing import BAND_ALPHA, Display, axes_for, hide_frame, palette_of, text_color
+from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, hide_frame, palette_of, text_color
 from skarce.inspection.intervals import IntervalCheck, check_intervals, check_predictions
 
 NAME = "IntervalsDisplay"
 KINDS = ("coverage", "z", "width")
 WIDEST_Z = 5.0  # z scores beyond are counted in the last bar
 N_BARS = 25
+HEADROOM = 1.3  # above the largest error, for the legend
 FEWEST_ROWS_TO_GROUP = 40  # rows for the line of errors by width
 
 
@@ -156,11 +157,11 @@ class IntervalsDisplay(Display):
     def _draw_coverage(self, ax: Any) -> None:
         check, palette = self.check, palette_of(ax)
         lower, upper = check.chance()
-        ax.fill_between(check.levels, lower, upper, color=palette.data, alpha=BAND_ALPHA, linewidth=0, label="chance")
+        ax.fill_between(check.levels, lower, upper, color=palette.data, alpha=palette.band_alpha, linewidth=0, label="chance")
         ax.plot([0, 1], [0, 1], ":", color=text_color(ax), linewidth=1.0)
         ax.plot(check.levels, check.shares, "o-", color=palette.main, markersize=4, linewidth=1.6, label=f"{check.n_rows} rows")
         ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="promised coverage", ylabel="share of targets inside")
-        ax.legend(loc="upper left", frameon=False, fontsize="small")
+        draw_legend(ax, loc="upper left")
 
     def _draw_z_scores(self, ax: Any) -> None:
         check, palette = self.check, palette_of(ax)
@@ -171,7 +172,7 @@ class IntervalsDisplay(Display):
         grid = np.linspace(-WIDEST_Z, WIDEST_Z, 201)
         ax.plot(grid, check.density(grid), color=palette.accent, linewidth=1.8, label="expected")
         ax.set(xlim=(-WIDEST_Z, WIDEST_Z), xlabel="z = (target - mean) / std", ylabel="density")
-        ax.legend(loc="upper left", frameon=False, fontsize="small")
+        draw_legend(ax, loc="upper left")
 
     def _draw_widths(self, ax: Any) -> None:
         check, palette = self.check, palette_of(ax)
@@ -184,8 +185,8 @@ class IntervalsDisplay(Display):
             ax.plot(widths, errors, "o-", color=palette.accent, markersize=4, linewidth=1.6, label="RMS error")
             ax.plot(ends, ends / reach, ":", color=palette.accent, linewidth=1.4, label="where it belongs")
         ax.set(xlabel="half width of the interval", ylabel="size of the error")
-        ax.set_ylim(bottom=0.0)
-        ax.legend(loc="upper left", frameon=False, fontsize="small")
+        ax.set_ylim(0.0, HEADROOM * max(np.abs(check.errors).max(), ends[1]))
+        draw_legend(ax, loc="upper left")
 
 
 def _checked_kinds(kind: Any) -> tuple[str, ...]:

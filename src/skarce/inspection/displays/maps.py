@@ -14,7 +14,7 @@ from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import column, is_numeric
 
 N_LINES = 5
-STRONGEST = 0.75  # of the color of a class where it is certain, so that data stand out
+STRONGEST = 0.5  # share of the color of a class where it is certain, so that data stand out
 
 
 def draw_map(ax: Any, panel: Dependence, rows: ShownRows | None, target_name: str) -> None:
@@ -51,26 +51,41 @@ def _draw_classes(ax: Any, panel: Dependence, palette: Palette) -> None:
     """Draw the color of the most probable class, the stronger the more certain it is, and the boundaries."""
     first, second = panel.grids
     if len(panel.classes) == 2:
-        scale = scale_from(palette.series[0], palette.middle, palette.series[1])
-        image = ax.pcolormesh(first, second, panel.mean[..., 1].T, cmap=scale, vmin=0, vmax=1, shading="gouraud", alpha=STRONGEST)
+        zero, one = (_faded(color, palette) for color in palette.series[:2])
+        scale = scale_from(zero, palette.middle, one)
+        image = ax.pcolormesh(first, second, panel.mean[..., 1].T, cmap=scale, vmin=0, vmax=1, shading="gouraud")
         ax.figure.colorbar(image, ax=ax, label=f"{'average p' if panel.is_average else 'p'}robability of {panel.classes[1]}")
     else:
-        extent = (first[0], first[-1], second[0], second[-1])
+        extent = (*_edges(first), *_edges(second))
         ax.imshow(_mixed(panel.mean, palette), origin="lower", extent=extent, aspect="auto", interpolation="bilinear")
     for lead in _leads(panel.mean):
         if lead.min() < 0.0 < lead.max():
             ax.contour(first, second, lead.T, [0.0], colors=[text_color(ax)], linewidths=1.2)
 
 
-def _mixed(probabilities: Floats, palette: Palette) -> Floats:
-    """Return an image: the color of the most probable class, mixed with the background as far as it is uncertain."""
+def _faded(color: str, palette: Palette, strength: Any = STRONGEST) -> Any:
+    """Return a color mixed with the middle one."""
     from matplotlib.colors import to_rgb
 
+    return strength * np.array(to_rgb(color)) + (1.0 - strength) * np.array(to_rgb(palette.middle))
+
+
+def _edges(grid: Floats) -> tuple[float, float]:
+    """Return the outer edges of the pixels of an evenly spaced grid."""
+    half = 0.5 * (grid[1] - grid[0])
+    return grid[0] - half, grid[-1] + half
+
+
+def _mixed(probabilities: Floats, palette: Palette) -> Floats:
+    """Return an image: the color of the most probable class, mixed with the background as far as it is uncertain."""
     n_classes = probabilities.shape[-1]
     best, share = probabilities.argmax(axis=-1), probabilities.max(axis=-1)
-    colors = np.array([to_rgb(palette.series_color(place)) for place in range(n_classes)])[best]
-    strength = (STRONGEST * (share - 1.0 / n_classes) / (1.0 - 1.0 / n_classes))[..., None]
-    return (strength * colors + (1.0 - strength) * np.array(to_rgb(palette.middle))).transpose(1, 0, 2)
+    strength = STRONGEST * (share - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
+    image = np.empty((*best.shape, 3))
+    for place in range(n_classes):
+        own = best == place
+        image[own] = _faded(palette.series_color(place), palette, strength[own][:, None])
+    return image.transpose(1, 0, 2)
 
 
 def _leads(probabilities: Floats) -> list[Floats]:
@@ -83,7 +98,7 @@ def _leads(probabilities: Floats) -> list[Floats]:
 
 def _draw_rows(ax: Any, panel: Dependence, rows: ShownRows, palette: Palette) -> None:
     x, y = (np.asarray(column(rows.X, place), dtype=np.float64) for place in panel.features)
-    edge = {"markeredgecolor": palette.background, "markeredgewidth": 0.5}
+    edge = {"markeredgecolor": palette.background, "markeredgewidth": 0.5, "clip_on": False}
     if panel.classes is not None and rows.targets is not None:
         for place, label in enumerate(panel.classes):
             own = rows.targets == place
@@ -94,6 +109,5 @@ def _draw_rows(ax: Any, panel: Dependence, rows: ShownRows, palette: Palette) ->
     at = np.vstack([np.column_stack([x, y])[rows.is_center], rows.other_centers[:, list(panel.features)]])
     if len(at):
         color = palette.accent if panel.classes is None else text_color(ax)
-        style = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": color, "markeredgewidth": 1.6}
+        style = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": color, "markeredgewidth": 1.6, "clip_on": False}
         ax.plot(at[:, 0], at[:, 1], "o", label="chosen centers", zorder=3, **style)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False, fontsize="small", handletextpad=0.3)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from skarce.inspection.displays.drawing import Display, axes_for, hide_frame, palette_of
+import numpy as np
+
+from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, hide_frame, palette_of
 from skarce.inspection.path import BY_PENALTY, BY_SIZE, PathValues, path_values
 
 NAME = "PathDisplay"
@@ -98,15 +100,18 @@ class PathDisplay(Display):
             at_chosen = [place for place, size in enumerate(values.error_sizes) if size == values.n_functions[values.chosen]]
             self._draw(lower, values.error_sizes, values.errors, *at_chosen)
             lower.set_ylabel(f"RMS error of\n{'the given rows' if values.is_held_out else 'the fitted rows'}")
-            lower.set_xlim(upper.get_xlim())
         else:
             self._draw(lower, values.places, values.n_functions, values.chosen)
             lower.set_ylabel("number of\nfunctions")
             lower.set_ylim(bottom=0.0)
         for one in axes:
             self._finish(one)
+        ends = np.array([one.get_xlim() for one in axes])
+        widest = (max(ends[:, 0]), min(ends[:, 1])) if values.axis == BY_PENALTY else (min(ends[:, 0]), max(ends[:, 1]))
+        for one in axes:
+            one.set_xlim(widest)
         lower.set_xlabel(values.axis)
-        upper.legend(loc="best", frameon=False, fontsize="small")
+        draw_legend(upper)
         self._keep(axes)
         return self
 

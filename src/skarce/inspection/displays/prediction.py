@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence, Request
 from skarce.inspection.displays.curves import draw_curve
-from skarce.inspection.displays.drawing import Display, axes_for
+from skarce.inspection.displays.drawing import Display, axes_for, draw_legend
 from skarce.inspection.displays.maps import draw_map
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import Features, checked_rows, features_asked
@@ -19,6 +19,7 @@ from skarce.inspection.tables import Features, checked_rows, features_asked
 NAME = "PredictionDisplay"
 MOST_PANELS = 6  # inputs that are shown if none are named
 COARSE = {"resolution": 5, "max_rows": 100, "band": None}  # to see which inputs move the prediction
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4, "handletextpad": 0.3}  # so that no data are hidden
 DEFAULT_RESOLUTION = {1: 200, 2: 50}  # values of each input, by the number of inputs in a panel
 
 
@@ -167,6 +168,8 @@ class PredictionDisplay(Display):
         for one, panel in zip(axes, self.panels, strict=True):
             draw = draw_curve if len(panel.features) == 1 else draw_map
             draw(one, panel, self.rows, self.target_name)
+            if one is axes[0] or not panel.is_average:
+                draw_legend(one, **(ABOVE if draw is draw_map else {}))
         self._keep(axes)
         return self
 
