@@ -146,6 +146,8 @@ def test_features_may_be_chosen():
     model = RelevanceVectorRegressor(KERNELS).fit(FRAME, Y)
     display = PredictionDisplay.from_estimator(model, FRAME, features=["depth", ("east", "north")], grid_resolution=4)
     assert [ax.get_xlabel() for ax in display.axes_] == ["depth", "east"]
+    alone = PredictionDisplay.from_estimator(model, FRAME, features=("east", "north"), grid_resolution=4)
+    assert alone.ax_.get_legend() is None  # an averaged map has nothing to name
     with pytest.raises(ValueError, match="feature 'west' is not a name of one column of X, which has 'east', 'north', 'depth'"):
         PredictionDisplay.from_estimator(model, FRAME, features="west")
 

@@ -95,14 +95,15 @@ def hide_frame(ax: Any) -> None:
 
 
 def draw_legend(ax: Any, **where: Any) -> None:
-    """Draw a legend that stays readable if data are behind it."""
-    ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
+    """Draw a legend, if anything has a label, that stays readable if data are behind it."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
 
 
 def draw_list(ax: Any, names: list[str], n_more: int, what: str) -> None:
     """Name the rows of a horizontal list, the first on top, and say how many are not shown."""
     ax.set_yticks(np.arange(len(names)), names)
-    ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
+    ax.set_ylim(max(len(names), 1) - 0.4 + (0.6 if n_more > 0 else 0.0), -0.6)  # the note has a row of its own
     hide_frame(ax)
     if n_more > 0:
         note = f"and {n_more} more {what}{'' if n_more == 1 else 's'}"

@@ -14,7 +14,7 @@ from skarce.inspection.displays.curves import draw_curve
 from skarce.inspection.displays.drawing import Display, axes_for, draw_legend
 from skarce.inspection.displays.maps import draw_map
 from skarce.inspection.shown_rows import ShownRows
-from skarce.inspection.tables import Features, checked_rows, features_asked
+from skarce.inspection.tables import Features, checked_rows, features_asked, is_numeric
 
 NAME = "PredictionDisplay"
 MOST_PANELS = 6  # inputs that are shown if none are named
@@ -169,7 +169,8 @@ class PredictionDisplay(Display):
             draw = draw_curve if len(panel.features) == 1 else draw_map
             draw(one, panel, self.rows, self.target_name)
             if one is axes[0] or not panel.is_average:
-                draw_legend(one, **(ABOVE if draw is draw_map else {}))
+                is_full = draw is draw_map or not is_numeric(panel.grids[0])  # no corner is free
+                draw_legend(one, **(ABOVE if is_full else {}))
         self._keep(axes)
         return self
 
