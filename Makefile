@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients lint types doctest check docs sanitize bench clean
+.PHONY: demo test test-clients test-browser lint types doctest check docs sanitize bench clean
 
 $(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -30,6 +30,18 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
+
+# Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+$(VENV)/.browser: $(VENV)/.installed
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@touch $@
+
+test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
