@@ -23,5 +23,5 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4.5))
 for ax, (X, y) in zip(axes, (moons, blobs), strict=True):
     model = RelevanceVectorClassifier(random_state=0).fit(X, y)
     PredictionDisplay.from_estimator(model, X, y, ax=ax, grid_resolution=100)
-    ax.set_title(f"{len(model.active_)} kernels, {100 * model.score(X, y):.0f} % right")
+    ax.set_title(f"{len(model.active_)} kernels, {100 * model.score(X, y):.0f} % right", pad=26)
 plt.show()
