@@ -109,4 +109,4 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache
