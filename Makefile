@@ -4,12 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-browser lint types doctest check docs sanitize bench clean
+.PHONY: demo test test-clients test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+
+$(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
+	@rm -f src/skarce/*/*.so
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
@@ -30,6 +33,19 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
+
+# The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
+OLDEST := $(VENV)-oldest
+
+$(OLDEST)/.installed: pyproject.toml .ci/oldest.txt $(COMPILED)
+	@test -d $(OLDEST) || $(PYTHON) -m venv $(OLDEST)
+	@echo "Installing skarce and the oldest versions of what it needs into $(OLDEST) ..."
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint .ci/oldest.txt --editable ".[test]"
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of NumPy, SciPy, scikit-learn and the others
+	$(OLDEST)/bin/python -m pytest -n auto
 
 # Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -58,7 +74,7 @@ check: lint types doctest test
 # The website has an environment of its own. Nothing is fetched while it is built.
 DOCS := $(VENV)-docs
 
-$(DOCS)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+$(DOCS)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
 	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what the website needs into $(DOCS) ..."
@@ -72,7 +88,7 @@ docs: $(DOCS)/.installed  ## build the website into build/site, run its examples
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
-COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
+COMPILED_TESTS := tests/test_compiled.py tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
 	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
@@ -83,6 +99,31 @@ sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the a
 		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
 		$(BIN)/python -c "from skarce.basis import _rbf; assert '$(SANITIZED)' in _rbf.__file__, _rbf.__file__" && \
 		$(BIN)/python -m pytest -p no:cacheprovider $(COMPILED_TESTS)
+
+RELEASE := $(VENV)-release
+
+$(RELEASE)/.installed:
+	@test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip build twine abi3audit towncrier
+	@touch $@
+
+wheel: $(RELEASE)/.installed  ## make the source archive, and a wheel of it for this kind of machine, in dist/
+	@rm -rf dist
+	$(RELEASE)/bin/python -m build
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(RELEASE)/bin/abi3audit --strict dist/*.whl
+
+# A new environment, no compiler, and the tests of the source archive in a folder without the sources.
+AWAY := build/away
+INSTALLED := $(abspath $(VENV)-wheel)
+
+test-wheel: wheel  ## run the tests with an installed wheel
+	@rm -rf $(AWAY) $(INSTALLED) && mkdir -p $(AWAY)
+	tar -xzf dist/*.tar.gz -C $(AWAY) --strip-components 1
+	rm -r $(AWAY)/src
+	$(PYTHON) -m venv $(INSTALLED)
+	CC=false $(INSTALLED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
+	cd $(AWAY) && CC=false $(INSTALLED)/bin/python -m pytest -n auto
 
 $(VENV)/.bench: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
@@ -109,4 +150,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 SOURCES = REPOSITORY / "build" / "site-sources"
 SITE = REPOSITORY / "build" / "site"
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE")
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "news/README.md", "CITATION.cff", "LICENSE")
 
 
 def main() -> None:
@@ -44,6 +44,7 @@ def gather_sources() -> None:
     shutil.copytree(REPOSITORY / "docs", SOURCES / "docs")
     shutil.copytree(REPOSITORY / "results", SOURCES / "results")
     for name in PAGES:
+        (SOURCES / name).parent.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / name, SOURCES / name)
     formulas = SOURCES / "assets" / "mathjax"
     formulas.mkdir(parents=True)
