@@ -270,8 +270,15 @@ def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: An
 
 
 def _delayed(values: Any) -> list[Any]:
-    parts = values.to_delayed()
-    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
+    """Return one task for each partition, in the order and number in which the user knows them.
+
+    The optimizer of frames merges files if it reads few of their columns. Then only columns that nobody reads are left out.
+    """
+    if not hasattr(values, "simplify"):  # an array
+        return list(values.to_delayed().ravel())
+    optimized = values.optimize()
+    kept = optimized if optimized.npartitions == values.npartitions else values.simplify()
+    return list(kept.to_delayed(optimize_graph=False))
 
 
 def _aligned(values: Any, X: Any, name: str) -> list[Any]:
