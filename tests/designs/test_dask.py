@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSClassifier, VBLSRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import DaskDesign, Recipe, Rows
 from skarce.designs.dask import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
@@ -68,7 +68,7 @@ def test_every_regressor_is_that_of_the_rows_in_memory(estimator, basis):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_sums_are_those_of_the_rows_in_memory(fit_intercept, has_weights):
     weights = WEIGHTS if has_weights else None
-    recipe = Recipe(lambda X, y, w: Rows(X, np.asarray(y)[:, None], w), KERNELS, fit_intercept=fit_intercept)
+    recipe = Recipe(lambda X, y, w, is_whole: Rows(X, np.asarray(y)[:, None], w), KERNELS, fit_intercept=fit_intercept)
     lazy = None if weights is None else da.from_array(weights, chunks=33)
     found = DaskDesign.of(*arrays(), lazy, recipe).sums
     expected = block_sums(KERNELS.fit(X), X, Y, weights)
