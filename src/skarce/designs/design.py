@@ -158,7 +158,7 @@ class Recipe(NamedTuple):
             raise ValueError(
                 f"centers=None would make each of the {n_rows} rows a candidate, but {kind} are not kept in memory. {remedy}"
             )
-        if isinstance(self.basis.centers, Integral) and self.basis.centers > SAMPLE_ROWS:
+        if isinstance(self.basis.centers, Integral) and int(self.basis.centers) > SAMPLE_ROWS:
             raise ValueError(
                 f"centers={self.basis.centers} is above {SAMPLE_ROWS}, the rows of the sample that centers are taken from: {kind} "
                 f"are not kept in memory. {remedy}"
