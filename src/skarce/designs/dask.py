@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 from skarce._memory import require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
+from skarce._progress import is_watched, progress
 from skarce._typing import Floats
 from skarce.basis import takes_arrays
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
@@ -78,15 +79,17 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any) -> Total:
+    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
         """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
         import dask
 
         task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
         results = [task(number, part, *common) for number, part in enumerate(self._parts)]
+        keys = {result.key for result in results}
         while len(results) > 1:
             results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
-        (total,) = dask.compute(results[0])
+        with _counted_tasks(keys, label):
+            (total,) = dask.compute(results[0])
         return total
 
 
@@ -143,7 +146,7 @@ class DaskDesign(HasPasses):
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
         _check_before_passes(partitions, recipe)
         check = recipe.check_targets if recipe.codes is None else None
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check)
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, label="sampling")
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
         recipe.check_centers(sample.n_rows, "Dask data")
@@ -188,6 +191,21 @@ class DaskDesign(HasPasses):
         about_mean = self.fit_intercept
         self._center = Center(self.sums.candidate_means * about_mean, self.sums.target_means * about_mean)
         return self.sums.moments(about_mean=about_mean)
+
+
+@contextmanager
+def _counted_tasks(keys: set[Any], label: str) -> Iterator[None]:
+    """Show how many of these tasks are done. The schedulers of this machine tell; a cluster does not, but has its dashboard."""
+    if not is_watched():
+        yield
+        return
+    from dask.base import get_scheduler
+    from dask.callbacks import Callback
+
+    is_cluster = getattr(get_scheduler(), "__module__", "").startswith("distributed")
+    known = (f"{label} {len(keys):,} partitions",) if is_cluster else (label, len(keys), "partitions")
+    with progress(*known) as part, Callback(posttask=lambda key, *task: part.step(key in keys)):
+        yield
 
 
 def _check_before_passes(partitions: Partitions, recipe: Recipe) -> None:
