@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import DaskDesign, Recipe, Rows
-from skarce.designs.dask import Partitions, is_dask
+from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.moments import block_sums
 from tests.estimator_lists import REGRESSORS

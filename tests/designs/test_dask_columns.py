@@ -19,7 +19,7 @@ from skarce import (
     VBLSClassifier,
     VBLSRegressor,
 )
-from skarce.designs.dask import Partitions
+from skarce.designs.dask_partitions import Partitions
 from skarce.designs.row_blocks import RowBlocks
 from skarce.designs.sampling import SAMPLE_ROWS
 

@@ -14,8 +14,9 @@ from skarce._atomic import snapshot
 from skarce._typing import Floats
 from skarce._validation import in_brief
 from skarce.basis import KernelBasis
-from skarce.designs.dask import is_dask, lazily
+from skarce.designs.dask import lazily
 from skarce.designs.dask_columns import check_inputs, check_kinds, is_frame
+from skarce.designs.dask_partitions import is_dask
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PAIRS = ("predict_interval", "latent")  # methods with two answers
