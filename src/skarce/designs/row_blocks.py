@@ -353,7 +353,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
         sample = X.sample(recipe.seed, has_labels=recipe.codes is not None)
-        recipe.check_not_every_row(sample, "RowBlocks")
+        recipe.check_centers(sample.n_rows, "RowBlocks")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
         recipe.name_inputs(X.feature_names)
