@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from skarce import KernelBasis
+from skarce._progress import Lines
 from skarce.cli.streamed import files, progress
 from skarce.cli.streamed.files import BEGINNING, DataFiles, Place, found_files
 from skarce.cli.streamed.fit import StreamedFit
@@ -144,11 +145,11 @@ def test_states_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     assert len(written) == 2
 
 
-def test_progress_is_a_line_now_and_then(monkeypatch):
-    now, lines = [0.0], []
+def test_progress_is_a_line_for_a_log(monkeypatch):
+    lines = []
     monkeypatch.setattr(progress, "say", lines.append)
-    report = progress.RowLines("Adding up", 5_000_000, 1_000_000, clock=lambda: now[0])
-    for now[0], rows in ((10.0, 1_500_000), (40.0, 3_000_000), (60.0, 3_500_000)):
-        report(rows)
-    assert lines == ["Adding up: 3,000,000 of 5,000,000 rows (50,000 rows/s)"]
-    assert progress.rows_text(1234, None, 10.4) == "1,234 rows (10 rows/s)"
+    monkeypatch.setattr(progress, "Lines", lambda say: Lines(say, clock=lambda: -10.0))  # the first line is due at once
+    with progress.rows_progress("Adding up", 5_000_000, 1_000_000) as on_rows:
+        on_rows(3_000_000)
+    (line,) = lines
+    assert line.startswith("Adding up: 3,000,000 of 5,000,000 rows (60%), ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,7 @@ class ArrowRows:
     source: Any
     columns: Columns
     batch_rows: int
+    n_rows: ClassVar[None] = None  # a stream does not tell
 
     @classmethod
     def of(cls, source: Any, columns: Columns, batch_rows: int) -> ArrowRows:

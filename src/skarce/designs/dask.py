@@ -6,7 +6,8 @@ each of them works on one thread. Dask is imported when its data arrive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 from skarce._memory import require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
+from skarce._progress import is_watched, progress
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import takes_arrays
@@ -65,15 +67,17 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any) -> Total:
+    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
         """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
         import dask
 
         task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
         results = [task(number, part, *common) for number, part in enumerate(self._parts)]
+        keys = {result.key for result in results}
         while len(results) > 1:
             results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
-        (total,) = dask.compute(results[0])
+        with _counted_tasks(keys, label):
+            (total,) = dask.compute(results[0])
         return total
 
 
@@ -131,7 +135,7 @@ class DaskDesign(HasPasses):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> DaskDesign:
         """Draw a sample of the rows in one pass, and fit the basis on it."""
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, recipe.codes is not None)
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, recipe.codes is not None, label="sampling")
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
         recipe.check_not_every_row(sample, "Dask data")
@@ -176,6 +180,21 @@ class DaskDesign(HasPasses):
         about_mean = self.fit_intercept
         self._center = Center(self.sums.candidate_means * about_mean, self.sums.target_means * about_mean)
         return self.sums.moments(about_mean=about_mean)
+
+
+@contextmanager
+def _counted_tasks(keys: set[Any], label: str) -> Iterator[None]:
+    """Show how many of these tasks are done. The schedulers of this machine tell; a cluster does not, but has its dashboard."""
+    if not is_watched():
+        yield
+        return
+    from dask.base import get_scheduler
+    from dask.callbacks import Callback
+
+    is_cluster = getattr(get_scheduler(), "__module__", "").startswith("distributed")
+    known = (f"{label} {len(keys):,} partitions",) if is_cluster else (label, len(keys), "partitions")
+    with progress(*known) as part, Callback(posttask=lambda key, *task: part.step(key in keys)):
+        yield
 
 
 def _sampled(number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, has_labels: bool) -> RowSample:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from skarce._parallel import slices
 from skarce._parameters import check_choice, check_count, generator_of
+from skarce._progress import counted
 from skarce.designs.arrow import ArrowRows
 from skarce.designs.arrow_columns import Columns
 from skarce.designs.blocks import BlockDesign
@@ -41,6 +42,8 @@ class RowBlocks:
         The function given as parameter.
     feature_names : tuple of str or None
         The names of the columns of X, if the blocks come from Parquet or Arrow data. A model gets them as `feature_names_in_`.
+    n_rows : int or None
+        The number of rows, if arrays or Parquet files tell it, or after the first pass. Else None.
 
     See Also
     --------
@@ -79,6 +82,7 @@ class RowBlocks:
     """
 
     feature_names: tuple[str, ...] | None = None
+    n_rows: int | None = None
 
     def __init__(self, factory: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
         if not callable(factory):
@@ -123,7 +127,9 @@ class RowBlocks:
                 else:
                     yield X[rows], y[rows], sample_weight[rows]
 
-        return cls(read)
+        blocks = cls(read)
+        blocks.n_rows = len(X)
+        return blocks
 
     @classmethod
     def from_parquet(
@@ -225,10 +231,32 @@ class RowBlocks:
     @classmethod
     def _named(cls, rows: ParquetRows | ArrowRows) -> RowBlocks:
         blocks = cls(rows.read)
-        blocks.feature_names = rows.columns.features
+        blocks.feature_names, blocks.n_rows = rows.columns.features, rows.n_rows
         return blocks
 
     def __iter__(self) -> Iterator[Rows]:
+        return self.reading("reading")
+
+    def reading(self, label: str) -> Iterator[Rows]:
+        """Yield checked blocks, and show the progress of the pass if `fit` is verbose.
+
+        Parameters
+        ----------
+        label : str
+            What the pass does.
+
+        Yields
+        ------
+        rows : Rows
+            A block.
+        """
+        n_rows = 0
+        for rows in counted(self._checked_blocks(), lambda rows: len(rows.X), label, self.n_rows, "rows"):
+            yield rows
+            n_rows += len(rows.X)
+        self.n_rows = n_rows
+
+    def _checked_blocks(self) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
         n_features = n_outputs = None
         blocks = self.factory()
@@ -265,7 +293,7 @@ class RowBlocks:
         """
         rng = generator_of(random_state)
         drawn: list[RowSample] = []
-        for rows in self:
+        for rows in self.reading("sampling"):
             uniform = rng.random_sample(len(rows.X))
             drawn.append(RowSample.of(rows.X, rows.y, rows.weights, uniform, has_labels=has_labels))
             if sum(len(part.keys) for part in drawn) > 2 * n_rows:
@@ -345,7 +373,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return super().n_samples if self._spread is None else self._spread.total
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
-        parts = (work(coded(rows, self._codes, self._factor)) for rows in self._blocks)
+        parts = (work(coded(rows, self._codes, self._factor)) for rows in self._blocks.reading("adding up"))
         return reduce(lambda before, part: add([before, part]), parts)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
@@ -353,7 +381,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         if not self._in_folds:
             return super().moments(kind, access)
         check_choice("moments", kind, KINDS)
-        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks)
+        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks.reading("adding up"))
         self.fold_sums = [sums.faded(self._factor) for sums in reduce(lambda a, b: total_of_folds([a, b]), parts)]
         sums = Sums.total(self.fold_sums)
         check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in self._read()))
@@ -362,7 +390,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return moments
 
     def _read(self) -> Iterator[Block]:
-        for rows in self._blocks:
+        for rows in self._blocks.reading("adding up"):
             weights = rows.weights if self._factor == 1.0 else self._factor * rows.row_weights
             yield Block(self.candidates.on(rows.X), rows.targets, weights)
 

@@ -16,13 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
 from skarce._parameters import as_number, check_choice, check_effective_samples
+from skarce._progress import shown
 from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce._validation import validated_weights
 from skarce.basis import takes_arrays
 from skarce.designs import Design, Problem, Recipe, Rows, Worth, as_design
 from skarce.designs.worth import with_mean_one
-from skarce.estimators.on_basis import OnBasis, print_centers
+from skarce.estimators.callbacks import CallbackSupport, called_back
+from skarce.estimators.on_basis import OnBasis, print_centers, print_ends
 from skarce.estimators.waiting import waiting_for
 from skarce.estimators.width_report import report_options
 from skarce.likelihoods import Gaussian, Likelihood
@@ -43,7 +45,7 @@ class Prepared(NamedTuple):
     seen: dict[str, Any]
 
 
-class SparseEstimator(OnBasis, BaseEstimator, ABC):
+class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
     """Parameters, validation and fitted attributes. The method does all numerical work."""
 
     moments: str = "auto"
@@ -67,6 +69,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
     @abstractmethod
     def _keep(self, posteriors: list[Any], design: Design) -> None:
         """Set all fitted attributes. Called on an unfitted twin, so that a failed fit changes nothing."""
+
+    def _names_of_models(self, posteriors: list[Any]) -> list[str]:
+        """Return what each model is for, in a word or two. Default: the number of the output, if there are several."""
+        return ["model"] if len(posteriors) == 1 else [f"output {output}" for output in range(len(posteriors))]
 
     def _remember(self, prepared: Prepared) -> None:
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
@@ -116,13 +122,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         started = time.monotonic()
         self._check_limits()
         method = self._method()
-        with blas_threads(1):
-            prepared = self._prepare(X, y, sample_weight, method)
-            if self._worth().needs_order:
-                n_effective = self._estimated_samples(prepared, method, started)
-                prepared = self._prepare(X, y, sample_weight, method, n_effective)
-            fitted = self._fitted_on(prepared, method, started)
-        return become(self, fitted)
+        with called_back(self, X, y, sample_weight) as tell:
+            with shown(self.verbose), blas_threads(1):
+                prepared = self._prepare(X, y, sample_weight, method)
+                if self._worth().needs_order:
+                    n_effective = self._estimated_samples(prepared, method, started)
+                    prepared = self._prepare(X, y, sample_weight, method, n_effective)
+                fitted = self._fitted_on(prepared, method, started)
+            tell(fitted)
+            return become(self, fitted)
 
     def _check_limits(self) -> None:
         super()._check_limits()
@@ -197,6 +205,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         twin = unfitted_twin(self)
         twin.__dict__.update(prepared.seen, criterion_sense_=method.sense, n_effective_=self._n_effective(prepared.design))
         twin._keep(posteriors, prepared.design)
+        if self.verbose:
+            print_ends(twin._names_of_models(posteriors), posteriors)
         waiting = waiting_for(self)
         if waiting is not None:
             waiting.put_off(self._calibrate, plan, prepared, method, budget=budget)

@@ -80,7 +80,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         left-out rows. ``"auto"`` does so if there are fewer than 1000 rows. A splitter of
         scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
+        1 shows progress and prints a few lines, 2 also prints a line for every step.
     random_state : int, RandomState or None, default=None
         Seeds the first pool of candidates, and landmarks. None uses a fixed seed for the pool.
 

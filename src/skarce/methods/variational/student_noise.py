@@ -99,7 +99,8 @@ class RobustLeastSquares(Method[RobustFit]):
         if problem.moments.n_samples <= 0.0 or problem.is_constant:
             return RobustFit(**vars(self.inner.run(problem, budget)), weighted=problem)
         journal = Journal(budget)
-        robust = self._rounds(problem, budget, journal)
+        with journal.shown("weighing rows"):
+            robust = self._rounds(problem, budget, journal)
         return replace(robust, judge=self.inner.judge(problem).scaled(problem.target_scale), trace=journal.trace())
 
     def posterior(self, fit: RobustFit, problem: Problem) -> VariationalPosterior:
@@ -130,7 +131,8 @@ class RobustLeastSquares(Method[RobustFit]):
         for number in range(MOST_ROUNDS):
             weighted = _weighted(problem, weights)
             last = best if number >= FRESH_ROUNDS else None
-            fit = self.inner.resumed(judge, weighted.moments, last, Journal(limits))
+            with Journal(limits).shown() as inside:
+                fit = self.inner.resumed(judge, weighted.moments, last, inside)
             rows = _Rows.of(weighted, fit, self._form, counts)
             if freedom is None:
                 now = _best_freedom(rows, now)

@@ -126,7 +126,8 @@ class VariationalClassification(Method[LatentFit]):
             require(m, m, f"The covariance of all {m} weights, of which groups stay or leave together,", remedy)
 
     def _fit(self, start: Variational, candidates: Standardized, journal: Journal) -> LatentFit:
-        fitted, outcome = self._fitted(start, journal)
+        with journal.shown():
+            fitted, outcome = self._fitted(start, journal)
         if outcome is Outcome.CONVERGED and not len(fitted):
             outcome = Outcome.NOTHING_HELPS
         units = candidates.units(fitted.candidates, start.n_fixed)
