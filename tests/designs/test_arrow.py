@@ -204,6 +204,17 @@ def test_names_of_a_wrong_kind_are_refused(options, message):
         RowBlocks.from_arrow(table_of(*made_rows()[:2]), **options)
 
 
+def test_a_target_that_is_not_there_is_said_before_texts_among_the_others():
+    table = pa.table({"color": ["red", "blue"], "a": [1.0, 2.0], "y": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"has no column 'Y'\. Its columns are 'color', 'a', 'y'\."):
+        RowBlocks.from_arrow(table, target="Y")
+
+
+def test_blocks_say_their_number_of_features():
+    blocks = RowBlocks.from_arrow(table_of(*made_rows()[:2]), target="y")
+    assert repr(blocks) == "RowBlocks(an unknown number of rows, 3 features)"
+
+
 def test_a_name_of_two_columns_is_refused():
     table = pa.table([[1.0], [2.0], [3.0]], names=["a", "a", "y"])
     with pytest.raises(ValueError, match="more than one column named 'a'"):
@@ -259,6 +270,13 @@ def test_a_stream_that_changes_its_columns_is_refused():
     streams = iter([table, table.drop_columns("b")])
     with pytest.raises(ValueError, match="the Arrow stream has no column 'b'"):
         list(RowBlocks.from_arrow(lambda: next(streams), target="y"))
+
+
+def test_a_stream_that_changes_its_rows_is_refused():
+    table = table_of(*made_rows()[:2])
+    n_rows = iter([N, N, N - 1, N - 1])  # the first stream is opened for the names of the columns
+    with pytest.raises(ValueError, match=rf"gave {N - 1} rows in this pass, but {N} in the one before"):
+        RelevanceVectorRegressor("passthrough").fit(RowBlocks.from_arrow(lambda: table.slice(0, next(n_rows)), target="y"))
 
 
 def test_a_stream_without_rows_is_refused():

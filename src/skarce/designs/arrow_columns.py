@@ -55,9 +55,10 @@ class Layout:
 
     def check(self, columns: Columns) -> None:
         """Raise a ValueError unless there is one column of numbers for each name."""
-        for name in columns.names:
+        for name in columns.names:  # a name that is misspelled can be why another column counts as a feature
             if name not in self.types:
                 raise ValueError(self._without(name))
+        for name in columns.names:
             if name in self.repeated:
                 raise ValueError(f"{self.source} has more than one column named {quoted(name)}. Give each column its own name.")
             if not _is_numeric(self.types[name]):

@@ -34,7 +34,8 @@ class RowBlocks:
     factory : callable
         A function without arguments. It is called at the start of every pass over the data, and returns an iterable of ``(X, y)``
         or ``(X, y, sample_weight)``. Every call must give the same rows in the same order. X has shape (n_rows, n_features), y has
-        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows.
+        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows. If
+        a pass gives another number of rows than the one before, `fit` raises a ValueError.
 
     Attributes
     ----------
@@ -254,7 +255,21 @@ class RowBlocks:
         for rows in counted(self._checked_blocks(), lambda rows: len(rows.X), label, self.n_rows, "rows"):
             yield rows
             n_rows += len(rows.X)
+        self._check_same_rows(n_rows)
         self.n_rows = n_rows
+
+    def _check_same_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a pass gave another number of rows than those before."""
+        if self.n_rows in (None, n_rows):
+            return
+        found = f"the row blocks gave {n_rows:,} rows in this pass, but {self.n_rows:,} in the one before"
+        remedy = "Each call of the function must read the same rows again, from the first one on"
+        raise ValueError(f"{found}. {remedy}. If the data have changed, make the RowBlocks again, and fit again.")
+
+    def __repr__(self) -> str:
+        rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        features = "" if self.feature_names is None else f", {len(self.feature_names)} features"
+        return f"RowBlocks({rows}{features})"
 
     def _checked_blocks(self) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
