@@ -490,9 +490,57 @@ def test_ctrl_c_keeps_the_state_and_says_so(homes, monkeypatch):
         stop_after(5, patch, KeyboardInterrupt)
         result = refused("parts", *FIT, "--stream", "--state", "s.state")
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1].startswith("Interrupted; no model was written. The sums so far are in s.state")
+    kept = "The sums of 278 of 1,000 rows are in s.state: the same command goes on."
+    assert result.stderr.splitlines()[-1] == f"Interrupted; no model was written. {kept}"
     fitted("parts", *FIT, "--stream", "--state", "s.state")
     np.testing.assert_array_equal(predictions("m.skops"), wanted)
+
+
+def test_ctrl_c_loses_the_block_at_work_only(homes, monkeypatch):
+    wanted, real, seen = in_stream("homes.csv"), fit.absorbed, []
+
+    def absorbed(sums, block):
+        seen.append(block)
+        sums = real(sums, block)
+        if len(seen) == 6:
+            raise KeyboardInterrupt
+        return sums
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit, "absorbed", absorbed)
+        result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
+    assert f"The sums of {5 * 64} of 1,000 rows are in s.state" in result.stderr
+    assert "320 of 1,000 rows are already in s.state" in fitted("homes.csv", *FIT, "--stream", "--state", "s.state").stderr
+    np.testing.assert_array_equal(predictions("m.skops"), wanted)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_if_the_sums_cannot_be_written_ctrl_c_tells_the_rows_of_the_last_state(homes, monkeypatch, error):
+    real, n_written = state.skops.io.dump, []
+
+    def dump(content, draft):
+        n_written.append(content)
+        if len(n_written) > 2:  # one state at the beginning, and one after the first file
+            raise error
+        real(content, draft)
+
+    with monkeypatch.context() as patch:
+        stop_after(5, patch, KeyboardInterrupt)
+        patch.setattr(state, "SECONDS", 1e9)
+        patch.setattr(state.skops.io, "dump", dump)
+        result = refused("parts", *FIT, "--stream", "--state", "s.state")
+    assert result.exit_code == 130
+    assert "The sums of 150 of 1,000 rows are in s.state" in result.stderr
+    assert "150 of 1,000 rows are already in s.state" in fitted("parts", *FIT, "--stream", "--state", "s.state").stderr
+
+
+def test_ctrl_c_in_the_search_says_that_all_rows_are_in(homes, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "explained_share", interrupted)
+    result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
+    assert "The sums of 1,000 of 1,000 rows are in s.state" in result.stderr
 
 
 def test_ctrl_c_without_a_state_is_one_line(homes, monkeypatch):

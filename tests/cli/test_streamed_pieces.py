@@ -17,7 +17,7 @@ from skarce.comparison import METHODS, REGRESSION
 from skarce.datasets.columns import NUMBER, TEXT
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import make_preprocessing, training_data
-from skarce.moments import block_sums
+from skarce.moments import Sums, block_sums
 
 pytest.importorskip("pyarrow")
 
@@ -136,7 +136,7 @@ def test_states_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     file = StateFile(tmp_path / "s", {}, clock=lambda: next(times))
     monkeypatch.setattr("skarce.cli.streamed.state.skops.io.dump", lambda content, draft: draft.write_bytes(b""))
     monkeypatch.setattr("skarce.cli.streamed.state._check_size", lambda draft, path: written.append(path))
-    state = FitState({}, None, None, None, 0, BEGINNING, None)
+    state = FitState({}, None, None, None, 0, BEGINNING, Sums.empty(1, 1))
     file.save_now_and_then(state)  # at 10 seconds; it takes 2 seconds, so 40 seconds are free of it
     assert len(written) == 1
     file.save_now_and_then(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from skarce.cli.streamed.files import BEGINNING, DataFiles
 from skarce.cli.streamed.progress import OnRows, rows_progress
 from skarce.cli.streamed.state import FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
+from skarce.cli.whole_file import OutputError
 from skarce.comparison import Method
 from skarce.datasets.columns import TEXT, numbers
 from skarce.datasets.tables import TableError
@@ -62,10 +63,11 @@ class StreamedFit:
             file.save(state)
         else:
             say(f"{state.n_done:,} of {state.n_rows:,} rows are already in {file.path}; continuing from there.")
-        with _kept_in(file), rows_progress("Adding up", state.n_rows, state.n_done) as on_rows:
-            self._add_up(state, file, on_rows)
-        with working(f"Fitting {self.method.name} to the sums of {state.n_rows:,} rows"):
-            return self._model(state)
+        with _kept_in(file, state):
+            with rows_progress("Adding up", state.n_rows, state.n_done) as on_rows:
+                self._add_up(state, file, on_rows)
+            with working(f"Fitting {self.method.name} to the sums of {state.n_rows:,} rows"):
+                return self._model(state)
 
     def _start(self) -> FitState:
         """Read all rows once, and choose the candidates."""
@@ -88,7 +90,10 @@ class StreamedFit:
             return fitted(self.method.name, lambda: self.method.prepared(X, **self.options).fitted_basis(X, sample.y))
 
     def _add_up(self, state: FitState, file: StateFile, on_rows: OnRows) -> None:
-        """Add all blocks from the place of the state on. The state is written between blocks, and after each file."""
+        """Add all blocks from the place of the state on. The state is written between blocks, and after each file.
+
+        A block has sums of its own until it is whole, so an interrupt finds the state as it was after the last block.
+        """
         candidates = candidates_of(state.basis, state.kept)
         texts = [name for name, kind in state.kinds.items() if kind == TEXT]
         for block in self.data.blocks(texts, state.place):
@@ -96,8 +101,9 @@ class StreamedFit:
                 file.save(state)
             X = np.ascontiguousarray(state.preprocessing.transform(inputs(block.table, state.kinds)))
             with blas_threads(1):
-                state.sums = absorbed(state.sums, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
-            state.place = block.after
+                none = Sums.empty(candidates.n_candidates, 1)
+                own = absorbed(none, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
+            state.go_on(state.sums + own, block.after)
             on_rows(state.n_done)
             file.save_now_and_then(state)
         file.save(state)
@@ -126,12 +132,15 @@ def _require_room(n_candidates: int) -> None:
 
 
 @contextmanager
-def _kept_in(file: StateFile) -> Iterator[None]:
-    """Let an interrupt say that the state is kept, and how to go on."""
+def _kept_in(file: StateFile, state: FitState) -> Iterator[None]:
+    """Let an interrupt write the state, and say how many rows are in it. A second one ends the writing; the last state stays."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
+        with suppress(KeyboardInterrupt, OutputError):
+            file.save(state)
         if file.path is not None:
             word = (str(interrupt) or "Interrupted;").partition(";")[0]
-            interrupt.args = (f"{word}; no model was written. The sums so far are in {file.path}: the same command goes on.",)
+            kept = f"The sums of {file.n_saved:,} of {state.n_rows:,} rows are in {file.path}"
+            interrupt.args = (f"{word}; no model was written. {kept}: the same command goes on.",)
         raise
