@@ -83,7 +83,7 @@ def summarize(data: DataFiles, target: str, *, is_asked: bool, on_rows: Callable
 def _summary_of(data: DataFiles, target: str, texts: Sequence[str], *, is_asked: bool, on_rows: Callable[[int], None]) -> Summary:
     first = next(data.blocks(texts), None)
     if first is None:
-        raise TableError(f"{data.name} has no rows.")
+        raise TableError(f"there are no rows in {data.name}.")
     collected = _Collected(target, _kinds(first.table, target), may_turn=not is_parquet(data.files[0].path))
     if not is_asked:
         _refuse_classes(first.table, target)
