@@ -82,7 +82,9 @@ def test_parquet_output_has_the_types_of_its_input(parts, monkeypatch):
     wanted = whole(monkeypatch, "all.parquet", "--interval", "0.9")
     table = pa.Table.from_pandas(parts, preserve_index=False)
     price = pa.array([None if number % 3 else Decimal(number) for number in range(N_ROWS)], pa.decimal128(9, 2))
-    table = table.append_column("limit", price).append_column("town again", table["town"].dictionary_encode())
+    table = table.append_column("limit", price).append_column(
+        "town again", pa.array(parts["town"], pa.string()).dictionary_encode()
+    )
     pq.write_table(table, "types.parquet", row_group_size=11)
     predicted("types.parquet", "--interval", "0.9", out="p.parquet")
     found = pq.read_table("p.parquet")

@@ -90,7 +90,7 @@ class _Predictions:
     def write(self, data: DataFiles | None, path: Path, output: Output, *, is_quiet: bool) -> None:
         """Predict all rows of files, or of a pipe if there are none, and say which texts were new."""
         n_rows = 0
-        with nullcontext(_ignore) if is_quiet else rows_progress("Predicting", data and data.n_rows) as on_rows:
+        with nullcontext(_ignore) if is_quiet else rows_progress("Predicting", None if data is None else data.n_rows) as on_rows:
             for part in _parts(data, path):
                 table = part.table(self._texts)
                 output.add(part, self._of(table))
