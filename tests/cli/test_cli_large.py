@@ -234,18 +234,23 @@ def test_too_many_texts_are_refused(homes):
     assert_one_line(refused("typo.csv", *FIT, "--stream"), "'size'", "line 779", "'12.O'")
 
 
-def test_targets_that_are_not_numbers_are_refused(homes):
+def test_classes_and_counts_have_no_state(homes):
     for values in (homes["town"], homes["garden"], homes["age"] % 4):
         homes.assign(price=values).to_csv("classes.csv", index=False)
-        assert_one_line(refused("classes.csv", *FIT, "--stream"), "recognized as classes", "--no-stream")
-    fitted("classes.csv", *FIT, "--stream", "--task", "regression")
-    homes.assign(price=3).to_csv("constant.csv", index=False)
-    assert_one_line(refused("constant.csv", *FIT, "--stream"), "the same in all rows (3)")
+        result = refused("classes.csv", *FIT, "--stream", "--state", "s.state")
+        assert_one_line(result, "recognized as classes", "leave --state out", "--task regression")
+    for task in ("classification", "counts"):
+        assert_one_line(refused("classes.csv", *FIT, "--stream", "--state", "s", "--task", task), "leave --state out")
+    fitted("classes.csv", *FIT, "--stream", "--state", "s", "--task", "regression")
+
+
+def test_a_target_that_is_the_same_in_all_rows_is_refused(homes):
+    for value, options in ((3, []), ("a", ["--task", "classification"]), (0, ["--task", "counts"])):
+        homes.assign(price=value).to_csv("constant.csv", index=False)
+        assert_one_line(refused("constant.csv", *FIT, "--stream", *options), f"the same in all rows ({value})")
 
 
 def test_what_needs_rows_in_memory_says_so(homes):
-    for task in ("classification", "counts"):
-        assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--task", task), f"--task {task}", "--no-stream")
     assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--widths", "cv"), "--widths evidence")
     assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--method", "svr"), "'svr' is a rival")
 

@@ -23,6 +23,7 @@ from skarce.cli.streamed.state import FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
 from skarce.cli.whole_file import OutputError
 from skarce.comparison import Method
+from skarce.datasets import TargetKind
 from skarce.datasets.columns import TEXT, numbers
 from skarce.datasets.tables import TableError
 from skarce.datasets.training import inputs
@@ -45,15 +46,15 @@ class StreamedFit:
         The method, with its basis and its rule for widths.
     options : dict
         Parameters of the model.
-    is_asked : bool
-        Whether the user asked for regression. If not, classes are refused.
+    kind : TargetKind or None
+        What the target holds, if the user said it. If not, classes are refused.
     """
 
     data: DataFiles
     target: str
     method: Method
     options: Mapping[str, Any] = field(default_factory=dict)
-    is_asked: bool = False
+    kind: TargetKind | None = None
 
     def run(self, file: StateFile) -> tuple[SavedModel, float]:
         """Fit the model, from the state in the file if there is one. Return it with its R2 on all rows."""
@@ -72,7 +73,7 @@ class StreamedFit:
     def _start(self) -> FitState:
         """Read all rows once, and choose the candidates."""
         with rows_progress("Summarizing", self.data.n_rows) as on_rows:
-            summary = summarize(self.data, self.target, is_asked=self.is_asked, on_rows=on_rows)
+            summary = summarize(self.data, self.target, self.kind, on_rows)
         for note in summary.notes:
             say(f"Note: {note}")
         basis = self._basis(summary)
