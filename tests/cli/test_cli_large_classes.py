@@ -9,7 +9,8 @@ import pytest
 
 from skarce.cli.model_file import load
 from skarce.cli.streamed import files
-from skarce.cli.streamed.passes import accuracy, explained_deviance
+from skarce.cli.streamed.passes import METHODS, accuracy, explained_deviance
+from skarce.comparison import CLASSIFICATION, own_names
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import inputs
 from tests.cli.commands import assert_one_line, rows_of, run
@@ -80,6 +81,17 @@ def test_counts_are_those_of_a_fit_in_memory(rows):
     np.testing.assert_allclose(found.pipeline.predict(X), whole.pipeline.predict(X), rtol=0.05)
     assert f"D2 {found.pipeline.score(X, y):9.4f}".split() == rows_of(result.stdout)["D2"].split()[:2]
     assert rows_of(wanted.stdout)["D2"].split()[2:] == rows_of(result.stdout)["D2"].split()[2:]
+
+
+@pytest.mark.parametrize("method", own_names(CLASSIFICATION))
+def test_methods_that_need_rows_in_memory_say_so(rows, method):
+    data = written(rows, labels_of(rows, "text"), "csv")
+    kernels = FIT if method in METHODS else FIT[:2]
+    result = run("fit", data, *kernels, "--stream", "--method", method, "--task", "classification")
+    if method in METHODS:
+        assert result.exit_code == 0, result.output
+    else:
+        assert_one_line(result, f"--method {method} needs all rows in memory for classes", "--method frvm or rvm", "--no-stream")
 
 
 def test_labels_whose_first_text_comes_late_are_text(rows):

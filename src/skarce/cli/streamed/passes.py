@@ -19,10 +19,12 @@ from skarce.cli.streamed.progress import rows_progress, shown_progress
 from skarce.cli.streamed.summary import READERS, Summary, summarize
 from skarce.comparison import Method
 from skarce.datasets import TargetKind
+from skarce.datasets.tables import TableError
 from skarce.datasets.training import inputs
 from skarce.designs import RowBlocks
 
 Rows = tuple[Any, Any]  # preprocessed inputs, and targets
+METHODS = ("frvm", "rvm")  # others change the weights of the rows again and again, so they need them in memory
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class FitByPasses:
 
     def run(self) -> tuple[SavedModel, float, int]:
         """Fit the model. Return it with its score on all rows, and their number."""
+        if self.method.name not in METHODS:
+            remedy = f"use --method {' or '.join(METHODS)}, or --no-stream if they fit"
+            raise TableError(f"--method {self.method.name} needs all rows in memory for {self.kind.value}; {remedy}.")
         with rows_progress("Summarizing", self.data.n_rows) as on_rows:
             summary = summarize(self.data, self.target, self.kind, on_rows)
         for note in summary.notes:
