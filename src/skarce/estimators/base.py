@@ -130,7 +130,7 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
                     prepared = self._prepare(X, y, sample_weight, method, n_effective)
                 fitted = self._fitted_on(prepared, method, started)
             tell(fitted)
-            return become(self, fitted)
+        return become(self, fitted)
 
     def _check_limits(self) -> None:
         super()._check_limits()

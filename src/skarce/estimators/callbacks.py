@@ -52,10 +52,18 @@ def called_back(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     data = {"estimator": estimator, "X": X, "y": y}
     if sample_weight is not None:
         data["metadata"] = {"sample_weight": sample_weight}
+    before = set(vars(estimator))
     try:
         root = estimator._init_callback_context(max_subtasks=None)
+        only_now = set(vars(estimator)) - before
+
+        def tell(twin: Any) -> None:
+            for name in only_now:
+                vars(twin).pop(name, None)
+            root.call_on_fit_task_end(**data, reconstruction_attributes=lambda: vars(twin))
+
         root.call_on_fit_task_begin(**data)
         with watched(Tasks(estimator, root)):
-            yield lambda twin: root.call_on_fit_task_end(**data, reconstruction_attributes=lambda: vars(twin))
+            yield tell
     finally:
         _tear_down(estimator)

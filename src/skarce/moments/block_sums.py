@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_counts, checked_scales
 from skarce._typing import Floats
 from skarce._validation import SPARSE_REFUSED, check_container, checked_array, in_brief, is_missing
+from skarce.basis.fingerprint import fingerprint
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.transformers import candidates_of, check_fitted, takes_arrays
 from skarce.moments.passes import Block, absorbed
@@ -68,7 +70,7 @@ def block_sums(basis: Any, X: Any, y: Any, sample_weight: Any = None) -> Sums:
     if isinstance(basis, KernelBasis):
         _check_columns(basis, X)
     block = checked_block(X, y, sample_weight, is_array=takes_arrays(basis), are_candidates=isinstance(basis, str))
-    return sums_of_rows(candidates_of(basis, block.X), block)
+    return replace(sums_of_rows(candidates_of(basis, block.X), block), made_with=fingerprint(basis, X))
 
 
 def sums_of_rows(candidates: Any, rows: Any) -> Sums:
