@@ -1,10 +1,10 @@
-# make demo, make test: everything they need is created here, from Python 3.11+, pip and a C compiler.
+# make demo, make test, make docs: everything they need is created here, from Python 3.11+, pip and a C compiler.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest lint types doctest check sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 
@@ -47,6 +47,18 @@ $(OLDEST)/.installed: pyproject.toml .ci/oldest.txt $(COMPILED)
 test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of NumPy, SciPy, scikit-learn and the others
 	$(OLDEST)/bin/python -m pytest -n auto
 
+# Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+$(VENV)/.browser: $(VENV)/.installed
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@touch $@
+
+test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
+	$(BIN)/python -m pytest tests/browser
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -59,11 +71,24 @@ doctest: $(VENV)/.installed
 
 check: lint types doctest test
 
+# The website has an environment of its own. Nothing is fetched while it is built.
+DOCS := $(VENV)-docs
+
+$(DOCS)/.installed: pyproject.toml $(COMPILED)
+	@test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@echo "Installing skarce and what the website needs into $(DOCS) ..."
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(DOCS)/.installed  ## build the website into build/site, run its examples, and check its links
+	$(DOCS)/bin/python website/build.py
+
 # A copy of the package with compiled parts that stop at the first read or write outside an array and at undefined arithmetic.
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
-COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
+COMPILED_TESTS := tests/test_compiled.py tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
 	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
@@ -125,4 +150,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache
