@@ -173,7 +173,7 @@ def test_the_slope_of_the_cost_is_that_of_finite_differences(rng):
         share = (w * errors / (1.0 - leverages))[others]
         field["pull"][...] = share @ scores[others]
         field["spread"][...] = (scores[others].T * (share * (w * errors)[others])) @ scores[others]
-        seen = Scores(scores[j], precisions, errors[j] * (1.0 - leverages[j]), errors[j], leverages[j], 0.0)
+        seen = Scores(scores[j], precisions, errors[j] * (1.0 - leverages[j]), errors[j], leverages[j])
         step = 1e-5 * (np.arange(n) == j)
         expected = (cost(scores, y, w + step) - cost(scores, y, w - step)) / 2e-5
         assert cost_slope(field, seen) == pytest.approx(expected, rel=1e-6)

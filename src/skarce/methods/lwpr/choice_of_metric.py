@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.methods.lwpr.layout import Settings
 from skarce.methods.lwpr.local_models import LocalModels
 
@@ -39,8 +39,8 @@ def _squared_error(
     model: LocalModels,
     X: Floats,
     y: Floats,
-    train: Floats,
-    test: Floats,
+    train: Indices,
+    test: Indices,
     settings: Settings,
     n_passes: int,
     rng: np.random.RandomState,

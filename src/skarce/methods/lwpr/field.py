@@ -54,7 +54,6 @@ class Scores(NamedTuple):
     residual: float  # after the update
     left_out: float  # of the field without this row
     leverage: float  # of all copies of the row
-    weight_before: float
 
 
 def start(field: Field, center: Floats, settings: Settings) -> None:
@@ -143,7 +142,7 @@ def update_projections(field: Field, x: Floats, y: float, w: float, copies: floa
         leverage += w * scores[r + 1] ** 2 * precisions[r + 1]
         field["errors"][r + 1] += w * left_out(expected, leverage, copies) ** 2
     without = left_out(expected, leverage, copies)
-    return Scores(scores, precisions, expected * max(1.0 - leverage, 0.0), without, copies * leverage, before)
+    return Scores(scores, precisions, expected * max(1.0 - leverage, 0.0), without, copies * leverage)
 
 
 def turn_around(field: Field, r: int) -> None:
