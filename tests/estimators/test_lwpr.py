@@ -163,6 +163,9 @@ def test_rows_that_are_too_far_away_for_a_prediction(fitted):
     with pytest.raises(ValueError, match=r"row 1 of X is .* scales away"):
         fitted.predict([[0.0, 0.0], [1e40, 0.0]])
     assert np.isfinite(fitted.predict([[1e20, -1e20]], return_std=True)).all()
+    small = LWPRRegressor(**QUICK).fit([[1e-10], [2e-10], [3e-10]], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="is inf scales away"):  # without a warning of NumPy
+        small.predict([[1e300]])
 
 
 WRONG = {

@@ -77,7 +77,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         Scale of each input: distances are measured in these units. None is the standard deviation of the rows of `fit`, or of the
         first batch of `partial_fit`; a column that is constant there has its absolute value as its scale, or 1.
     random_state : int, RandomState instance or None, default=None
-        Seed for the order of rows in `fit`, and for the choice of `initial_metric`.
+        Seed for the order of rows in `fit`, and for the choice of `initial_metric`. None is a fixed seed: the same data give the
+        same model.
 
     Attributes
     ----------
@@ -190,7 +191,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self : object
             Fitted estimator.
         """
-        settings, rng = self._settings(), generator_of(self.random_state)
+        settings, rng = self._settings(), _seeded(self.random_state)
         twin = unfitted_twin(self)
         X, y = _checked_rows(twin, X, y, is_first=True)
         with blas_threads(1):
@@ -218,7 +219,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self : object
             Fitted estimator.
         """
-        settings, rng = self._settings(), generator_of(self.random_state)
+        settings, rng = self._settings(), _seeded(self.random_state)
         is_first = not hasattr(self, "models_")
         twin = unfitted_twin(self) if is_first else copy(self)
         X, y = _checked_rows(twin, X, y, is_first=is_first)
@@ -396,6 +397,11 @@ def _checked_norm(norm_in: Any, n_features: int) -> Floats:
     return norm
 
 
+def _seeded(random_state: Any) -> np.random.RandomState:
+    """Return a generator with a fixed seed if random_state is None, so that the same data give the same model."""
+    return generator_of(0 if random_state is None else random_state)
+
+
 def _check_share(name: str, value: Any) -> None:
     if not 0.0 < as_number(value) <= 1.0:
         raise ValueError(f"{name} must be above 0 and at most 1, got {quoted(value)}.")
@@ -403,7 +409,8 @@ def _check_share(name: str, value: Any) -> None:
 
 def _check_near(model: LocalModels, X: Floats, y: Floats | None = None) -> None:
     """Raise a ValueError if a row is so far from the first rows that squares overflow."""
-    far = np.abs(model.scaled(X)).max(axis=1)
+    with np.errstate(over="ignore"):
+        far = np.abs(model.scaled(X)).max(axis=1)
     if not (far <= FARTHEST).all():
         row = int(np.argmax(~(far <= FARTHEST)))
         raise ValueError(
