@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test test-clients test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
-COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
 
 $(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
