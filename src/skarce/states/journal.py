@@ -75,6 +75,10 @@ class Journal:
         if self.budget.verbose:
             self._print(str(actions[-1]), self.score, int(n_active[-1]))
 
+    def pass_over(self) -> None:
+        """Count a step that leads nowhere. It does not enter the trace."""
+        self.n_steps += 1
+
     def branch(self) -> Journal:
         """Return an empty journal with the same limits, for one of several ways to continue from here."""
         branch = copy(self)
