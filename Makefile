@@ -67,6 +67,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
+	$(BIN)/python -m benchmarks.exhaustive --out results/benchmarks
 	$(BIN)/python -m benchmarks.widths --out results/benchmarks
 	$(BIN)/python -m benchmarks.defaults --out results/benchmarks
 	$(BIN)/python -m benchmarks.probabilities --out results/benchmarks

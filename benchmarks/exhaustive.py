@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
     parser.add_argument("--problems", type=int, default=N_PROBLEMS, help="problems of each kind (default: %(default)s)")
     arguments = parser.parse_args()
-    console = Console() if sys.stdout.isatty() else Console(width=150)
+    console = Console() if sys.stdout.isatty() else Console(width=170)
     record: dict[str, Any] = {"machine": machine(), "kinds": {}}
     for kind, make in PROBLEMS.items():
         console.print(f"{kind} ...", style="dim")
@@ -98,7 +98,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "exhaustive.json").write_text(json.dumps(record, indent=1) + "\n")
     with open(folder / "exhaustive.txt", "w") as file:
-        Console(file=file, width=150).print(table_of(record["kinds"]))
+        Console(file=file, width=170).print(table_of(record["kinds"]))
     console.print(f"written to {folder}")
 
 

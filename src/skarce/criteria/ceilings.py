@@ -1,9 +1,9 @@
 r"""How good a set of functions can be at best, if we only know how much of the target it leaves unexplained.
 
 Least squares on the set leaves R of the target's energy t't, and explains E = t't - R. With ridges,
-:math:`P = (I + \Phi\Lambda^{-1}\Phi^T)^{-1}` has eigenvalues between 0 and 1, and those other than 1 belong to directions in the span
-of the set. The target has its whole E in one direction of this span, so no ridges do better than a P that shrinks this direction
-alone, by a factor x:
+:math:`P = (I + \Phi\Lambda^{-1}\Phi^T)^{-1}` has eigenvalues between 0 and 1, and those other than 1 belong to directions in the
+span of the set. The target has its whole E in one direction of this span, so no ridges do better than a P that shrinks this
+direction alone, by a factor x:
 
 - :math:`t^TPt = R + Ex` and :math:`\log|I + \Phi\Lambda^{-1}\Phi^T| = -\log x` for the evidence,
 - :math:`t^TP^2t = R + Ex^2` and :math:`\operatorname{tr}P = n - 1 + x` for generalized cross validation.
@@ -19,7 +19,7 @@ from skarce._typing import Floats
 
 
 def most_evidence(left: Floats, target_energy: float, n_samples: float, noise_variance: float | None = None) -> Floats:
-    """Return the largest log evidence up to a constant: -(n/2) log(t'P t) + (1/2) log x, or with -t'P t / (2 noise) at known noise."""
+    """Return the largest log evidence up to a constant: -(n/2) log(t'P t) + (1/2) log x, or with -t'P t / (2 noise)."""
     explained = np.maximum(target_energy - left, 0.0)
     if noise_variance is not None:
         shrunk = _share(noise_variance, explained)
