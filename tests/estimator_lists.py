@@ -2,7 +2,12 @@
 
 import skarce
 
-LATENT = (skarce.RelevanceVectorClassifier, skarce.VBLSClassifier, skarce.RelevanceVectorPoissonRegressor)
+LATENT = (
+    skarce.RelevanceVectorClassifier,
+    skarce.VBLSClassifier,
+    skarce.KernelMatchingPursuitClassifier,
+    skarce.RelevanceVectorPoissonRegressor,
+)
 REGRESSORS = tuple(
     estimator
     for estimator in (getattr(skarce, name) for name in skarce.__all__ if name.endswith("Regressor"))

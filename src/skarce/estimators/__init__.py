@@ -6,6 +6,8 @@ from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor
 from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
+from skarce.estimators.kernel_matching_pursuit import KernelMatchingPursuitRegressor
+from skarce.estimators.kernel_matching_pursuit_classifier import KernelMatchingPursuitClassifier
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.local_ridge import LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
@@ -25,6 +27,8 @@ __all__ = [
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "JeffreysPriorRegressor",
+    "KernelMatchingPursuitClassifier",
+    "KernelMatchingPursuitRegressor",
     "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
