@@ -18,7 +18,9 @@ LOSSES = ("squared", "huber")
 
 
 class KernelMatchingPursuitRegressor(ForwardRegressor):
-    r"""Kernel matching pursuit: the function that the residual resembles most enters, one after the other [1]_.
+    r"""Kernel matching pursuit: functions enter one by one, by their correlation with the residual.
+
+    Of all candidates, the one that resembles the residual most enters, and weights move to make the loss small [1]_.
 
     Parameters
     ----------
@@ -151,12 +153,12 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     Pre-fitting takes the largest :math:`(\varphi^Tg)^2/\varphi^TP\varphi`, where P projects away from the functions in the model.
     With Huber's loss P is that of Newton's method, so this is the gain by a parabola.
 
-    With squared loss the search needs sums over the rows only, so it takes `RowBlocks` and Dask data. The number of functions
-    makes GCV small, :math:`V = Nq/v^2` with v = N - L (N - 1 - L with an intercept). The residual of the basic variant is a product
-    R of projections times the target, and :math:`v = \operatorname{tr}R`. Its std is that of least squares on the same functions.
+    With squared loss the search needs sums over the rows only, so it takes `RowBlocks` and Dask data. The number of functions makes
+    GCV small, :math:`V = Nq/v^2` with v = N - L (N - 1 - L with an intercept). The residual of the basic variant is a product R of
+    projections times the target [2]_, and :math:`v = \operatorname{tr}R`. Its std is that of least squares on the same functions.
 
-    Huber's loss has the scale of the residuals, their median absolute value over 0.6745, which is computed again after each step.
-    In V, twice the loss takes the place of the squares.
+    Huber's loss [3]_ has the scale of the residuals, their median absolute value over 0.6745, which is computed again after each
+    step. In V, twice the loss takes the place of the squares.
 
     References
     ----------

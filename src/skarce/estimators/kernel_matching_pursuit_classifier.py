@@ -11,9 +11,10 @@ from skarce.methods.pursuit.row_pursuit import VARIANTS
 
 
 class KernelMatchingPursuitClassifier(LatentClassifier):
-    r"""Kernel matching pursuit with the logistic loss: functions enter one after the other, by the gradient of the loss [1]_.
+    r"""Kernel matching pursuit with the logistic loss, for labels.
 
-    Two classes have one latent function, the log odds. More classes have one each, against the rest.
+    Functions enter one after the other, by the gradient of the loss [1]_. Two classes have one latent function, the log odds. More
+    classes have one each, against the rest.
 
     Parameters
     ----------
