@@ -116,7 +116,8 @@ class RowModel:
                 if step is None:
                     continue
                 promised = float(gradient @ step)
-                if promised <= ARRIVED * abs(objective):
+                if promised <= ARRIVED * abs(objective):  # the step is right, but too short to show in the objective
+                    weights[free] += step
                     return replace(self, weights=weights)
                 moved = self._walked(weights, latent, free, step, columns @ step, objective, promised)
                 if moved is not None:

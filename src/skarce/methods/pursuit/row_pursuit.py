@@ -165,34 +165,56 @@ def pursue(
 ) -> tuple[PursuitModel, Outcome]:
     """Go from model to model, and return the best one. `settle` adjusts a model after each step, `worth` judges it.
 
-    A worth of minus infinity says that a model is too large.
+    A worth of minus infinity says that a model is too large. The journal ends with the best model.
     """
-    best = present = start
-    best_worth, since, watch = worth(start), 0, journal.stopwatch()
-    while since < stops.patience:
-        if stops.n_basis is not None and len(present) == stops.n_basis:
-            return present, Outcome.GOAL_REACHED
-        limit = watch.exhausted()
-        if limit is not None:
-            return best, limit
-        has_room = journal.budget.room(len(present)) > 0
-        if not has_room and pursuit.variant != "basic":
-            return best, _full(best, present)
-        onward = pursuit.enlarged(present, may_grow=has_room, is_late=lambda: journal.exhausted() is not None)
-        if onward is None:
-            return best, Outcome.NO_ADDITION_HELPS if stops.n_basis is None else Outcome.TOO_FEW_CANDIDATES
-        size, (present, candidate) = len(present), onward
-        present = settle(present)
-        value = worth(present)
-        if value == -np.inf:
-            return best, Outcome.NO_ADDITION_HELPS if stops.n_basis is None else Outcome.TOO_FEW_CANDIDATES
-        journal.note("add" if len(present) > size else "change", candidate, value, len(present))
-        if stops.n_basis is not None or value > best_worth + stops.needed:
-            best, best_worth, since = present, value, 0
+    walk = _Walk(pursuit, start, worth, settle, stops, journal)
+    outcome = walk.run()
+    journal.rewind(walk.best_row, walk.best_worth)
+    return walk.best, outcome
+
+
+class _Walk:
+    """The present model, and the best one so far. The parameters are those of `pursue`."""
+
+    def __init__(
+        self,
+        pursuit: RowPursuit,
+        start: PursuitModel,
+        worth: Callable[[PursuitModel], float],
+        settle: Callable[[PursuitModel], PursuitModel],
+        stops: Stops,
+        journal: Journal,
+    ) -> None:
+        self._pursuit, self._worth, self._settle, self._stops, self._journal = pursuit, worth, settle, stops, journal
+        self.best = self._present = start
+        self.best_worth, self.best_row, self._since = worth(start), 0, 0
+
+    def run(self) -> Outcome:
+        """Take steps until there is a reason to stop, and return it."""
+        watch, outcome = self._journal.stopwatch(), None
+        while outcome is None and self._since < self._stops.patience:
+            outcome = self._goal() or watch.exhausted() or self._step()
+        return outcome or Outcome.NO_ADDITION_HELPS
+
+    def _goal(self) -> Outcome | None:
+        return Outcome.GOAL_REACHED if len(self._present) == self._stops.n_basis else None
+
+    def _step(self) -> Outcome | None:
+        """Go to the next model. Return the outcome if there is none."""
+        size, journal = len(self._present), self._journal
+        has_room = journal.budget.room(size) > 0
+        if not has_room and self._pursuit.variant != "basic":
+            return Outcome.SIZE_LIMIT if len(self.best) >= size else Outcome.NO_ADDITION_HELPS
+        onward = self._pursuit.enlarged(self._present, may_grow=has_room, is_late=lambda: journal.exhausted() is not None)
+        value = -np.inf
+        if onward is not None:
+            self._present, candidate = self._settle(onward[0]), onward[1]
+            value = self._worth(self._present)
+        if onward is None or value == -np.inf:
+            return Outcome.NO_ADDITION_HELPS if self._stops.n_basis is None else Outcome.TOO_FEW_CANDIDATES
+        journal.note("add" if len(self._present) > size else "change", candidate, value, len(self._present))
+        if self._stops.n_basis is not None or value > self.best_worth + self._stops.needed:
+            self.best, self.best_worth, self.best_row, self._since = self._present, value, journal.n_rows, 0
         else:
-            since += 1
-    return best, Outcome.NO_ADDITION_HELPS
-
-
-def _full(best: PursuitModel, present: PursuitModel) -> Outcome:
-    return Outcome.SIZE_LIMIT if len(best) >= len(present) else Outcome.NO_ADDITION_HELPS
+            self._since += 1
+        return None
