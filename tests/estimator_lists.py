@@ -6,6 +6,7 @@ LATENT = (
     skarce.RelevanceVectorClassifier,
     skarce.VBLSClassifier,
     skarce.KernelMatchingPursuitClassifier,
+    skarce.PrimalSVMClassifier,
     skarce.RelevanceVectorPoissonRegressor,
 )
 REGRESSORS = tuple(

@@ -11,6 +11,7 @@ from skarce.estimators.kernel_matching_pursuit_classifier import KernelMatchingP
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.local_ridge import LocalRidgeRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
+from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
@@ -32,6 +33,7 @@ __all__ = [
     "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
+    "PrimalSVMClassifier",
     "RegularizedForwardRegressor",
     "RelevanceVectorClassifier",
     "RelevanceVectorPoissonRegressor",

@@ -94,7 +94,7 @@ class RowModel:
 
     def hessian(self, curvature: Floats) -> Floats:
         """Return Phi'B Phi + A."""
-        return (self.columns * curvature[:, None]).T @ self.columns + self.penalty
+        return _weighted_gram(self.columns, curvature) + self.penalty
 
     def gradient(self) -> Floats:
         """Return minus the gradient of the objective by the weights."""
@@ -129,7 +129,7 @@ class RowModel:
 
     def _step(self, columns: Floats, curvature: Floats, free: Indices, gradient: Floats, *, sure: bool) -> Floats | None:
         """Return the Newton step, or None if its matrix is singular. With `sure` it is made regular."""
-        matrix = (columns * curvature[:, None]).T @ columns + self.penalty[np.ix_(free, free)]
+        matrix = _weighted_gram(columns, curvature) + self.penalty[np.ix_(free, free)]
         if sure:
             lower = cholesky_of_nearly_singular(matrix)
         else:
@@ -157,3 +157,12 @@ class RowModel:
 
     def _objective_at(self, weights: Floats, latent: Floats) -> float:
         return self.rows.total(latent) + 0.5 * float(weights @ self.penalty @ weights)
+
+
+def _weighted_gram(columns: Floats, curvature: Floats) -> Floats:
+    """Return Phi'B Phi. Rows without curvature cost nothing."""
+    bent = curvature != 0.0
+    if not bent.all():
+        columns, curvature = columns[bent], curvature[bent]
+    rooted = columns * np.sqrt(curvature)[:, None]
+    return rooted.T @ rooted
