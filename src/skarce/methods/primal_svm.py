@@ -33,7 +33,7 @@ from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 GROWTH = 0.1  # of the functions, after which all weights move again
-STEPS_ALONE = 4  # Newton steps of one weight while candidates are compared
+STEPS_ALONE = 3  # Newton steps of one weight while candidates are compared
 PATIENCE = 3  # additions in a row that may lower J too little
 JITTER = 1e-10  # relative, on the diagonal of K
 NOTHING_LEFT = 1e-12  # of what J was without functions
@@ -163,15 +163,15 @@ class _Growth:
         n_fixed = len(self._model.weights) - len(self._indices)
         own = self._penalty.diagonal(compared)
         pull = self._penalty.rows(compared, self._indices) @ self._model.weights[n_fixed:]
-        latent, steps = self._model.latent[:, None], np.zeros(len(compared))
-        targets, counts = self._rows.targets[:, None], self._rows.counts[:, None]
+        latent, targets, steps = self._model.latent[:, None], self._rows.targets[:, None], np.zeros(len(compared))
+        weighted = columns * self._rows.counts[:, None]
+        squared = columns * weighted
         for _ in range(STEPS_ALONE):
             slopes, curvature = self._rows.loss.slopes(targets, latent + columns * steps)
-            gradient = np.einsum("ij,ij->j", columns, counts * slopes) - pull - own * steps
-            steps = steps + gradient / (np.einsum("ij,ij,ij->j", columns, columns, counts * curvature) + own)
-        before = float(self._rows.total(self._model.latent))
-        after = (counts * self._rows.loss.values(targets, latent + columns * steps)).sum(axis=0)
-        return steps, before - after - pull * steps - 0.5 * own * steps**2
+            gradient = np.einsum("ij,ij->j", weighted, slopes) - pull - own * steps
+            steps = steps + gradient / (np.einsum("ij,ij->j", squared, curvature) + own)
+        after = self._rows.counts @ self._rows.loss.values(targets, latent + columns * steps)
+        return steps, self._rows.total(self._model.latent) - after - pull * steps - 0.5 * own * steps**2
 
     def _add(self, candidate: int, column: Floats, weight: float) -> None:
         one, n_fixed = np.array([candidate]), len(self._model.weights) - len(self._indices)
