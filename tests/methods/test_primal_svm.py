@@ -73,6 +73,7 @@ def test_inputs_without_kernels_are_a_linear_machine():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = X @ [1.0, -2.0, 0.5, 0.0] + 0.3 + rng.normal(size=200) > 0
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = PrimalSVMClassifier("passthrough", tol=0.0, calibrate_proba=False).fit(X, y)
     # LinearSVC has C sum(xi^2) and penalizes the constant a little, by a large scaling of it
     other = LinearSVC(C=0.5, loss="squared_hinge", dual=False, tol=1e-10, intercept_scaling=1e3).fit(X, y)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from skarce import KernelMatchingPursuitClassifier, KernelMatchingPursuitRegressor, OrthogonalLeastSquaresRegressor, Outcome
+from skarce import (
+    KernelMatchingPursuitClassifier,
+    KernelMatchingPursuitRegressor,
+    OrthogonalLeastSquaresRegressor,
+    Outcome,
+    PrimalSVMClassifier,
+)
 from skarce.designs import RowBlocks
 from skarce.methods.pursuit.basic import Spanned
 from skarce.methods.pursuit.losses import HuberLoss, LogisticLoss, SquaredHingeLoss
@@ -223,3 +229,15 @@ def test_exact_targets_duplicates_and_constant_columns(variant, loss):
     assert 4 not in model.active_
     flat = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss=loss).fit(X, np.ones(40))
     assert flat.outcome_ is Outcome.CONSTANT_TARGET
+
+
+def test_constant_columns_of_any_size_never_enter():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(80, 0.1), np.full(80, 1e8 / 3), 1e-9 * rng.normal(size=80)])
+    y = 1e9 * X[:, 2] + rng.normal(size=80)
+    robust = KernelMatchingPursuitRegressor("passthrough", loss="huber", n_basis=2)
+    with pytest.warns(UserWarning, match="fewer functions than n_basis"):
+        robust.fit(X, y)
+    np.testing.assert_array_equal(robust.active_, [2])
+    np.testing.assert_array_equal(KernelMatchingPursuitClassifier("passthrough").fit(X, y > 0).active_, [2])
+    np.testing.assert_array_equal(PrimalSVMClassifier("passthrough", tol=0.0).fit(X, y > 0).active_, [2])

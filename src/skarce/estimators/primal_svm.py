@@ -147,9 +147,9 @@ class PrimalSVMClassifier(LatentClassifier):
 
     .. math:: J = \tfrac12w^TKw + \tfrac C2\sum_i\max(0, 1 - t_if_i)^2, \qquad f = b + \Phi w,
 
-    with the kernel matrix K of the chosen centers, or the identity if functions are not kernels. Candidates are compared by how
-    much J falls if their weight moves alone. All weights move again each time the set has grown by a tenth. At the end the gradient
-    of J is zero over all weights, which proves the minimum for these functions.
+    with the kernel matrix K of the chosen centers. If functions are not kernels, K is diagonal, with their variances over the rows.
+    Candidates are compared by how much J falls if their weight moves alone. All weights move again each time the set has grown by a
+    tenth. At the end the gradient of J is zero over all weights, which proves the minimum for these functions.
 
     `decision_function` returns margins f, and `predict` their sign. `max_active` sets the size of the model; without it, functions
     enter as long as they help by more than `tol`. The rows must be in memory.

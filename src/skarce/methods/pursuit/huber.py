@@ -94,14 +94,14 @@ class HuberPursuit(Method[HuberFit]):
 
     @on_one_blas_thread
     def run(self, problem: Problem, budget: Budget) -> HuberFit:
-        evaluation, _ = problem.evaluation()
+        evaluation, means = problem.evaluation()
         if problem.moments.n_samples <= 0.0 or problem.is_constant:
             return HuberFit(**vars(self.plain.run(problem, budget)))
         rows, n = problem.design.rows, problem.moments.n_samples
         journal = Journal(budget, value=lambda score: float(self._value(score, problem)))
         targets = problem.target_scale * (rows.targets[:, problem.output] - problem.design.target_means[problem.output])
         least = LEAST_SCALE * float(np.sqrt(problem.moments.target_energy / n))
-        pursuit = RowPursuit.of(evaluation, self.variant, rows.row_weights)
+        pursuit = RowPursuit.of(evaluation, means, self.variant, rows.row_weights)
         first = LossOfRows(HuberLoss(self.threshold * _scale(targets, rows.row_weights, least)), targets, rows.row_weights)
         start = self._settled(pursuit.start(first, fit_intercept=problem.design.fit_intercept), least, journal)
         stops = Stops(self.patience, 0.5 * self.improvement * n, self.n_basis)

@@ -50,7 +50,7 @@ class LogisticPursuit(Method[LatentFit]):
     def run(self, problem: Problem, budget: Budget) -> LatentFit:
         evaluation, means = problem.evaluation()
         observed, journal = problem.observations, Journal(budget)
-        pursuit = RowPursuit.of(evaluation, self.variant, observed.weights, observed.likelihood.latent_scale)
+        pursuit = RowPursuit.of(evaluation, means, self.variant, observed.weights, observed.likelihood.latent_scale)
         rows = LossOfRows(LogisticLoss(), observed.targets, observed.weights)
         start = pursuit.start(rows, fit_intercept=problem.design.fit_intercept)
         stops = Stops(self.patience, budget.least_gain, self.n_basis)

@@ -19,7 +19,7 @@ from skarce.states.outcome import Outcome
 VARIANTS = ("back-fitting", "pre-fitting", "basic")
 INDEPENDENT = 1e-9  # the share of a candidate that must be left outside the span of the model
 SCARCELY_CORRELATED = 1e-14  # squared correlation with the slopes of the loss, below which it is rounding
-CONSTANT = 1e-20  # squared norm relative to the largest one, below which a candidate is zero
+CONSTANT = 1e-24  # of the squared mean: the energy about the mean that is only rounding
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RowPursuit:
     variant : {"back-fitting", "pre-fitting", "basic"}
         Which function enters, and which weights move then.
     squared_norms : array of shape (n_candidates,)
-        Sums of squares of the candidates over the rows.
+        Sums of squares of the candidates over the rows, zero if they are constant.
     latent_scale : float or None
         The prior standard deviation of the function that each weight brings to the model. None sets no prior.
     """
@@ -74,9 +74,11 @@ class RowPursuit:
     latent_scale: float | None = None
 
     @classmethod
-    def of(cls, evaluation: Evaluation, variant: str, counts: Floats, latent_scale: float | None = None) -> RowPursuit:
-        _, squares = evaluation.project(np.zeros((evaluation.n_rows, 1)), counts)
-        return cls(evaluation, variant, squares, latent_scale)
+    def of(
+        cls, evaluation: Evaluation, means: Floats, variant: str, counts: Floats, latent_scale: float | None = None
+    ) -> RowPursuit:
+        """Make a pursuit of candidates about their means."""
+        return cls(evaluation, variant, energies_of(evaluation, means, counts), latent_scale)
 
     def start(self, rows: LossOfRows, *, fit_intercept: bool) -> PursuitModel:
         """Return the model without functions."""
@@ -118,7 +120,7 @@ class RowPursuit:
         """Return the squared correlation of each candidate with the slopes of the loss, or of what is left of it."""
         slopes, curvature = present.model.rows.slopes(present.model.latent)
         energy = float(slopes @ slopes)
-        usable = self.squared_norms > CONSTANT * self.squared_norms.max(initial=0.0)
+        usable = self.squared_norms > 0.0
         if not energy > 0.0:
             return np.zeros(len(usable))
         if self.variant != "pre-fitting":
@@ -134,6 +136,12 @@ class RowPursuit:
         lower = cholesky_of_nearly_singular(model.hessian(curvature))
         cover = solve_lower(lower, np.ascontiguousarray(product[:, 1:].T))
         return product[:, 0], whole - np.einsum("am,am->m", cover, cover), whole
+
+
+def energies_of(evaluation: Evaluation, means: Floats, counts: Floats) -> Floats:
+    """Return sums of squares of candidates about their means over the rows. They are zero for constant candidates."""
+    _, squares = evaluation.project(np.zeros((evaluation.n_rows, 1)), counts)
+    return np.where(squares > CONSTANT * means**2 * counts.sum(), squares, 0.0)
 
 
 @dataclass(frozen=True)
