@@ -1,15 +1,18 @@
-# make demo, make test: everything they need is created here, from Python 3.11+, pip and a C compiler.
+# make demo, make test, make docs: everything they need is created here, from Python 3.11+, pip and a C compiler.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients lint types doctest check sanitize bench clean
+.PHONY: demo test test-clients test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
-$(VENV)/.installed: pyproject.toml setup.py src/skarce/_boundary.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+
+$(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
+	@rm -f src/skarce/*/*.so
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
@@ -31,6 +34,31 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
 
+# The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
+OLDEST := $(VENV)-oldest
+
+$(OLDEST)/.installed: pyproject.toml .ci/oldest.txt $(COMPILED)
+	@test -d $(OLDEST) || $(PYTHON) -m venv $(OLDEST)
+	@echo "Installing skarce and the oldest versions of what it needs into $(OLDEST) ..."
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint .ci/oldest.txt --editable ".[test]"
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of NumPy, SciPy, scikit-learn and the others
+	$(OLDEST)/bin/python -m pytest -n auto
+
+# Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+$(VENV)/.browser: $(VENV)/.installed
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@touch $@
+
+test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
+	$(BIN)/python -m pytest tests/browser
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,11 +71,24 @@ doctest: $(VENV)/.installed
 
 check: lint types doctest test
 
+# The website has an environment of its own. Nothing is fetched while it is built.
+DOCS := $(VENV)-docs
+
+$(DOCS)/.installed: pyproject.toml $(COMPILED)
+	@test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@echo "Installing skarce and what the website needs into $(DOCS) ..."
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(DOCS)/.installed  ## build the website into build/site, run its examples, and check its links
+	$(DOCS)/bin/python website/build.py
+
 # A copy of the package with compiled parts that stop at the first read or write outside an array and at undefined arithmetic.
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
-COMPILED_TESTS := tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
+COMPILED_TESTS := tests/test_compiled.py tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
 	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
@@ -58,6 +99,31 @@ sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the a
 		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
 		$(BIN)/python -c "from skarce.basis import _rbf; assert '$(SANITIZED)' in _rbf.__file__, _rbf.__file__" && \
 		$(BIN)/python -m pytest -p no:cacheprovider $(COMPILED_TESTS)
+
+RELEASE := $(VENV)-release
+
+$(RELEASE)/.installed:
+	@test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip build twine abi3audit towncrier
+	@touch $@
+
+wheel: $(RELEASE)/.installed  ## make the source archive, and a wheel of it for this kind of machine, in dist/
+	@rm -rf dist
+	$(RELEASE)/bin/python -m build
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(RELEASE)/bin/abi3audit --strict dist/*.whl
+
+# A new environment, no compiler, and the tests of the source archive in a folder without the sources.
+AWAY := build/away
+INSTALLED := $(abspath $(VENV)-wheel)
+
+test-wheel: wheel  ## run the tests with an installed wheel
+	@rm -rf $(AWAY) $(INSTALLED) && mkdir -p $(AWAY)
+	tar -xzf dist/*.tar.gz -C $(AWAY) --strip-components 1
+	rm -r $(AWAY)/src
+	$(PYTHON) -m venv $(INSTALLED)
+	CC=false $(INSTALLED)/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
+	cd $(AWAY) && CC=false $(INSTALLED)/bin/python -m pytest -n auto
 
 $(VENV)/.bench: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
@@ -86,4 +152,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

@@ -12,7 +12,7 @@ import skarce
 ROOT = Path(skarce.__file__).parent
 LAYERS = (
     *("datasets", "basis", "moments", "likelihoods", "designs", "states", "criteria", "searches", "posteriors", "methods"),
-    *("model_selection", "estimators", "inspection", "export", "comparison", "reproduce", "cli"),
+    *("model_selection", "estimators", "inspection", "export", "comparison", "report", "reproduce", "cli"),
 )
 BESIDE = {("inspection", "export"), ("export", "inspection")}  # rooms on one floor, which do not see each other
 IN_THE_ROOT = {"__init__.py", "__main__.py"}

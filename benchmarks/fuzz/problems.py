@@ -24,7 +24,7 @@ BASES = {
     "counts": ("y = rng.poisson(np.exp(0.5 * X[:, 0]))",),
 }
 
-LONG_TEXTS = "y = np.array(['a', 'b', 'c'])[np.arange(len(X)) % 3] + 'x' * 2000"
+LONG_TEXTS = "y = np.array([letter + 'x' * 2000 for letter in 'abc'])[np.arange(len(X)) % 3]"
 STRUCTURE = (
     "X[:, 0] = 1.0",
     "X[:, -1] = X[:, 0]",

@@ -53,7 +53,7 @@ class _Limit:
 
     def _settle(self) -> None:
         """Tell the libraries, unless they know already: that costs ten times as much as to look."""
-        wanted = min(self._held.values(), default=None)
+        wanted = min(list(self._held.values()), default=None)  # a copy: any thread may lose a holder meanwhile
         if wanted == self._in_force:
             return
         if self._in_force is None:

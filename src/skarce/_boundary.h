@@ -4,8 +4,7 @@
 #ifndef SKARCE_BOUNDARY_H
 #define SKARCE_BOUNDARY_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "_portable.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -17,6 +16,16 @@ typedef struct {
     Items items;
     int n_dimensions, uses;
 } Expected;
+
+/* Sets a TypeError in place of any other error, and returns -1. */
+static inline int refuse_type(PyObject *object, const char *name, const char *wanted) {
+    PyObject *type;
+    PyErr_Clear();
+    type = PyType_GetName(Py_TYPE(object));
+    if (type != NULL) PyErr_Format(PyExc_TypeError, "%s must be %s, got %.100U", name, wanted, type);
+    Py_XDECREF(type);
+    return -1;
+}
 
 static inline int has_items(const Py_buffer *buffer, Items items) {
     const char *format = buffer->format == NULL ? "B" : buffer->format;
@@ -35,9 +44,7 @@ static inline int open_array(PyObject *object, const Expected *expected, Py_buff
     const char *wanted = expected->items == DOUBLES ? "doubles" : "64-bit integers", *problem = NULL;
     if (PyObject_GetBuffer(object, buffer, PyBUF_RECORDS_RO) < 0) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s must be an array of %s, got %.100s", expected->name, wanted, Py_TYPE(object)->tp_name);
-        return -1;
+        return refuse_type(object, expected->name, expected->items == DOUBLES ? "an array of doubles" : "an array of 64-bit integers");
     }
     if (!has_items(buffer, expected->items)) problem = "items of another type, size or byte order";
     else if (buffer->ndim != expected->n_dimensions) problem = "another number of dimensions";
@@ -103,10 +110,7 @@ static inline int check_count(const char *function, Py_ssize_t n_arguments, Py_s
 
 /* An integer from 0 on. */
 static inline int take_size(PyObject *object, const char *name, Py_ssize_t *size) {
-    if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s must be an integer, got %.100s", name, Py_TYPE(object)->tp_name);
-        return -1;
-    }
+    if (!PyIndex_Check(object)) return refuse_type(object, name, "an integer");
     *size = PyNumber_AsSsize_t(object, NULL); /* clipped, so that no OverflowError leaves */
     if (*size == -1 && PyErr_Occurred()) return -1;
     if (*size >= 0) return 0;
@@ -117,9 +121,7 @@ static inline int take_size(PyObject *object, const char *name, Py_ssize_t *size
 static inline int take_double(PyObject *object, const char *name, double *value) {
     *value = PyFloat_AsDouble(object);
     if (!(*value == -1.0 && PyErr_Occurred())) return 0;
-    PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "%s must be a number that fits a double, got %.100s", name, Py_TYPE(object)->tp_name);
-    return -1;
+    return refuse_type(object, name, "a number that fits a double");
 }
 
 #endif

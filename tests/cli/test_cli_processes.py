@@ -7,7 +7,9 @@ import sys
 import textwrap
 import time
 
+import joblib
 import pytest
+from packaging.version import Version
 
 from tests.cli.real_process import PATIENCE, assert_one_line_of, command, in_session, needs_posix, needs_proc, wait_until
 
@@ -65,6 +67,9 @@ SEARCH = """
 """
 
 
+@pytest.mark.skipif(
+    Version(joblib.__version__) < Version("1.5"), reason="joblib before 1.5 cannot tell its processes to watch their parent"
+)
 def test_the_processes_of_a_search_end_with_it(tmp_path):
     script = tmp_path / "search.py"
     script.write_text(textwrap.dedent(SEARCH))

@@ -11,11 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from click.testing import CliRunner
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 
-from skarce.cli import app
 from skarce.cli.archive import MOST_BYTES
 from skarce.cli.model_file import FORMAT, HEADER, ModelFileError, SavedModel, load, save
 from skarce.cli.model_schema import allowed_types
@@ -23,6 +21,7 @@ from skarce.cli.sound_model import model_in_use
 from skarce.comparison import METHODS, TASKS
 from skarce.datasets.training import make_preprocessing
 from skarce.estimators import RelevanceVectorRegressor
+from tests.cli.commands import run
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": RNG.normal(size=30), "b": RNG.normal(size=30), "t": RNG.choice(["x", "y"], 30)})
@@ -81,7 +80,7 @@ def refusal(path):
     FRAME.to_csv(path.with_suffix(".csv"), index=False)
     lines = set()
     for arguments in (["explain", str(path)], ["predict", str(path), str(path.with_suffix(".csv"))]):
-        result = CliRunner().invoke(app, arguments)
+        result = run(*arguments)
         assert result.exit_code == 2, result.output
         assert len(result.stderr.strip().splitlines()) == 1
         assert len(result.stderr) < 600

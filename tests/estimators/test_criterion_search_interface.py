@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from packaging.version import Version
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_friedman1
@@ -221,6 +223,18 @@ def test_score_follows_the_routing_of_metadata():
         expected = r2_score(y, search.predict(X), sample_weight=weights)
         assert search.score(X, y, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
         assert search.score(X, y) != pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.skipif(
+    Version(sklearn.__version__) < Version("1.8"),
+    reason="before 1.8, scikit-learn gives no weights to the score of what routes them on",
+)
+@pytest.mark.filterwarnings("ignore:The model uses up more than half:sklearn.exceptions.ConvergenceWarning")
+def test_scores_of_folds_follow_the_routing_of_metadata():
+    X, y = make_friedman1(100, noise=1.0, random_state=0)
+    weights = np.r_[np.ones(50), np.full(50, 3.0)]
+    with config_context(enable_metadata_routing=True):
+        inner = FastGCVRegressor("rbf").set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         by_folds = GridSearchCV(CriterionSearch(inner, {"tol": [1e-3]}), {"inflation": [1.0]}).fit(X, y, sample_weight=weights)
         plain = GridSearchCV(inner, {"tol": [1e-3]}).fit(X, y, sample_weight=weights)
         assert by_folds.best_score_ == pytest.approx(plain.best_score_, rel=1e-9)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, ProcessBasis, RelevanceVectorRegressor
+from skarce import KernelBasis, ProcessBasis, RelevanceVectorRegressor, VBLSRegressor
 from skarce.moments import Sums, block_sums
 
 FIELDS = ("n_samples", "candidate_means", "target_means", "gram", "projections", "target_energies")
@@ -319,3 +319,34 @@ def test_only_sums_of_the_same_candidates_and_outputs_add_up():
     for wrong in (lambda: sums + 1, lambda: 1 + sums, lambda: sums + X):
         with pytest.raises(TypeError, match="unsupported operand"):
             wrong()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gamma": 0.5000001},
+        {"kernel": "laplacian"},
+        {"centers": X[1:11]},
+        {"kernel": "poly", "gamma": 0.5, "degree": 2},
+    ],
+)
+def test_sums_with_other_kernels_do_not_add_up_and_have_no_model_on_these(other):
+    options = {"gamma": 0.5, "centers": X[:10]}
+    basis, another = KernelBasis(**options).fit(X), KernelBasis(**{**options, **other}).fit(X)
+    own, foreign = block_sums(basis, X, Y), block_sums(another, X, Y)
+    with pytest.raises(ValueError, match="different kernels or columns"):
+        own + foreign
+    with pytest.raises(ValueError, match="made with another basis"):
+        RelevanceVectorRegressor().fit_moments(another, own)
+    same = pickle.loads(pickle.dumps(basis))
+    assert_same(own + block_sums(same, X, Y), block_sums(basis, np.vstack([X, X]), np.vstack([Y, Y])))
+    RelevanceVectorRegressor().fit_moments(same, own)
+
+
+def test_columns_in_another_order_do_not_add_up():
+    frame = pd.DataFrame(X, columns=[f"input {k}" for k in range(X.shape[1])])
+    own = block_sums("passthrough", frame, Y)
+    with pytest.raises(ValueError, match="different kernels or columns"):
+        own + block_sums("passthrough", frame[frame.columns[::-1]], Y)
+    assert (own + block_sums("passthrough", X, Y)).made_with == own.made_with  # columns without names may be the same ones
+    VBLSRegressor().fit_moments("passthrough", own)

@@ -117,6 +117,21 @@ def test_a_holder_that_vanishes_does_not_hold_for_ever():
     assert now() == {BEFORE}
 
 
+def test_a_holder_that_vanishes_while_another_one_looks_does_no_harm():
+    """Another thread may lose one at any time, also while this one looks for the smallest number."""
+    lost = [blas_threads(2)]
+    lost[0].__enter__()
+
+    class LosesOne(int):
+        def __lt__(self, other):
+            lost.clear()
+            return int(self) < other
+
+    with blas_threads(LosesOne(1)):
+        assert now() == {1}
+    assert now() == {BEFORE}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_forgets_the_limits_of_threads_that_it_does_not_have():

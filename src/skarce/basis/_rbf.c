@@ -9,11 +9,6 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { LANES = 4, ROWS = 4, TILE = 256, ROOM = TILE + 8 }; /* rows have ROOM numbers: with a power of two they would collide in cache */
@@ -336,14 +331,10 @@ enum { TILE = 0 };
 static PyMethodDef methods[] = {{NULL, NULL, 0, NULL}};
 #endif
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_rbf", NULL, 0, methods, NULL, NULL, NULL, NULL};
+static int add_constants(PyObject *made) { return PyModule_AddIntConstant(made, "TILE", TILE); }
 
-PyMODINIT_FUNC PyInit__rbf(void) {
-    PyObject *made = PyModule_Create(&module);
-    if (made == NULL) return NULL;
-    if (PyModule_AddIntConstant(made, "TILE", TILE) < 0) {
-        Py_DECREF(made);
-        return NULL;
-    }
-    return made;
-}
+static PyModuleDef_Slot slots[] = {ANY_INTERPRETER ANY_THREAD{Py_mod_exec, (void *)add_constants}, {0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_rbf", NULL, 0, methods, slots, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__rbf(void) { return PyModuleDef_Init(&module); }

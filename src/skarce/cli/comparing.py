@@ -13,8 +13,9 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from skarce import __version__
-from skarce.cli.comparison_table import comparison_table, uneven_note
+from skarce.cli.comparison_table import comparison_table
 from skarce.cli.rendering import messages, say, show
+from skarce.cli.reporting import ReportFiles, report_on, uneven_words, write_text
 from skarce.cli.target_methods import (
     basis_option,
     exclude_option,
@@ -24,11 +25,9 @@ from skarce.cli.target_methods import (
     print_notes,
     task_option,
 )
-from skarce.cli.whole_file import check_output, replacing
-from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, MethodResult, Task, cross_validate, find_methods
-from skarce.comparison.uneven_folds import uneven_fold
+from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, Observer, Task, cross_validate, find_methods
 from skarce.datasets.tables import Table, diabetes_table, read_table
-from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.datasets.training import make_preprocessing
 
 LONGEST = max(len(name) for known in METHODS.values() for name in known)
 
@@ -65,6 +64,7 @@ Examples:
   skarce compare houses.csv --target price --basis rbf       quick
   skarce compare houses.csv --target price --widths ard
   skarce compare flowers.csv --target species --methods frvm,svc
+  skarce compare houses.csv --target price --report report.html     a page with charts, for any browser
   skarce compare houses.csv --target price --methods frvm,svr --cv 10 --repeats 3 --json result.json
 """
 
@@ -83,6 +83,12 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Random seed of the folds.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the numbers of every fold to this file.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Write a page with verdict, charts and checks to this file, such as report.html. It needs no network.",
+)
+@click.option("--markdown", type=click.Path(path_type=Path), help="Write verdict, table and checks as Markdown to this file.")
 def compare(
     data: Path | None,
     target: str | None,
@@ -95,12 +101,15 @@ def compare(
     repeats: int,
     seed: int,
     json_path: Path | None,
+    report: Path | None,
+    markdown: Path | None,
 ) -> None:
     names = None if methods is None else methods.split(",")
     if names is not None:
         find_methods(names, task)  # a wrong name is reported before the file is read
-    if json_path is not None:
-        check_output(json_path, *([data] if data else []))
+    files = ReportFiles(report, markdown)
+    observer = Observer() if files.is_asked_for else None
+    files.check([data] if data else [], json_path)
     table, target = _load(data, target)
     training, task = load_training(table, target, task, exclude)
     task.check_folds(training.y, cv, target)
@@ -111,7 +120,8 @@ def compare(
         chosen = [method.with_widths(widths) for method in chosen]
     splitter = task.splitter(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
-        results = cross_validate(training.X, training.y, chosen, make_preprocessing(training.kinds), splitter, on_start)
+        preprocessing = make_preprocessing(training.kinds)
+        results = cross_validate(training.X, training.y, chosen, preprocessing, splitter, on_start, observer)
     sizes = {"n_rows": len(training.y), "n_inputs": len(training.kinds)}
     settings = {
         "data": table.name,
@@ -124,9 +134,16 @@ def compare(
         "repeats": repeats,
         "seed": seed,
     }
+    tests = [test for _, test in splitter.split(training.X, training.y)]
+    content: dict[str, Any] = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
+    if observer is not None:
+        found = report_on(results, observer, table, training, tests, settings, target)
+        files.write(found)
+        content["report"] = found.as_dict()
     if json_path is not None:
-        _write_json(json_path, settings, results)
-    show(*comparison_table(results, settings), *_fold_notes(results[0], training, table, splitter))
+        write_text(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n", "Numbers of every fold")
+    note = uneven_words(results[0], training, table, tests)
+    show(*comparison_table(results, settings), *([note] if note else []))
     if any(result.error for result in results):
         click.get_current_context().exit(1)
 
@@ -152,13 +169,6 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
     return [method for method in known if method.is_quick_on(n_rows)]
 
 
-def _fold_notes(best: MethodResult, training: TrainingData, table: Table, splitter: Any) -> list[str]:
-    """A note if the error of the best method on one fold is far above the others."""
-    tests = [test for _, test in splitter.split(training.X, training.y)]
-    fold = uneven_fold(best, training.y, tests)
-    return [] if fold is None else [uneven_note(fold, best.method, training.y[fold.row], table.place(fold.row))]
-
-
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Method], None]]:
     """A progress bar on standard error if that is a terminal; call the function before each fit."""
@@ -167,10 +177,3 @@ def _progress(total: int) -> Iterator[Callable[[Method], None]]:
         bar = progress.add_task("", total=total)
         starts = iter(range(total))
         yield lambda method: progress.update(bar, description=method.name, completed=next(starts))
-
-
-def _write_json(path: Path, settings: dict[str, Any], results: list[MethodResult]) -> None:
-    content = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
-    with replacing(path) as draft:
-        draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    say(f"Numbers of every fold written to {path}")

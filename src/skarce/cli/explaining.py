@@ -8,15 +8,25 @@ import click
 
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.rendering import facts_table, functions_table, show, steps_table
+from skarce.cli.reporting import write_text
+from skarce.cli.reporting_models import report_on_model
 from skarce.cli.sound_model import model_in_use
+from skarce.cli.whole_file import check_output
+from skarce.report.model_page import model_page
 
 ROWS_SHOWN = 20
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--all", "show_all", is_flag=True, help=f"Show all functions, not only the {ROWS_SHOWN} most relevant.")
-def explain(model: Path, show_all: bool) -> None:
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Write a page with charts of the model to this file, such as model.html. It needs no network.",
+)
+def explain(model: Path, data: Path | None, show_all: bool, report: Path | None) -> None:
     """Show what is in a model and why.
 
     MODEL is a file that `skarce fit` wrote. For each active function, the table shows its center in the units of the data, its
@@ -24,11 +34,20 @@ def explain(model: Path, show_all: bool) -> None:
     three or more classes, each class has its own weights, and a function is listed once for every class that uses it. Inputs of a
     linear model have 95 % intervals and p values too. Inputs that were selected look more significant than they are.
 
+    With --report, the same is written as a page with charts. DATA, a table with the inputs and the target, adds what its rows say:
+    errors, coverage of intervals, and which inputs matter. Use rows that the model was not fitted to.
+
     \b
     Examples:
       skarce explain houses.skops
       skarce explain houses.skops --all
+      skarce explain houses.skops --report model.html
+      skarce explain houses.skops new_houses.csv --report model.html
     """
+    if data is not None and report is None:
+        raise click.UsageError("DATA is for the page: add --report FILE, or leave DATA out.")
+    if report is not None:
+        check_output(report, model, *([data] if data else []))
     with model_in_use(model) as saved:
         functions = active_functions(saved)
         shown = functions if show_all else functions.head(ROWS_SHOWN)
@@ -38,4 +57,7 @@ def explain(model: Path, show_all: bool) -> None:
             functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
             steps_table(last_steps(saved)),
         )
+        page = None if report is None else model_page(report_on_model(saved, data))
+    if report is not None and page is not None:
+        write_text(report, page, "Report")
     show(*tables)

@@ -12,7 +12,8 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis, check_basis
 from skarce.cli.model_file import SavedModel
 from skarce.cli.task_output import output_for
-from skarce.estimators import LaplacePriorRegressor, VBLSClassifier, VBLSRegressor
+from skarce.estimators import LaplacePriorRegressor
+from skarce.inspection.path import criterion_name
 from skarce.inspection.summary import COLUMNS, weight_values
 
 MOST_WIDTHS = 20  # kernel widths in the list
@@ -30,7 +31,7 @@ def facts(model: SavedModel) -> dict[str, str]:
         "model": f"{regressor} for {model.target!r}, saved by skarce {model.version}",
         **size_facts(model),
         **output.level(model),
-        _criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
+        criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": regressor.outcome_.value,
     }
 
@@ -39,12 +40,6 @@ def size_facts(model: SavedModel) -> dict[str, str]:
     """How many functions there are, and what decided it: the kernel width, and the penalty if there is one."""
     functions = f"{len(model.regressor.active_)} of {len(model.regressor.relevance_)} candidates"
     return {"functions": functions, **kernel_width(model), **penalty(model)}
-
-
-def _criterion_name(regressor: Any) -> str:
-    if regressor.criterion_sense_ < 0:
-        return "criterion (smaller is better)"
-    return "lower bound" if isinstance(regressor, (VBLSRegressor, VBLSClassifier)) else "log evidence"
 
 
 def kernel_width(model: SavedModel) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Methods by name, cross-validated side by side."""
 
-from skarce.comparison.counting import count_functions
-from skarce.comparison.cross_validation import MethodResult, cross_validate
+from skarce.comparison.counting import count_bytes, count_functions
+from skarce.comparison.cross_validation import FoldModel, MethodResult, cross_validate
+from skarce.comparison.out_of_fold import Answers, Observer, OutOfFold
 from skarce.comparison.registry import (
     METHODS,
     Method,
@@ -24,14 +25,19 @@ __all__ = [
     "SECONDS",
     "TASKS",
     "WIDTH_RULES",
+    "Answers",
     "Fold",
+    "FoldModel",
     "Method",
     "MethodResult",
     "Metric",
+    "Observer",
+    "OutOfFold",
     "Task",
     "TooFewRowsError",
     "UnknownMethodError",
     "choices",
+    "count_bytes",
     "count_functions",
     "cross_validate",
     "find_methods",

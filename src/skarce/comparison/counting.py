@@ -1,7 +1,8 @@
-"""How large a fitted model is."""
+"""How large a fitted model is: in functions, and in bytes."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -39,3 +40,24 @@ def count_functions(model: Any) -> int:
         if hasattr(model, attribute):
             return len(getattr(model, attribute))
     return int(np.count_nonzero(model.coef_))
+
+
+class _Counter:
+    """A file that only counts what is written to it."""
+
+    n_bytes = 0
+
+    def write(self, content: Any) -> int:
+        size = memoryview(content).nbytes
+        self.n_bytes += size
+        return size
+
+
+def count_bytes(model: Any) -> int | None:
+    """The number of bytes that a fitted model takes if it is pickled, without a copy of it; None if it cannot be pickled."""
+    counter = _Counter()
+    try:
+        pickle.Pickler(counter, protocol=pickle.HIGHEST_PROTOCOL).dump(model)
+    except (pickle.PicklingError, AttributeError, TypeError):  # code that has no name, such as a lambda
+        return None
+    return counter.n_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -55,6 +55,15 @@ class MethodResult:
         return float(statistic(known)) if known else None
 
 
+class FoldModel(NamedTuple):
+    """A model of a method, fitted to the training rows of a fold; `rows` are the numbers of the test rows in the table."""
+
+    method: Method
+    model: Any
+    fold: Fold
+    rows: Any
+
+
 def cross_validate(
     X: Any,
     y: Any,
@@ -62,6 +71,7 @@ def cross_validate(
     preprocessing: Any,
     splitter: Any,
     on_start: Callable[[Method], None] = lambda method: None,
+    on_model: Callable[[FoldModel], None] | None = None,
 ) -> list[MethodResult]:
     """Cross-validate methods for one task on the same folds; the best comes first, failed methods come last.
 
@@ -75,6 +85,7 @@ def cross_validate(
     preprocessing : transformer, fitted again to the training rows of every fold; its time does not count
     splitter : the folds, a scikit-learn splitter
     on_start : called with the method before each of its fits, also if the fit is skipped because an earlier one failed
+    on_model : called with each fitted model after it was scored; the model is not kept
     """
     results = [MethodResult(method) for method in methods]
     for train, test in splitter.split(X, y):
@@ -83,7 +94,9 @@ def cross_validate(
             for result in results:
                 on_start(result.method)
                 if result.error is None:
-                    _run_fold(result, fold, memory)
+                    model = _run_fold(result, fold, memory)
+                    if on_model is not None and result.error is None:
+                        on_model(FoldModel(result.method, model, fold, test))
     return sorted(results, key=_rank)
 
 
@@ -92,23 +105,30 @@ def _prepared(X: Any, y: Any, train: Any, test: Any, preprocessing: Any) -> Fold
     return Fold(prepare.transform(X.iloc[train]), y[train], prepare.transform(X.iloc[test]), y[test])
 
 
-def _run_fold(result: MethodResult, fold: Fold, memory: Memory) -> None:
-    """Add the score of one fold, or the error that ended the method. Convergence warnings of rivals are ignored.
+def _run_fold(result: MethodResult, fold: Fold, memory: Memory) -> Any:
+    """Add the score of one fold and return its model, or add the error that ended the method. Rivals may stop before convergence.
 
     Methods share learned widths. The time to fit includes that of learning them, which is what the method would take on its own.
     """
     method = result.method
+    models: list[Any] = []
+
+    def fit(X: Any, y: Any) -> Any:
+        models.append(method.fit(X, y))
+        return models[-1]
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if method.is_rival:
             warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            score = method.task.score(method.fit, fold)
+            score = method.task.score(fit, fold)
             result.scores.append(replace(score, fit_seconds=score.fit_seconds + memory.take_seconds_saved()))
         except Exception as error:
             memory.take_seconds_saved()
             result.error = f"{type(error).__name__}: {error}"
     result.warnings += [str(warning.message) for warning in caught]
+    return models[-1] if models else None
 
 
 def _rank(result: MethodResult) -> tuple[bool, float]:

@@ -30,27 +30,31 @@ class ParquetRows:
         The columns to read.
     batch_rows : int
         The number of rows in a block.
+    n_rows : int
+        The number of rows in all files.
     """
 
     files: tuple[DataFile, ...]
     columns: Columns
     batch_rows: int
+    n_rows: int
 
     @classmethod
     def of(cls, paths: Any, columns: Columns, batch_rows: int) -> ParquetRows:
         """Find the files and check their columns. No rows are read."""
         pyarrow()  # before the files, so that what is missing first is said first
-        found, files, are_single = find_files(paths), [], []
+        found, files, are_single, n_rows = find_files(paths), [], [], 0
         for file in found:
-            layout = _layout(file)
+            layout, n_own = _layout(file)
             if layout is None:
                 continue
+            n_rows += n_own
             columns = columns.within(layout)
             files.append(file)
             are_single.append(columns.is_single)
         if not files:
             raise ValueError(f"{found[0].name}{' and all other files have' if len(found) > 1 else ' has'} no rows.")
-        return cls(tuple(files), replace(columns, is_single=all(are_single)), batch_rows)
+        return cls(tuple(files), replace(columns, is_single=all(are_single)), batch_rows, n_rows)
 
     def read(self) -> Iterator[Arrays]:
         """Yield (X, y) or (X, y, weights) for each block. One file is open at a time."""
@@ -63,14 +67,15 @@ class ParquetRows:
             file.check_unchanged()
 
 
-def _layout(file: DataFile) -> Layout | None:
-    """Return the columns of a file with its Hive keys, or None if it has no rows."""
+def _layout(file: DataFile) -> tuple[Layout | None, int]:
+    """Return the columns of a file with its Hive keys, and the number of its rows. Without rows, there are no columns."""
     with opened(file) as content:
-        if not content.metadata.num_rows:
-            return None
+        n_rows = int(content.metadata.num_rows)
+        if not n_rows:
+            return None, 0
         layout = Layout.of(content.schema_arrow, file.name)
     keys = {name: _key_type(value) for name, value in file.keys.items()}
-    return replace(layout, types=layout.types | keys, repeated=layout.repeated - keys.keys())
+    return replace(layout, types=layout.types | keys, repeated=layout.repeated - keys.keys()), n_rows
 
 
 def _batches(file: DataFile, names: tuple[str, ...], batch_rows: int) -> Iterator[Any]:
@@ -93,7 +98,8 @@ def opened(file: DataFile) -> Iterator[Any]:
 
     try:
         # With pre_buffer, which is the default of newer versions, all rows would stay in memory until the file is closed.
-        with ParquetFile(file.path, pre_buffer=False, buffer_size=BUFFER_BYTES) as content:
+        options = {"pre_buffer": False, "buffer_size": BUFFER_BYTES, "page_checksum_verification": True}
+        with ParquetFile(file.path, **options) as content:
             yield content
     except MemoryError as error:
         raise MemoryError(f"{file.name} is damaged or needs too much memory: {one_line(error)}") from None

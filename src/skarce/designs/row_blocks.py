@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from skarce._parallel import slices
 from skarce._parameters import check_choice, check_count, generator_of
+from skarce._progress import counted
 from skarce.designs.arrow import ArrowRows
 from skarce.designs.arrow_columns import Columns
 from skarce.designs.blocks import BlockDesign
@@ -33,7 +34,8 @@ class RowBlocks:
     factory : callable
         A function without arguments. It is called at the start of every pass over the data, and returns an iterable of ``(X, y)``
         or ``(X, y, sample_weight)``. Every call must give the same rows in the same order. X has shape (n_rows, n_features), y has
-        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows.
+        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows. If
+        a pass gives another number of rows than the one before, `fit` raises a ValueError.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class RowBlocks:
         The function given as parameter.
     feature_names : tuple of str or None
         The names of the columns of X, if the blocks come from Parquet or Arrow data. A model gets them as `feature_names_in_`.
+    n_rows : int or None
+        The number of rows, if arrays or Parquet files tell it, or after the first pass. Else None.
 
     See Also
     --------
@@ -79,6 +83,7 @@ class RowBlocks:
     """
 
     feature_names: tuple[str, ...] | None = None
+    n_rows: int | None = None
 
     def __init__(self, factory: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
         if not callable(factory):
@@ -123,7 +128,9 @@ class RowBlocks:
                 else:
                     yield X[rows], y[rows], sample_weight[rows]
 
-        return cls(read)
+        blocks = cls(read)
+        blocks.n_rows = len(X)
+        return blocks
 
     @classmethod
     def from_parquet(
@@ -157,8 +164,9 @@ class RowBlocks:
 
         Notes
         -----
-        Columns hold numbers of any width, booleans or decimals. Other types, nulls, NaN and infinite values raise a ValueError
-        that names file and column. So does a file that has changed between two passes.
+        Columns hold numbers of any width, booleans or decimals. A single target may also be text or a dictionary of texts: labels
+        for a classifier. Other types, nulls, NaN and infinite values raise a ValueError that names file and column. So does a file
+        that has changed between two passes.
 
         Examples
         --------
@@ -208,7 +216,8 @@ class RowBlocks:
 
         Notes
         -----
-        Columns hold numbers, as in `from_parquet`.
+        Columns hold numbers, and labels may be text, as in `from_parquet`. A `pyarrow.dataset.Dataset` has no stream of its own:
+        pass ``lambda: dataset.scanner().to_reader()``.
 
         Examples
         --------
@@ -225,17 +234,55 @@ class RowBlocks:
     @classmethod
     def _named(cls, rows: ParquetRows | ArrowRows) -> RowBlocks:
         blocks = cls(rows.read)
-        blocks.feature_names = rows.columns.features
+        blocks.feature_names, blocks.n_rows = rows.columns.features, rows.n_rows
         return blocks
 
     def __iter__(self) -> Iterator[Rows]:
+        return self.reading("reading")
+
+    def reading(self, label: str, *, has_labels: bool = False) -> Iterator[Rows]:
+        """Yield checked blocks, and show the progress of the pass if `fit` is verbose.
+
+        Parameters
+        ----------
+        label : str
+            What the pass does.
+        has_labels : bool, default=False
+            Whether targets are labels, which may be text.
+
+        Yields
+        ------
+        rows : Rows
+            A block.
+        """
+        n_rows = 0
+        for rows in counted(self._checked_blocks(has_labels), lambda rows: len(rows.X), label, self.n_rows, "rows"):
+            yield rows
+            n_rows += len(rows.X)
+        self._check_same_rows(n_rows)
+        self.n_rows = n_rows
+
+    def _check_same_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a pass gave another number of rows than those before."""
+        if self.n_rows in (None, n_rows):
+            return
+        found = f"the row blocks gave {n_rows:,} rows in this pass, but {self.n_rows:,} in the one before"
+        remedy = "Each call of the function must read the same rows again, from the first one on"
+        raise ValueError(f"{found}. {remedy}. If the data have changed, make the RowBlocks again, and fit again.")
+
+    def __repr__(self) -> str:
+        rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        features = "" if self.feature_names is None else f", {len(self.feature_names)} features"
+        return f"RowBlocks({rows}{features})"
+
+    def _checked_blocks(self, has_labels: bool) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
         n_features = n_outputs = None
         blocks = self.factory()
         if not isinstance(blocks, Iterable):
             raise TypeError(f"the factory of row blocks must return an iterable of blocks, got {type(blocks).__name__}.")
         for number, parts in enumerate(blocks):
-            rows = _checked(number, parts)
+            rows = _checked(number, parts, has_labels)
             if not len(rows.X):
                 continue
             n_features, n_outputs = n_features or rows.X.shape[1], n_outputs or rows.targets.shape[1]
@@ -265,7 +312,7 @@ class RowBlocks:
         """
         rng = generator_of(random_state)
         drawn: list[RowSample] = []
-        for rows in self:
+        for rows in self.reading("sampling", has_labels=has_labels):
             uniform = rng.random_sample(len(rows.X))
             drawn.append(RowSample.of(rows.X, rows.y, rows.weights, uniform, has_labels=has_labels))
             if sum(len(part.keys) for part in drawn) > 2 * n_rows:
@@ -325,7 +372,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
         sample = X.sample(recipe.seed, has_labels=recipe.codes is not None)
-        recipe.check_not_every_row(sample, "RowBlocks")
+        recipe.check_centers(sample.n_rows, "RowBlocks")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
         recipe.name_inputs(X.feature_names)
@@ -345,7 +392,8 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return super().n_samples if self._spread is None else self._spread.total
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
-        parts = (work(coded(rows, self._codes, self._factor)) for rows in self._blocks)
+        blocks = self._blocks.reading("adding up", has_labels=self._codes is not None)
+        parts = (work(coded(rows, self._codes, self._factor)) for rows in blocks)
         return reduce(lambda before, part: add([before, part]), parts)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
@@ -353,7 +401,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         if not self._in_folds:
             return super().moments(kind, access)
         check_choice("moments", kind, KINDS)
-        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks)
+        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks.reading("adding up"))
         self.fold_sums = [sums.faded(self._factor) for sums in reduce(lambda a, b: total_of_folds([a, b]), parts)]
         sums = Sums.total(self.fold_sums)
         check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in self._read()))
@@ -362,13 +410,13 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return moments
 
     def _read(self) -> Iterator[Block]:
-        for rows in self._blocks:
+        for rows in self._blocks.reading("adding up"):
             weights = rows.weights if self._factor == 1.0 else self._factor * rows.row_weights
             yield Block(self.candidates.on(rows.X), rows.targets, weights)
 
 
-def _checked(number: int, parts: Any) -> Rows:
+def _checked(number: int, parts: Any, has_labels: bool) -> Rows:
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):
         raise ValueError(f"row block {number} must be (X, y) or (X, y, sample_weight), got {type(parts).__name__}.")
     X, y, sample_weight = (*parts, None)[:3]
-    return Rows(*checked_block(X, y, sample_weight, f"row block {number}"))
+    return Rows(*checked_block(X, y, sample_weight, f"row block {number}", has_labels=has_labels))

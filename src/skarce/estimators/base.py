@@ -16,13 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from skarce._atomic import become, unfitted_twin
 from skarce._parallel import blas_threads
 from skarce._parameters import as_number, check_choice, check_effective_samples
+from skarce._progress import shown
 from skarce._scales import checked_counts
 from skarce._typing import Floats
 from skarce._validation import validated_weights
 from skarce.basis import takes_arrays
 from skarce.designs import Design, Problem, Recipe, Rows, Worth, as_design
 from skarce.designs.worth import with_mean_one
-from skarce.estimators.on_basis import OnBasis, print_centers
+from skarce.estimators.callbacks import CallbackSupport, called_back
+from skarce.estimators.on_basis import OnBasis, print_centers, print_ends
 from skarce.estimators.waiting import waiting_for
 from skarce.estimators.width_report import report_options
 from skarce.likelihoods import Gaussian, Likelihood
@@ -43,7 +45,7 @@ class Prepared(NamedTuple):
     seen: dict[str, Any]
 
 
-class SparseEstimator(OnBasis, BaseEstimator, ABC):
+class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
     """Parameters, validation and fitted attributes. The method does all numerical work."""
 
     moments: str = "auto"
@@ -68,6 +70,10 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
     def _keep(self, posteriors: list[Any], design: Design) -> None:
         """Set all fitted attributes. Called on an unfitted twin, so that a failed fit changes nothing."""
 
+    def _names_of_models(self, posteriors: list[Any]) -> list[str]:
+        """Return what each model is for, in a word or two. Default: the number of the output, if there are several."""
+        return ["model"] if len(posteriors) == 1 else [f"output {output}" for output in range(len(posteriors))]
+
     def _remember(self, prepared: Prepared) -> None:
         """Keep what later batches go on from. Default: nothing, there are no later batches."""
         return
@@ -77,6 +83,15 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
     def _wants_folds(self, n_rows: int) -> bool:
         """Whether a design that keeps none of its rows, which are so many, makes sums for each fold of them. Default: no."""
         return False
+
+    def _why_rows(self, method: Method[Any]) -> str | None:
+        """Why all rows must be in memory, and what to do if they are not. None if they need not be."""
+        if not method.needs_rows:
+            return None
+        return (
+            f"this method of {type(self).__name__} changes the weights of the rows again and again, so it needs them in memory, "
+            "and Dask data and RowBlocks are not there. Pass arrays X and y to fit, such as a sample of the rows."
+        )
 
     def _plan(self, design: Design) -> Any:
         """Return how rows are left out to calibrate the model. Raise a ValueError if that is impossible. Default: none are."""
@@ -102,9 +117,9 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         X : array-like or sparse matrix of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Training inputs. Sparse matrices are for ``basis="passthrough"``, and are not made dense as a whole. With `RowBlocks`,
             targets and weights come from the blocks, and `y` and `sample_weight` must be None. Dask data stay where they are.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str, default=None
-            Targets, or class labels of a classifier. A name stands for a column of X, if that is a Dask data frame.
-        sample_weight : array-like of shape (n_samples,), default=None
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets, or class labels of a classifier. Names stand for columns of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Number of times that each row counts. Weight 2 equals the same row twice, in the noise and the criterion too. None
             counts each row once. With ``weights="relative"``, only ratios of weights matter.
 
@@ -116,12 +131,14 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         started = time.monotonic()
         self._check_limits()
         method = self._method()
-        with blas_threads(1):
-            prepared = self._prepare(X, y, sample_weight, method)
-            if self._worth().needs_order:
-                n_effective = self._estimated_samples(prepared, method, started)
-                prepared = self._prepare(X, y, sample_weight, method, n_effective)
-            fitted = self._fitted_on(prepared, method, started)
+        with called_back(self, X, y, sample_weight) as tell:
+            with shown(self.verbose), blas_threads(1):
+                prepared = self._prepare(X, y, sample_weight, method)
+                if self._worth().needs_order:
+                    n_effective = self._estimated_samples(prepared, method, started)
+                    prepared = self._prepare(X, y, sample_weight, method, n_effective)
+                fitted = self._fitted_on(prepared, method, started)
+            tell(fitted)
         return become(self, fitted)
 
     def _check_limits(self) -> None:
@@ -179,6 +196,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
             wants_folds=self._wants_folds,
             codes=self._codes,
             name_inputs=lambda names: self._name_inputs(probe, names),
+            needs_rows=self._why_rows(method),
+            check_targets=self._likelihood().check_some_targets,
         )
 
     def _name_inputs(self, probe: Any, names: Sequence[str] | None) -> None:
@@ -197,6 +216,8 @@ class SparseEstimator(OnBasis, BaseEstimator, ABC):
         twin = unfitted_twin(self)
         twin.__dict__.update(prepared.seen, criterion_sense_=method.sense, n_effective_=self._n_effective(prepared.design))
         twin._keep(posteriors, prepared.design)
+        if self.verbose:
+            print_ends(twin._names_of_models(posteriors), posteriors)
         waiting = waiting_for(self)
         if waiting is not None:
             waiting.put_off(self._calibrate, plan, prepared, method, budget=budget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from numbers import Integral
 from typing import Any
 
@@ -201,8 +200,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         super()._keep(posteriors, design)
         self.classes_ = design.rows.classes
         self._class_log_odds = log_odds_of_shares(design.rows.targets, design.rows.row_weights)
-        if self.verbose:
-            _print_ends(self.classes_[-len(posteriors) :], posteriors)
+
+    def _names_of_models(self, posteriors: list[LatentPosterior]) -> list[str]:
+        return [f"class {label}" for label in self.classes_[-len(posteriors) :]]
 
 
 def _log_probabilities(log_odds: Floats) -> Floats:
@@ -210,16 +210,6 @@ def _log_probabilities(log_odds: Floats) -> Floats:
     if log_odds.ndim == 1:
         return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
     return np.asarray(log_softmax(log_expit(log_odds), axis=1))
-
-
-def _print_ends(classes: Any, posteriors: list[LatentPosterior]) -> None:
-    """Print a line on where the search for each class ended, even if it was too short for a line on the way."""
-    for label, posterior in zip(classes, posteriors, strict=True):
-        print(
-            f"class {label}  {posterior.n_iter} steps  criterion {posterior.criterion: .6e}  active {len(posterior.active):5d}  "
-            f"{posterior.outcome.name}",
-            file=sys.stderr,
-        )
 
 
 def _checked_labels(y: Any) -> Any:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._atomic import become, unfitted_twin
 from skarce._parameters import as_number, check_verbose, generator_of, is_count
 from skarce._processes import until_parent_ends
+from skarce._progress import progress, shown
 from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce.designs.repeats import n_distinct_in
 from skarce.estimators.trials import (
@@ -189,17 +190,19 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         candidates = self._candidates()
         trials: list[Trial] = []
         best: Leader | None = None
-        for done, leader in self._run(self._groups(candidates), X, y, fit_params):
-            for trial in done:
-                trials.append(trial)
-                if self.verbose:
-                    self._print(trial, candidates, len(trials))
-            check_same_kind(trials)
-            if best is None or order(leader.trial) < order(best.trial):
-                best = leader
-        assert best is not None
-        trials.sort(key=lambda trial: trial.place)
-        winner, model, _ = best.calibrated()
+        with shown(self.verbose), progress("fitting candidates", len(candidates), "candidates") as part:
+            for done, leader in self._run(self._groups(candidates), X, y, fit_params):
+                for trial in done:
+                    trials.append(trial)
+                    if self.verbose:
+                        self._print(trial, candidates, len(trials))
+                check_same_kind(trials)
+                if best is None or order(leader.trial) < order(best.trial):
+                    best = leader
+                part.to(len(trials), best.standing)
+            assert best is not None
+            trials.sort(key=lambda trial: trial.place)
+            winner, model, _ = best.calibrated()
         twin = unfitted_twin(self)
         twin.best_estimator_ = model
         twin.best_index_, twin.best_params_ = winner.place, candidates[winner.place]

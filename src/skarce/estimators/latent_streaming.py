@@ -8,6 +8,7 @@ from typing import Any
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads
+from skarce._progress import shown
 from skarce.designs import LatentStream, Rows
 from skarce.estimators.base import SEEN, Prepared
 from skarce.estimators.latent import LatentEstimator
@@ -40,7 +41,7 @@ class LatentStreaming(LatentEstimator):
             raise ValueError(TOO_LARGE)
         check_same_intercept(self, stream)
         probe, worth = copy(self), worth_of_batch(self)  # with the names and the number of features of earlier batches
-        with blas_threads(1):
+        with shown(self.verbose), blas_threads(1):
             rows = worth.of_dependent(self._checked_rows(probe, X, y, sample_weight, is_first=stream is None, **known))
             stream = self._begun(probe, X, rows) if stream is None else stream
             design = stream.with_batch(rows)

@@ -60,7 +60,7 @@ class LocalRidgeRegressor(SparseRegressorBase):
         of rows. ``"columns"`` computes it from the stored candidates, if they fit into memory. ``"auto"`` decides by a cost model
         and the memory budget (a quarter of scikit-learn's ``working_memory``).
     verbose : int, default=0
-        Verbosity level. 1 prints a line now and then, 2 prints a line for every cycle.
+        Verbosity level. 1 shows progress and prints a few lines, 2 also prints a line for every cycle.
     random_state : int, RandomState instance or None, default=None
         Seed for landmark centers, for the learning of kernel widths, and for samples of rows. Pass an int for reproducible
         landmarks and widths.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -194,7 +194,17 @@ def print_centers(candidates: Any, n_rows: int) -> None:
     if is_on_landmarks(candidates):
         print(
             f"centers: {candidates.n_candidates:,} functions at landmarks for {n_rows:,} rows; KernelBasis(centers=...) sets their "
-            "number, and centers=None takes all rows",
+            "number, and centers=None takes all rows in memory",
+            file=sys.stderr,
+        )
+
+
+def print_ends(names: Sequence[str], posteriors: Sequence[Any]) -> None:
+    """Print a line on where the search for each model ended."""
+    for name, posterior in zip(names, posteriors, strict=True):
+        print(
+            f"{name}  {posterior.n_iter} steps  criterion {posterior.criterion: .6e}  active {len(posterior.active):5d}  "
+            f"{posterior.outcome.name}",
             file=sys.stderr,
         )
 

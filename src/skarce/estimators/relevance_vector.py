@@ -68,8 +68,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
         ``working_memory``).
     verbose : int, default=0
-        Verbosity level. 1 prints a line now and then, 2 prints a line for every step, except for steps that compiled code takes
-        together. The printed score is the criterion up to a constant.
+        Verbosity level. 1 shows progress and prints a few lines, 2 also prints a line for every step, except for steps that
+        compiled code takes together. The printed score is the criterion up to a constant.
     random_state : int, RandomState instance or None, default=None
         Seed for landmark centers, for the learning of kernel widths, for the pool of candidates on large problems, and for samples
         of rows. Pass an int for reproducible landmarks and widths. The pool has a fixed seed if None.

@@ -56,7 +56,7 @@ class RelevanceVectorClassifier(StreamingClassifier):
         so if there are fewer than 1000 rows. A splitter of scikit-learn, or an iterable of
         (train, test) indices, says which rows to leave out.
     verbose : int, default=0
-        Verbosity level. 1 prints a line now and then, 2 prints a line for every step.
+        Verbosity level. 1 shows progress and prints a few lines, 2 also prints a line for every step.
     random_state : int, RandomState instance or None, default=None
         Seed for landmark centers, for the learning of kernel widths, for the first pool of candidates, and for samples of rows.
         Pass an int for reproducible landmarks and widths. The pool has a fixed seed if None.

@@ -80,7 +80,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         left-out rows. ``"auto"`` does so if there are fewer than 1000 rows. A splitter of
         scikit-learn, or an iterable of (train, test) indices, says which rows to leave out.
     verbose : int, default=0
-        1 prints a line now and then, 2 a line for every step.
+        1 shows progress and prints a few lines, 2 also prints a line for every step.
     random_state : int, RandomState or None, default=None
         Seeds the first pool of candidates, and landmarks. None uses a fixed seed for the pool.
 
@@ -126,7 +126,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         Number of observations that the rows are worth: the number of rows, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X had any.
 
     See Also

@@ -13,12 +13,14 @@ from skarce._atomic import become, unfitted_twin
 from skarce._available import available_if
 from skarce._parallel import blas_threads
 from skarce._parameters import check_forgetting
+from skarce._progress import shown
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array
 from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import INPUTS, stands_for_kernels
+from skarce.basis.fingerprint import fingerprint
 from skarce.basis.transformers import candidates_counted, transformer_of
 from skarce.designs import Design, Rows, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
@@ -145,7 +147,7 @@ class Streaming(SparseEstimator):
         started = time.monotonic()
         self._check_limits()
         method = self._method()
-        with blas_threads(1):
+        with shown(self.verbose), blas_threads(1):
             stream, seen = self._absorbed(X, y, sample_weight, method)
             following = self._following(method, stream)
             fitted = self._fitted_on(Prepared(stream, stream.problems(self._likelihood()), seen), following, started)
@@ -174,7 +176,7 @@ class Streaming(SparseEstimator):
         recipe = self._recipe(unfitted_twin(self), X, self._method(), worth_of_sums(self))
         if recipe.basis is None:
             return INPUTS
-        with blas_threads(1):
+        with shown(self.verbose), blas_threads(1):
             return transformer_of(recipe.candidates(recipe.check(X, y, sample_weight)))
 
     def fit_moments(self, basis: Any, sums: Any, sample: Any = None) -> Any:
@@ -206,7 +208,11 @@ class Streaming(SparseEstimator):
             raise TypeError(f"sums must be what skarce.moments.block_sums returns, or a total of it, got {type(sums).__name__}.")
         if not sums.n_samples > 0.0:
             raise ValueError("the sums are over no rows: at least one block needs a row of positive weight.")
-        with blas_threads(1):
+        if None not in (sums.made_with, own := fingerprint(basis)) and sums.made_with != own:
+            raise ValueError(
+                "the sums were made with another basis: its kernel, centers or widths differ. Pass the one of block_sums."
+            )
+        with shown(self.verbose), blas_threads(1):
             candidates = candidates_counted(basis, len(sums.candidate_means))
             share = worth_of_sums(self).share(sums.n_samples)
             stream = StreamDesign.of_sums(candidates, sums.faded(share), fit_intercept=self.fit_intercept)

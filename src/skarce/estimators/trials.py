@@ -58,6 +58,10 @@ class Leader(NamedTuple):
     model: Any
     waiting: Waiting | None
 
+    def standing(self) -> str:
+        """Return in a few words how good the best candidate is."""
+        return f"best criterion {self.trial.compared:.6g}"
+
     def calibrated(self) -> Leader:
         """Return the same with a model that is calibrated."""
         if self.waiting is None:

@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
-from skarce.estimators.criterion_search import CriterionSearch
-from skarce.estimators.on_basis import OnBasis
 from skarce.estimators.tested_coefficients import check_level, interval_reach
+from skarce.inspection.unwrapping import unwrapped
 
-SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
 COLUMNS = ("coefficient", "std", "t", "p", "lower", "upper", "relevance")
 INTERCEPT = "intercept"
 AFTER_SELECTION = (
@@ -36,7 +30,7 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
     ----------
     model : estimator
         A fitted estimator of skarce, a pipeline that ends in one, or a search (`CriterionSearch`, `GridSearchCV`) whose best
-        estimator is one.
+        estimator is one. In a `TransformedTargetRegressor` the weights are those of the transformed target.
     level : float, default=0.95
         Probability that an interval contains its weight, between 0 and 1.
     all_columns : bool, default=False
@@ -104,8 +98,9 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
     """
     frame = _frame_class()
     check_level(level)
-    fitted, input_names = _model_in(model)
-    posteriors, names = fitted._posteriors(), _names(fitted, input_names)
+    found = unwrapped(model, "summary")
+    fitted, input_names = found.model, found.input_names
+    posteriors, names = fitted._posteriors(), candidate_names(fitted, input_names)
     rows = [_rows(posterior, level, names, all_columns=all_columns) for posterior in posteriors]
     table = frame(np.vstack([values for _, values in rows]), columns=list(COLUMNS), index=_index(fitted, [ns for ns, _ in rows]))
     table.attrs = {
@@ -125,38 +120,12 @@ def _frame_class() -> Any:
     return CaptionedFrame
 
 
-def _model_in(estimator: Any) -> tuple[Any, Any]:
-    """Return the fitted model of skarce in an estimator, and the names of its inputs if the steps before it know them."""
-    names = None
-    while isinstance(estimator, (Pipeline, *SEARCHES)):
-        if isinstance(estimator, Pipeline):
-            names = _names_after(estimator[:-1], names)
-            estimator = estimator.steps[-1][1]
-        else:
-            check_is_fitted(estimator, "best_estimator_")
-            estimator = estimator.best_estimator_
-    if not isinstance(estimator, OnBasis):
-        raise TypeError(
-            f"summary needs an estimator of skarce, a pipeline that ends in one, or a search for one, got {quoted(estimator)}."
-        )
-    check_is_fitted(estimator, "posterior_")
-    return estimator, names
-
-
-def _names_after(steps: Pipeline, names: Any) -> Any:
-    """Return the names of the outputs of these steps, or None if a step does not tell."""
-    try:
-        return steps.get_feature_names_out(names) if len(steps) else names
-    except (AttributeError, ValueError):  # a step without names, or one that is not fitted
-        return None
-
-
 def _in_brief(model: Any) -> str:
     kind = "kernels" if isinstance(model.basis_, KernelBasis) else "columns"
     return f"{type(model).__name__}: {len(model.active_)} of {len(model.relevance_)} {kind}"
 
 
-def _names(model: Any, input_names: Any) -> Any:
+def candidate_names(model: Any, input_names: Any) -> Any:
     """Return the names of all candidates."""
     numbers = range(len(model.relevance_))
     if isinstance(model.basis_, KernelBasis):

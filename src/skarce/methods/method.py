@@ -31,6 +31,8 @@ SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOU
 class Method(ABC, Generic[AnyFit]):
     """One algorithm with its parameters, as a frozen dataclass. `run` finds a fit, and `posterior` turns it into a model."""
 
+    needs_rows: ClassVar[bool] = False  # whether the weights of rows change, so that all rows must be in memory
+
     @property
     @abstractmethod
     def sense(self) -> int:
@@ -131,9 +133,10 @@ class MomentMethod(Method[Fit]):
         judge = judge.scaled(scale)
         value = lambda score: float(judge.value(score, moments.n_samples, total, scale))  # noqa: E731
         journal = Journal(budget, self.trace_fields, value)
-        fit = replace(self.solve(judge, moments, journal), judge=judge, trace=journal.trace())
-        if self.crowded is not None and self._is_crowded(fit, self.crowded, problem):
-            fit = self._on_few(fit, judge, problem, journal)
+        with journal.shown():
+            fit = replace(self.solve(judge, moments, journal), judge=judge, trace=journal.trace())
+            if self.crowded is not None and self._is_crowded(fit, self.crowded, problem):
+                fit = self._on_few(fit, judge, problem, journal)
         outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
         if self.warns_if_half and outcome in SETTLED and uses_more_than(HALF, fit, problem):
             outcome = Outcome.HALF_USED

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skarce._parallel import slices
+from skarce._progress import counted
 from skarce._typing import Floats, Indices
 from skarce.designs import Design, Problem
 from skarce.designs.folds import Part, Split, have_room, parts, parts_of_whole_moments
@@ -79,7 +80,8 @@ def cross_fit(
         Whether each row of positive weight is left out exactly once.
     """
     seen, usable = [], _usable(splits, problems)
-    for part, (_, places) in zip(_parts(design, problems, usable, are_folds), usable, strict=True):
+    whole = zip(_parts(design, problems, usable, are_folds), usable, strict=True)
+    for part, (_, places) in counted(whole, lambda fold: 1, "leaving out", len(usable), "folds"):
         others = part.problems(problems[0].likelihood, kind, method.access)
         refits = refits_of(others, method, budget)
         unaware = [_unaware(*models) for models in zip(posteriors, refits, others, strict=True)]

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skarce._linalg import solve_lower
+from skarce._progress import counted
 from skarce._typing import Floats
 from skarce.designs import Design, StreamDesign
 from skarce.designs.fold_sums import centers_in_fold
@@ -55,7 +56,7 @@ def cross_fit_sums(
     Return None if all rows are in one fold. `TimeIsUpError` is raised if a refit reaches the time limit.
     """
     squares, variances, weight = np.zeros(len(posteriors)), np.zeros(len(posteriors)), 0.0
-    for fold, own in enumerate(folds):
+    for fold, own in counted(enumerate(folds), lambda fold: 1, "leaving out", len(folds), "folds"):
         rest = Sums.total([sums for other, sums in enumerate(folds) if other != fold])
         if not (own.n_samples > 0.0 and rest.n_samples > 0.0):
             continue

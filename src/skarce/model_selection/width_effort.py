@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skarce._progress import QUIET, Quiet
 from skarce._typing import Floats
 from skarce.model_selection.ascent import Step, Summit, ascend
 from skarce.model_selection.width_objective import RATIO_BOUNDS, WIDTH_BOUNDS, Objective
@@ -58,6 +59,7 @@ class Effort:
     seconds: float = 0.0  # that the last evaluation took
     n_evaluations: int = 0
     n_climbs: int = 0
+    part: Quiet = QUIET  # what the user sees of it
 
     def climb(
         self,
@@ -110,6 +112,7 @@ class Effort:
         return self._timed(objective, at)[0]
 
     def _report(self, objective: Objective, number: int, step: Step) -> None:
+        self.part.to(self.n_evaluations, lambda: f"start {number + 1}, log evidence {objective.log_evidence:.6g}")
         if self.callback is None:
             return
         gamma = objective.scale.gamma(step.at[:-1])

@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 
 from skarce._parallel import blas_threads
 from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of
+from skarce._progress import progress
 from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -214,7 +215,7 @@ def learn_widths(
     def learned_from(rows: Data) -> Widths:
         return Search.of(rows, scale, effort, n_starts, rng).learn(models)
 
-    with blas_threads(1):
+    with blas_threads(1), progress("learning widths", unit="evaluations", deadline=deadline) as effort.part:
         found = learned_without_outliers(learned_from, data, scale, model) if robust else learned_from(data)
     if effort.has_run_out:
         warnings.warn(

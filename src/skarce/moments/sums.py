@@ -39,6 +39,8 @@ class Sums:
         (Phi - mean)'W(T - mean).
     target_energies : array of shape (n_outputs,)
         The diagonal of (T - mean)'W(T - mean).
+    made_with : str or None
+        What tells these candidates from others. Sums over different ones do not add up. None is not known.
     """
 
     n_samples: float
@@ -47,6 +49,7 @@ class Sums:
     gram: Floats
     projections: Floats
     target_energies: Floats
+    made_with: str | None = None
 
     @classmethod
     def empty(cls, n_candidates: int, n_outputs: int) -> Sums:
@@ -59,6 +62,10 @@ class Sums:
             np.zeros((n_candidates, n_outputs)),
             np.zeros(n_outputs),
         )
+
+    def __repr__(self) -> str:
+        n_candidates, n_targets = self.projections.shape
+        return f"Sums({self.n_samples:,.6g} rows, {n_candidates:,} candidates, {n_targets} target{'s'[: n_targets != 1]})"
 
     def absorb(self, phi: Floats, targets: Floats, weights: Floats | None) -> None:
         """Add a block of rows in place. `phi` of shape (n_rows, n_candidates) is float64 and C-ordered. It is overwritten."""
@@ -89,6 +96,7 @@ class Sums:
             np.multiply(factor, self.gram, order="C"),  # `_shift_for` writes to it in this order
             factor * self.projections,
             factor * self.target_energies,
+            self.made_with,
         )
 
     def drop(self, candidates: Indices) -> None:
@@ -120,6 +128,12 @@ class Sums:
 
     def include(self, other: Sums) -> None:
         """Add the sums over other rows in place."""
+        if None not in (self.made_with, other.made_with) and self.made_with != other.made_with:
+            raise ValueError(
+                "only sums over the same candidates add up, but these were made with different kernels or columns. Fit the basis "
+                "once (fitted_basis), and send it to all who make sums."
+            )
+        self.made_with = self.made_with or other.made_with
         if other.n_samples > 0.0:
             self._shift_for(other.n_samples, other.candidate_means, other.target_means)
             self.gram += other.gram

@@ -18,6 +18,7 @@ from skarce.moments.passes import Center
 from skarce.posteriors.of_fit import judge_of, posterior_of
 from skarce.posteriors.posterior import Posterior
 from skarce.states.fit import Fit
+from skarce.states.journal import TRACE
 from skarce.states.outcome import Outcome
 
 
@@ -118,6 +119,13 @@ class NestedPath:
         fit = Fit(places, ridges, Outcome.GOAL_REACHED, mixing, self.noises[size - self.least], judge=criterion)
         posterior = posterior_of(fit, Problem(_Kept(self), 0, Gaussian(), moments, self.target_scale))
         return replace(posterior, active=self.members[posterior.active], trace=trace, n_iter=len(trace), path=self)
+
+    def training_error(self, size: int) -> float:
+        """Return the root mean square of what the model of `size` functions leaves of the target, in user units."""
+        posterior = self.posterior(size, np.empty(0, dtype=TRACE))
+        places = np.searchsorted(self.members, posterior.active)
+        energy = self._moments().residual_energy(places, posterior.mean * self.target_scale)
+        return float(np.sqrt(max(energy, 0.0) / self.n_total) / self.target_scale)
 
     def _moments(self) -> Moments:
         return Moments(WholeGram(self.gram), self.projections, self.target_energy, self.n_samples)

@@ -8,13 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
-
-enum { ADD, CHANGE, DELETE, NONE };
+enum { ADD, CHANGE, DROP, NONE };
 enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
 
 typedef struct {
@@ -108,7 +102,7 @@ static Move best_move_by_evidence(const State *s, Py_ssize_t max_active, double 
         if (!may_gain(now, ridge, fmax(tol, best.gain))) continue;
         gain = gain_of(s, leftover, alignment, energy, ridge) - gain_of(s, leftover, alignment, energy, now);
         if (gain > best.gain) {
-            best.action = isinf(ridge) ? DELETE : CHANGE;
+            best.action = isinf(ridge) ? DROP : CHANGE;
             best.where = j, best.ridge = ridge, best.gain = gain;
         }
     }
@@ -135,9 +129,9 @@ static double best_x(const Coordinate *f, double lowest) {
 /* The addition that makes V smallest. row[m] = V after / V before */
 FOR_EACH_CPU
 static Py_ssize_t least_v(const State *s, double *share) {
-    const double *restrict leftover = s->leftover, *restrict alignment = s->alignment, *restrict diagonal = s->diagonal;
-    const double *restrict remainder = s->remainder, *restrict overlap = s->overlap;
-    double *restrict row = s->row;
+    const double *__restrict leftover = s->leftover, *__restrict alignment = s->alignment, *__restrict diagonal = s->diagonal;
+    const double *__restrict remainder = s->remainder, *__restrict overlap = s->overlap;
+    double *__restrict row = s->row;
     double q = s->residual, v = s->freedom, best = 1.0;
     Py_ssize_t chosen = -1, m;
     for (m = 0; m < s->m; m++) {
@@ -161,12 +155,12 @@ static Py_ssize_t least_v(const State *s, double *share) {
 /* column2 = H^-1 Z column. Returns column'Z column. The loop goes by rows of the symmetric inverse, so that it can be vectorized. */
 FOR_EACH_CPU
 static double shrink(const State *s, const double *column) {
-    double *restrict shrunk = s->column2;
+    double *__restrict shrunk = s->column2;
     Py_ssize_t i, j, n = s->size;
     double total = 0.0;
     memset(shrunk, 0, sizeof(double) * n);
     for (j = 0; j < n; j++) {
-        const double *restrict row = s->inverse + j * s->capacity;
+        const double *__restrict row = s->inverse + j * s->capacity;
         double factor = s->ridges[j] * column[j];
         total += factor * column[j];
         for (i = 0; i < n; i++) shrunk[i] += factor * row[i];
@@ -177,11 +171,11 @@ static double shrink(const State *s, const double *column) {
 /* column[j] = h'Z h for column j of H^-1, called h */
 FOR_EACH_CPU
 static void penalties(const State *s) {
-    double *restrict penalty = s->column;
+    double *__restrict penalty = s->column;
     Py_ssize_t i, j, n = s->size;
     memset(penalty, 0, sizeof(double) * n);
     for (j = 0; j < n; j++) {
-        const double *restrict row = s->inverse + j * s->capacity;
+        const double *__restrict row = s->inverse + j * s->capacity;
         double ridge = s->ridges[j];
         for (i = 0; i < n; i++) penalty[i] += ridge * row[i] * row[i];
     }
@@ -226,7 +220,7 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
         after = v_at(&f, x) / v_at(&f, spread);
         if (after < share) {
             share = after;
-            best.action = isinf(ridge) ? DELETE : CHANGE;
+            best.action = isinf(ridge) ? DROP : CHANGE;
             best.where = j, best.ridge = ridge;
         }
     }
@@ -237,16 +231,16 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
 /* row += sum over active a of column[a] * gram[a, :], four rows of the Gram matrix at a time */
 FOR_EACH_CPU
 static void combine(const State *s, const double *column) {
-    double *restrict row = s->row;
+    double *__restrict row = s->row;
     Py_ssize_t a, m, n = s->m;
     for (a = 0; a + 4 <= s->size; a += 4) {
-        const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
-        const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
+        const double *__restrict g0 = s->gram + s->active[a] * n, *__restrict g1 = s->gram + s->active[a + 1] * n;
+        const double *__restrict g2 = s->gram + s->active[a + 2] * n, *__restrict g3 = s->gram + s->active[a + 3] * n;
         double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
         for (m = 0; m < n; m++) row[m] += f0 * g0[m] + f1 * g1[m] + f2 * g2[m] + f3 * g3[m];
     }
     for (; a < s->size; a++) {
-        const double *restrict g = s->gram + s->active[a] * n;
+        const double *__restrict g = s->gram + s->active[a] * n;
         double f = column[a];
         for (m = 0; m < n; m++) row[m] += f * g[m];
     }
@@ -255,11 +249,11 @@ static void combine(const State *s, const double *column) {
 /* The same for row and row2 together, so that each row of the Gram matrix is read once */
 FOR_EACH_CPU
 static void combine_both(const State *s, const double *column, const double *column2) {
-    double *restrict row = s->row, *restrict row2 = s->row2;
+    double *__restrict row = s->row, *__restrict row2 = s->row2;
     Py_ssize_t a, m, n = s->m;
     for (a = 0; a + 4 <= s->size; a += 4) {
-        const double *restrict g0 = s->gram + s->active[a] * n, *restrict g1 = s->gram + s->active[a + 1] * n;
-        const double *restrict g2 = s->gram + s->active[a + 2] * n, *restrict g3 = s->gram + s->active[a + 3] * n;
+        const double *__restrict g0 = s->gram + s->active[a] * n, *__restrict g1 = s->gram + s->active[a + 1] * n;
+        const double *__restrict g2 = s->gram + s->active[a + 2] * n, *__restrict g3 = s->gram + s->active[a + 3] * n;
         double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
         double e0 = column2[a], e1 = column2[a + 1], e2 = column2[a + 2], e3 = column2[a + 3];
         for (m = 0; m < n; m++) {
@@ -268,7 +262,7 @@ static void combine_both(const State *s, const double *column, const double *col
         }
     }
     for (; a < s->size; a++) {
-        const double *restrict g = s->gram + s->active[a] * n;
+        const double *__restrict g = s->gram + s->active[a] * n;
         double f = column[a], e = column2[a];
         for (m = 0; m < n; m++) row[m] += f * g[m], row2[m] += e * g[m];
     }
@@ -277,8 +271,8 @@ static void combine_both(const State *s, const double *column, const double *col
 /* alignment += first * row, leftover += second * row^2 */
 FOR_EACH_CPU
 static void spread_change(const State *s, double first, double second) {
-    double *restrict alignment = s->alignment, *restrict leftover = s->leftover;
-    const double *restrict row = s->row;
+    double *__restrict alignment = s->alignment, *__restrict leftover = s->leftover;
+    const double *__restrict row = s->row;
     Py_ssize_t m;
     for (m = 0; m < s->m; m++) {
         alignment[m] += first * row[m];
@@ -289,8 +283,8 @@ static void spread_change(const State *s, double first, double second) {
 /* overlap += of_row * row + of_row2 * row2, remainder += row * (twice * row2 + once * row) */
 FOR_EACH_CPU
 static void spread_squares(const State *s, double of_row, double of_row2, double twice, double once) {
-    double *restrict overlap = s->overlap, *restrict remainder = s->remainder;
-    const double *restrict row = s->row, *restrict row2 = s->row2;
+    double *__restrict overlap = s->overlap, *__restrict remainder = s->remainder;
+    const double *__restrict row = s->row, *__restrict row2 = s->row2;
     Py_ssize_t m;
     for (m = 0; m < s->m; m++) {
         overlap[m] += of_row * row[m] + of_row2 * row2[m];
@@ -302,8 +296,8 @@ FOR_EACH_CPU
 static void rank_one(const State *s, double factor) {
     Py_ssize_t i, j;
     for (i = 0; i < s->size; i++) {
-        double *restrict row = s->inverse + i * s->capacity;
-        const double *restrict column = s->column;
+        double *__restrict row = s->inverse + i * s->capacity;
+        const double *__restrict column = s->column;
         double scaled = factor * column[i];
         for (j = 0; j < s->size; j++) row[j] += scaled * column[j];
     }
@@ -311,11 +305,11 @@ static void rank_one(const State *s, double factor) {
 
 /* result = H^-1 right */
 FOR_EACH_CPU
-static void solve(const State *s, const double *right, double *restrict result) {
+static void solve(const State *s, const double *right, double *__restrict result) {
     Py_ssize_t i, j, n = s->size;
     memset(result, 0, sizeof(double) * n);
     for (j = 0; j < n; j++) {
-        const double *restrict row = s->inverse + j * s->capacity;
+        const double *__restrict row = s->inverse + j * s->capacity;
         double factor = right[j];
         for (i = 0; i < n; i++) result[i] += factor * row[i];
     }
@@ -589,6 +583,8 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_climb", NULL, 0, methods, NULL, NULL, NULL, NULL};
+static PyModuleDef_Slot slots[] = {ANY_INTERPRETER ANY_THREAD{0, NULL}};
 
-PyMODINIT_FUNC PyInit__climb(void) { return PyModule_Create(&module); }
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_climb", NULL, 0, methods, slots, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__climb(void) { return PyModuleDef_Init(&module); }

@@ -25,7 +25,7 @@ class Budget:
     deadline : float, default=None
         When to stop, as a value of `time.monotonic`. None sets no limit.
     verbose : int, default=0
-        0 prints nothing, 1 prints a line now and then, 2 prints a line for every step.
+        2 prints a line for every step of the search. Progress is shown elsewhere; see `Journal.shown`.
     """
 
     tol: float = 1e-3

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._progress import QUIET, Quiet, progress
 from skarce._typing import Floats, Indices
 from skarce.states.budget import Budget
 from skarce.states.outcome import Outcome
@@ -47,6 +49,8 @@ class Journal:
         self.n_steps = 0
         self.n_rows = 0
         self.score = -np.inf
+        self._n_active = 0
+        self._part: Quiet = QUIET
         self._limit: Outcome | None = None
         self._chunks: list[NDArray[np.void]] = []
         self._latest: list[tuple[Any, ...]] = []
@@ -57,9 +61,8 @@ class Journal:
         self._latest.append((action, index, score, n_active, *own))
         self.n_steps += 1
         self.n_rows += 1
-        self.score = score
-        if self.budget.verbose and (self.budget.verbose > 1 or self.n_steps % 100 == 0):
-            self._print(action, score, n_active)
+        self.score, self._n_active = score, n_active
+        self._tell(action)
 
     def note_all(self, actions: NDArray[np.str_], indices: Indices, scores: Floats, n_active: Indices) -> None:
         """Record many steps at once."""
@@ -71,9 +74,15 @@ class Journal:
         self._chunks.append(chunk)
         self.n_steps += len(chunk)
         self.n_rows += len(chunk)
-        self.score = float(scores[-1])
-        if self.budget.verbose:
-            self._print(str(actions[-1]), self.score, int(n_active[-1]))
+        self.score, self._n_active = float(scores[-1]), int(n_active[-1])
+        self._tell(str(actions[-1]))
+
+    @contextmanager
+    def shown(self, label: str = "searching") -> Iterator[Journal]:
+        """Show the progress of the steps that are noted inside, in this journal and its branches, if there is a screen."""
+        with progress(label, unit="steps", at_most=self.budget.max_steps, deadline=self.budget.deadline) as self._part:
+            yield self
+        self._part = QUIET
 
     def pass_over(self) -> None:
         """Count a step that leads nowhere. It does not enter the trace."""
@@ -128,9 +137,16 @@ class Journal:
             self._chunks.append(np.array(self._latest, dtype=self._dtype))
             self._latest = []
 
-    def _print(self, action: str, score: float, n_active: int) -> None:
-        value = self.value(score)
-        print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {n_active:5d}", file=sys.stderr)
+    def _tell(self, action: str) -> None:
+        """Show how far the search is, and with ``verbose=2`` print a line."""
+        if self._part is not QUIET:
+            self._part.to(self.n_steps, self._standing)
+        if self.budget.verbose > 1:
+            value = self.value(self.score)
+            print(f"step {self.n_steps:6d}  {action:>8s}  criterion {value: .6e}  active {self._n_active:5d}", file=sys.stderr)
+
+    def _standing(self) -> str:
+        return f"{self._n_active:,} functions, criterion {self.value(self.score):.6g}"
 
 
 class Stopwatch:

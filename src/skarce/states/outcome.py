@@ -42,7 +42,7 @@ class Outcome(Enum):
     ON_LANDMARKS = (
         "The fit has converged. There were too many distinct inputs to center a function at each of them, so the candidates are "
         "landmarks: a sample of the inputs that covers them. Pass KernelBasis(centers=...) with a larger number for a closer fit, "
-        "or centers=None for all inputs."
+        "or centers=None for all inputs if they are in memory."
     )
     BEST_OF_ALL = (
         "This is the best of all sets of at most max_size functions (or max_active, if that is smaller). Sets that the search "

@@ -19,6 +19,7 @@ from scipy.linalg import lstsq
 
 from skarce._memory import require
 from skarce._parallel import by_threads, free_threads, slices
+from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ColumnsEvaluation
@@ -93,7 +94,7 @@ class SpreadPass:
 
     def __call__(self, rows: Any) -> Spread:
         for output in range(self.n_outputs if len(rows.targets) else 0):
-            self.likelihood.check_targets(np.append(rows.targets[:, output], 1.0))  # other rows may have what these lack
+            self.likelihood.check_some_targets(rows.targets[:, output])
         return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
 
     def _of_blocks(self, blocks: Blocks) -> Spread:
@@ -170,7 +171,9 @@ class ByPasses:
         energies = spread.squares if self._fit_intercept else raw
         self._energies = np.where(energies > np.maximum(CONSTANT * raw, negligible(spread.total)), energies, 0.0)
         self._total = spread.total
-        return self._passes(self._first_targets())
+        with progress("fitting the sample"):
+            targets = self._first_targets()
+        return self._passes(targets)
 
     def _first_targets(self) -> list[Target]:
         """Return where the search begins: at the models of the sample of the rows.
@@ -206,17 +209,19 @@ class ByPasses:
     def _passes(self, targets: list[Target]) -> list[LatentFit]:
         """Expand and search in turn until all targets have settled. Those that have take no part in later passes."""
         still_open, began = list(range(len(targets))), time.monotonic()
-        for number in range(MOST_PASSES):
-            expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
-            for k, expansion in zip(still_open, expansions, strict=True):
-                self._follow(targets[k], expansion)
-            still_open = [k for k in still_open if targets[k].outcome is None]
-            seconds = (time.monotonic() - began) / (number + 1)
-            for k in still_open:
-                targets[k].outcome = targets[k].journal.exhausted(ahead=seconds)
-            still_open = [k for k in still_open if targets[k].outcome is None]
-            if not still_open:
-                break
+        with progress("Newton steps", unit="passes", at_most=MOST_PASSES, deadline=self._budget.deadline) as part:
+            for number in range(MOST_PASSES):
+                expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
+                for k, expansion in zip(still_open, expansions, strict=True):
+                    self._follow(targets[k], expansion)
+                part.to(number + 1, lambda: _standing(targets))
+                still_open = [k for k in still_open if targets[k].outcome is None]
+                seconds = (time.monotonic() - began) / (number + 1)
+                for k in still_open:
+                    targets[k].outcome = targets[k].journal.exhausted(ahead=seconds)
+                still_open = [k for k in still_open if targets[k].outcome is None]
+                if not still_open:
+                    break
         return [self._fit(target) for target in targets]
 
     def _follow(self, target: Target, expansion: Expansion) -> None:
@@ -344,6 +349,14 @@ class Target:
             weights[:n_fixed] += 0.5 * sketch.weights[:n_fixed]
             precisions[places] = alpha
         self.sketch, self.precisions = Sketch(active, weights, new.level, None), precisions
+
+
+def _standing(targets: Sequence[Target]) -> str:
+    """Return in a few words where the search is."""
+    n_functions = [len(target.sketch.active) for target in targets]
+    n_settled = sum(target.outcome is not None for target in targets)
+    many = f", {n_settled} of {len(targets)} targets settled" if len(targets) > 1 else ""
+    return f"{max(n_functions)} functions{many}"
 
 
 def _evaluation(model: Laplace, *, only: Indices | None) -> ColumnsEvaluation:

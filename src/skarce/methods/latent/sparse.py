@@ -132,7 +132,8 @@ class SparseLatent(Method[LatentFit]):
         whole = journal.budget
         journal.budget = whole.share(n_left)
         try:
-            return self.climb.run(model, Pool.of(evaluation, model, others), journal)
+            with journal.shown():
+                return self.climb.run(model, Pool.of(evaluation, model, others), journal)
         finally:
             journal.budget = whole
 

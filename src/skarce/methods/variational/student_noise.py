@@ -24,7 +24,7 @@ information that Student's t noise leaves (`information_share`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -83,6 +83,8 @@ class RobustLeastSquares(Method[RobustFit]):
         The degrees of freedom of the noise. None learns them.
     """
 
+    needs_rows: ClassVar[bool] = True
+
     inner: VariationalLeastSquares
     degrees_of_freedom: float | None = None
 
@@ -99,7 +101,8 @@ class RobustLeastSquares(Method[RobustFit]):
         if problem.moments.n_samples <= 0.0 or problem.is_constant:
             return RobustFit(**vars(self.inner.run(problem, budget)), weighted=problem)
         journal = Journal(budget)
-        robust = self._rounds(problem, budget, journal)
+        with journal.shown("weighing rows"):
+            robust = self._rounds(problem, budget, journal)
         return replace(robust, judge=self.inner.judge(problem).scaled(problem.target_scale), trace=journal.trace())
 
     def posterior(self, fit: RobustFit, problem: Problem) -> VariationalPosterior:
@@ -130,7 +133,8 @@ class RobustLeastSquares(Method[RobustFit]):
         for number in range(MOST_ROUNDS):
             weighted = _weighted(problem, weights)
             last = best if number >= FRESH_ROUNDS else None
-            fit = self.inner.resumed(judge, weighted.moments, last, Journal(limits))
+            with Journal(limits).shown() as inside:
+                fit = self.inner.resumed(judge, weighted.moments, last, inside)
             rows = _Rows.of(weighted, fit, self._form, counts)
             if freedom is None:
                 now = _best_freedom(rows, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class VariationalClassification(Method[LatentFit]):
     significance : a stricter rule for what stays; see `choose`
     """
 
+    needs_rows: ClassVar[bool] = True
+
     prior: Prior = field(default_factory=Prior)
     solver: str = "direct"
     factorized: bool = False
@@ -126,7 +128,8 @@ class VariationalClassification(Method[LatentFit]):
             require(m, m, f"The covariance of all {m} weights, of which groups stay or leave together,", remedy)
 
     def _fit(self, start: Variational, candidates: Standardized, journal: Journal) -> LatentFit:
-        fitted, outcome = self._fitted(start, journal)
+        with journal.shown():
+            fitted, outcome = self._fitted(start, journal)
         if outcome is Outcome.CONVERGED and not len(fitted):
             outcome = Outcome.NOTHING_HELPS
         units = candidates.units(fitted.candidates, start.n_fixed)

@@ -6,8 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from skarce.inspection.displays.drawing import hide_frame
+from skarce.inspection.palette import LIGHT
+
+__all__ = ["add_grid", "can_draw", "hide_frame", "new_figure", "save"]
+
 DPI = 100
-GRID_COLOR = "#dddddd"
 
 
 def can_draw() -> bool:
@@ -30,12 +34,7 @@ def save(figure: Any, path: Path) -> None:
     figure.savefig(path, pil_kwargs={"optimize": True})
 
 
-def hide_frame(axes: Any) -> None:
-    """Keep only the left and the lower line of the frame."""
-    axes.spines[["top", "right"]].set_visible(False)
-
-
 def add_grid(axes: Any, axis: str = "both") -> None:
     """Thin gray lines behind the data."""
-    axes.grid(axis=axis, color=GRID_COLOR, linewidth=0.8)
+    axes.grid(axis=axis, color=LIGHT.grid, linewidth=0.8)
     axes.set_axisbelow(True)

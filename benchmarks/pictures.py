@@ -1,0 +1,138 @@
+"""Draw the pictures of docs/pictures.md: python -m benchmarks.pictures [--out docs/images] [--dark] [names ...].
+
+Each is made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.stats import uniform
+from sklearn.datasets import load_diabetes, load_iris, make_friedman1, make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.picture import noisy_sinc, save_small
+from skarce import (
+    KernelBasis,
+    OrthogonalLeastSquaresRegressor,
+    PolynomialChaosBasis,
+    RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
+    RelevanceVectorRegressor,
+    VBLSRegressor,
+)
+from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay, PathDisplay, PredictionDisplay
+
+N_COLORS = 200  # of a file: maps have many
+
+
+def friedman(n_rows: int) -> tuple[Any, np.ndarray]:
+    X, y = make_friedman1(n_rows, n_features=8, noise=1.0, random_state=0)
+    return pd.DataFrame(X, columns=[f"x{place}" for place in range(8)]), y
+
+
+def prediction_curve() -> Any:
+    X, y = noisy_sinc()
+    return PredictionDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), X, y)
+
+
+def prediction_map() -> Any:
+    rng = np.random.default_rng(0)
+    X = rng.normal(0, [1.0, 1.4], (120, 2))
+    X = pd.DataFrame(X, columns=["longitude", "latitude"])
+    y = pd.Series(np.sin(2 * X["longitude"]) + 0.4 * X["latitude"] + rng.normal(0, 0.2, 120), name="height")
+    return PredictionDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), X, y)
+
+
+def prediction_average() -> Any:
+    data = load_diabetes(as_frame=True, scaled=False)
+    model = make_pipeline(StandardScaler(), RelevanceVectorRegressor()).fit(data.data, data.target)
+    return PredictionDisplay.from_estimator(model, data.data, data.target, features=["bmi", "s5", "bp"])
+
+
+def prediction_rate() -> Any:
+    rng = np.random.default_rng(0)
+    hours = np.sort(rng.uniform(0, 24, 200))
+    calls = pd.Series(rng.poisson(np.exp(1.2 + np.sin((hours - 8) / 24 * 2 * np.pi))), name="calls per minute")
+    X = pd.DataFrame({"hour": hours})
+    return PredictionDisplay.from_estimator(RelevanceVectorPoissonRegressor().fit(X, calls), X, calls)
+
+
+def prediction_classes() -> Any:
+    X, labels = make_moons(150, noise=0.25, random_state=0)
+    data, kinds = load_iris(return_X_y=True, as_frame=True)
+    kinds = load_iris().target_names[kinds]
+    data = data[["petal length (cm)", "sepal width (cm)"]]
+    _, axes = plt.subplots(1, 2, figsize=(10.4, 4.0), layout="constrained")
+    PredictionDisplay.from_estimator(RelevanceVectorClassifier().fit(X, labels), X, labels, ax=axes[0])
+    return PredictionDisplay.from_estimator(RelevanceVectorClassifier().fit(data, kinds), data, kinds, ax=axes[1])
+
+
+def path_sizes() -> Any:
+    X, y = noisy_sinc()
+    model = OrthogonalLeastSquaresRegressor(KernelBasis(gamma=0.1), keep_path=True, patience=12).fit(X[::2], y[::2])
+    return PathDisplay.from_estimator(model, X[1::2], y[1::2])
+
+
+def path_steps() -> Any:
+    X, y = friedman(200)
+    return PathDisplay.from_estimator(RelevanceVectorRegressor(KernelBasis(gamma=1.0)).fit(X, y))
+
+
+def functions() -> Any:
+    X, y = noisy_sinc()
+    return FunctionsDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), max_functions=6)
+
+
+def inputs() -> Any:
+    X, y = friedman(200)
+    data = load_diabetes(as_frame=True, scaled=False)
+    linear = VBLSRegressor().fit(data.data, data.target)
+    chaos = VBLSRegressor(PolynomialChaosBasis(3, distributions=uniform(0, 1))).fit(X, y)
+    _, axes = plt.subplots(1, 3, figsize=(13.5, 3.4), layout="constrained")
+    InputsDisplay.from_estimator(linear, data.data, ax=axes[0])
+    InputsDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), ax=axes[1])
+    return InputsDisplay.from_estimator(chaos, ax=axes[2])
+
+
+def intervals() -> Any:
+    X, y = friedman(800)
+    return IntervalsDisplay.from_estimator(RelevanceVectorRegressor().fit(X[:120], y[:120]), X[120:], y[120:])
+
+
+PICTURES: dict[str, Callable[[], Any]] = {
+    "prediction-curve": prediction_curve,
+    "prediction-map": prediction_map,
+    "prediction-average": prediction_average,
+    "prediction-rate": prediction_rate,
+    "prediction-classes": prediction_classes,
+    "path-sizes": path_sizes,
+    "path-steps": path_steps,
+    "functions": functions,
+    "inputs": inputs,
+    "intervals": intervals,
+}
+
+
+def draw(names: list[str], folder: Path, *, dark: bool) -> None:
+    with plt.style.context("dark_background" if dark else "default"):
+        for name in names:
+            figure = PICTURES[name]().figure_
+            save_small(figure, folder / f"{name}{'-dark' if dark else ''}.png", N_COLORS)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Draw the pictures of docs/pictures.md.")
+    parser.add_argument("names", nargs="*", choices=[[], *PICTURES], metavar="name", help=f"which ones: {', '.join(PICTURES)}")
+    parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    parser.add_argument("--dark", action="store_true", help="on a dark background, as NAME-dark.png")
+    arguments = parser.parse_args()
+    draw(arguments.names or list(PICTURES), arguments.out, dark=arguments.dark)

@@ -1,0 +1,137 @@
+"""Reports of commands: what they need beyond the results, and the files that they are written to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from sklearn.pipeline import Pipeline
+
+from skarce import __version__
+from skarce.cli.comparison_table import uneven_note
+from skarce.cli.explanation import active_functions, facts, last_steps
+from skarce.cli.fit_remarks import fitted
+from skarce.cli.model_file import SavedModel
+from skarce.cli.rendering import say
+from skarce.cli.whole_file import check_output, replacing
+from skarce.comparison import Method, MethodResult, Observer, Task
+from skarce.comparison.uneven_folds import uneven_fold
+from skarce.datasets import TargetKind
+from skarce.datasets.tables import Table, TableError
+from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.report.comparison_page import comparison_page
+from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
+from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
+from skarce.report.markdown import comparison_markdown
+from skarce.report.model_view import ModelView
+from skarce.report.provenance import command_line, fingerprint, versions
+
+SHUFFLED = {  # what happens if an input is shuffled
+    TargetKind.NUMBERS: "added to the mean squared error by shuffling",
+    TargetKind.CLASSES: "added to the log loss by shuffling",
+    TargetKind.COUNTS: "added to the mean Poisson deviance by shuffling",
+}
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Where a report goes: to a page, to Markdown, to both or nowhere."""
+
+    page: Path | None
+    markdown: Path | None
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether there is anything to write."""
+        return self.page is not None or self.markdown is not None
+
+    def check(self, sources: Sequence[Path], *others: Path | None) -> None:
+        """Refuse, before any work is done, files that cannot be written, and two outputs of one name."""
+        named = [path for path in (self.page, self.markdown, *others) if path is not None]
+        for place, path in enumerate(named):
+            check_output(path, *sources)
+            if any(path.resolve() == other.resolve() for other in named[:place]):
+                raise click.UsageError(f"two outputs have the same name, {path}; give them different names.")
+
+    def write(self, report: ComparisonReport) -> None:
+        """Write the files."""
+        if self.page is not None:
+            write_text(self.page, comparison_page(report), "Report")
+        if self.markdown is not None:
+            write_text(self.markdown, comparison_markdown(report), "Report")
+
+
+def write_text(path: Path, text: str, what: str) -> None:
+    """Write a file completely or not at all, and say so."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="replace")
+    say(f"{what} written to {path}")
+
+
+def report_on(
+    results: Sequence[MethodResult],
+    observer: Observer,
+    table: Table,
+    training: TrainingData,
+    tests: list[Any],
+    settings: dict[str, Any],
+    target: str,
+) -> ComparisonReport:
+    """The report on a comparison. The best method that is ours is fitted once more, to all rows."""
+    comparison = Comparison(results, observer.seen, training, tests, settings["cv"])
+    view = None
+    if comparison.shown is not None:
+        view = _view(comparison.shown.method, training, target)
+    places = [table.place(int(row)) for row in view.far.rows[:MOST_FAR]] if view is not None and view.far is not None else []
+    origin = {
+        "command": command_line(given_arguments(click.get_current_context())),
+        "data": f"{settings['data']}, SHA-256 of the table {fingerprint(table.frame)}",
+        "seed": str(settings["seed"]),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+    }
+    return comparison_report(comparison, settings, target, view, places, uneven_words(results[0], training, table, tests), origin)
+
+
+def uneven_words(best: MethodResult, training: TrainingData, table: Table, tests: list[Any]) -> str:
+    """What to look at if the error of the best method on one fold is far above the others; nothing if it is not."""
+    fold = uneven_fold(best, training.y, tests)
+    return "" if fold is None else uneven_note(fold, best.method, training.y[fold.row], table.place(fold.row))
+
+
+def _view(method: Method, training: TrainingData, target: str) -> ModelView | None:
+    """The model of a method, fitted to all rows. If that fails, the notes on the table say why."""
+    preprocessing = make_preprocessing(training.kinds)
+    prepared = preprocessing.fit_transform(training.X)
+    try:
+        model = fitted(method.name, lambda: method.fit(prepared, training.y))
+    except TableError as error:
+        training.notes.append(str(error))
+        return None
+    saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
+    about = {**facts(saved), "model": str(model)}
+    matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
+    label = SHUFFLED[training.target_kind]
+    return ModelView(method.name, about, active_functions(saved), last_steps(saved), matter, label, far_rows(model, prepared))
+
+
+def given_arguments(context: click.Context) -> list[str]:
+    """The arguments of the command line that were given, in the order of the help, with long names of options."""
+    given = [context.command.name or ""]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        values = value if isinstance(value, tuple) else (value,)
+        written = [each.name if isinstance(each, Task) else str(each) for each in values]
+        if isinstance(parameter, click.Option) and parameter.is_flag:
+            given.append(parameter.opts[-1])
+        elif isinstance(parameter, click.Option):
+            given += [word for each in written for word in (parameter.opts[-1], each)]
+        else:
+            given += written
+    return given

@@ -1,0 +1,106 @@
+"""The report on a stored model: its own view, and what rows of a table say about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from skarce._text import one_line, quoted
+from skarce.cli.explanation import active_functions, facts, last_steps
+from skarce.cli.model_file import SavedModel
+from skarce.cli.reporting import SHUFFLED, given_arguments
+from skarce.comparison import Answers
+from skarce.comparison.out_of_fold import LOG_SCORES, answer
+from skarce.datasets import TargetKind
+from skarce.datasets.columns import NUMBER
+from skarce.datasets.tables import Table, TableError, read_table
+from skarce.datasets.training import READERS, inputs
+from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
+from skarce.report.calibration import curve_of
+from skarce.report.inputs import Input, inputs_that_matter, widths_of_inputs
+from skarce.report.model_page import ModelReport
+from skarce.report.model_view import ModelView
+from skarce.report.numbers import rounded
+from skarce.report.provenance import command_line, fingerprint, versions
+from skarce.report.residuals import residuals_of
+
+KINDS: dict[type[Likelihood], TargetKind] = {
+    Gaussian: TargetKind.NUMBERS,
+    Bernoulli: TargetKind.CLASSES,
+    Poisson: TargetKind.COUNTS,
+}
+
+
+class Rows(NamedTuple):
+    """Rows of a table for a stored model."""
+
+    X: Any
+    y: Any
+
+
+def report_on_model(saved: SavedModel, data: Path | None) -> ModelReport:
+    """The report on a model; with data, also on its predictions of them."""
+    kind = KINDS[type(saved.regressor._likelihood())]
+    origin = {"command": command_line(given_arguments(click.get_current_context()))}
+    answers, rows = None, None
+    if data is not None:
+        table = read_table(data, [name for name, of_name in saved.columns.items() if of_name != NUMBER])
+        rows = Rows(inputs(table, saved.columns), targets(table, saved, kind))
+        answers = answers_of(saved, rows, kind, data)
+        origin["data"] = f"{table.name}, SHA-256 of the table {fingerprint(table.frame)}"
+    origin["versions"] = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return ModelReport(
+        model=_view(saved, rows, kind),
+        target=saved.target,
+        kind=kind,
+        quality={} if answers is None else _quality(answers),
+        curve=None if answers is None else curve_of(answers),
+        residuals=None if answers is None else residuals_of(answers),
+        provenance=origin,
+    )
+
+
+def targets(table: Table, saved: SavedModel, kind: TargetKind) -> Any:
+    """The target of a table; classes must be those that the model knows."""
+    y = READERS[kind](table, saved.target)
+    unknown = np.setdiff1d(y, saved.regressor.classes_).tolist() if kind is TargetKind.CLASSES else []
+    if unknown:
+        first = quoted(unknown[0])
+        raise TableError(f"{table.name} has classes that the model has not seen, such as {first}; drop their rows.")
+    return y
+
+
+def answers_of(saved: SavedModel, rows: Rows, kind: TargetKind, data: Path) -> Answers:
+    """What the model says about rows."""
+    try:
+        values = answer(saved.regressor, saved.pipeline[:-1].transform(rows.X), kind)
+    except (ValueError, ArithmeticError) as error:
+        raise TableError(f"{data} cannot be predicted: {one_line(error)}") from None
+    classes = saved.regressor.classes_ if kind is TargetKind.CLASSES else None
+    return Answers(type(saved.regressor).__name__, kind, np.arange(len(rows.y)), rows.y, values, classes)
+
+
+def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
+    matter, label = [], ""
+    if rows is not None:
+        matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, kind), SHUFFLED[kind]
+    elif (widths := widths_of_inputs(saved.pipeline)) is not None:
+        names = [name.partition("__")[2] for name in widths.names]
+        matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
+        label = f"{widths.label}, on scaled inputs"
+    return ModelView(type(saved.regressor).__name__, facts(saved), active_functions(saved), last_steps(saved), matter, label)
+
+
+def _quality(answers: Answers) -> dict[str, str]:
+    """The numbers of a comparison for these rows."""
+    scores = LOG_SCORES[answers.kind](answers.values, answers.targets, answers.classes)
+    found = {"rows": f"{len(answers.targets):,}"}
+    if answers.kind is TargetKind.CLASSES:
+        right = answers.classes[answers.values.argmax(axis=1)] == answers.targets
+        found["accuracy"] = f"{float(np.mean(right)):.2%}"
+    else:
+        found["RMSE"] = rounded(float(np.sqrt(np.mean((answers.targets - answers.values[:, 0]) ** 2))))
+    return found if scores is None else {**found, "log score": f"{float(np.mean(scores)):.4f}, mean over the rows"}

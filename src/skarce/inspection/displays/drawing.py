@@ -1,0 +1,122 @@
+"""What all displays share: matplotlib itself, axes to draw on, and the colors that suit their background."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skarce._text import quoted
+from skarce._typing import Floats
+from skarce.inspection.palette import Palette, palette_on
+
+PANEL_SIZE = (4.8, 3.6)  # width and height of one panel, in inches
+INTERVAL_WIDTH = 2.0  # of the lines that show intervals
+ROW_HEIGHT = 0.28  # of one name in a list, in inches
+MARKERS = "osD^vP*"  # of classes, so that color is not all that tells them apart
+
+
+class Display:
+    """The axes that a display was drawn on.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib.axes.Axes
+        The axes, one for each panel.
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    """
+
+    axes_: Any
+    ax_: Any
+    figure_: Any
+
+    def _keep(self, axes: list[Any]) -> None:
+        self.axes_ = np.array(axes, dtype=object)
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+
+
+def matplotlib_for(caller: str) -> Any:
+    """Return matplotlib, or say how to get it."""
+    try:
+        import matplotlib
+        import matplotlib.pyplot
+    except ImportError as error:
+        raise ImportError(f'{caller} draws with matplotlib, which is not installed. Run: pip install "skarce[plot]"') from error
+    return matplotlib
+
+
+def axes_for(ax: Any, n_panels: int, caller: str, *, n_columns: int = 3, size: tuple[float, float] = PANEL_SIZE) -> list[Any]:
+    """Return axes for the panels: those that were given, or those of a new figure."""
+    matplotlib = matplotlib_for(caller)
+    if ax is None:
+        n_columns = min(n_columns, n_panels)
+        n_rows = -(-n_panels // n_columns)
+        shape = (n_columns * size[0], n_rows * size[1])
+        _, grid = matplotlib.pyplot.subplots(n_rows, n_columns, figsize=shape, layout="constrained", squeeze=False)
+        for unused in grid.ravel()[n_panels:]:
+            unused.set_axis_off()
+        return list(grid.ravel()[:n_panels])
+    given = list(np.asarray(ax, dtype=object).ravel())
+    if not all(isinstance(one, matplotlib.axes.Axes) for one in given):
+        raise TypeError(f"ax must be axes of matplotlib, or an array of them, got {quoted(ax)}.")
+    if len(given) != n_panels:
+        raise ValueError(f"{caller} draws {n_panels} panel{'' if n_panels == 1 else 's'} here, but ax has {len(given)} axes.")
+    return given
+
+
+def palette_of(ax: Any) -> Palette:
+    """Return the colors that suit the background of the axes."""
+    from matplotlib.colors import to_rgba
+
+    background = to_rgba(ax.get_facecolor())
+    if background[3] < 0.5:
+        background = to_rgba(ax.figure.get_facecolor())
+    return palette_on(background[:3]) if background[3] >= 0.5 else palette_on("#ffffff")
+
+
+def text_color(ax: Any) -> Any:
+    """Return the color of text and zero lines under the current style."""
+    return ax.xaxis.label.get_color()
+
+
+def scale_from(*colors: Any) -> Any:
+    """Return a scale of colors that goes through the given ones."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("skarce", colors)
+
+
+def hide_frame(ax: Any) -> None:
+    """Keep only the left and the lower line of the frame."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_legend(ax: Any, **where: Any) -> None:
+    """Draw a legend, if anything has a label, that stays readable if data are behind it."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
+
+
+def draw_list(ax: Any, names: list[str], n_more: int, what: str) -> None:
+    """Name the rows of a horizontal list, the first on top, and say how many are not shown."""
+    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_ylim(max(len(names), 1) - 0.4 + (0.6 if n_more > 0 else 0.0), -0.6)  # the note has a row of its own
+    hide_frame(ax)
+    if n_more > 0:
+        note = f"and {n_more} more {what}{'' if n_more == 1 else 's'}"
+        ax.annotate(note, (1.0, 0.0), (0.0, 4.0), "axes fraction", "offset points", ha="right", va="bottom", fontsize="small")
+
+
+def list_size(n_rows: int) -> tuple[float, float]:
+    """Return width and height of a list with this many rows, in inches."""
+    return PANEL_SIZE[0] + 0.7, max(1.8, 1.1 + ROW_HEIGHT * n_rows)
+
+
+def draw_intervals(ax: Any, values: Floats, lower: Floats, upper: Floats, color: Any, label: str | None = None) -> None:
+    """Draw values as dots, and their intervals as lines, from top to bottom."""
+    places = np.arange(len(values))
+    ends = np.abs(np.vstack([values - lower, upper - values]))
+    ax.errorbar(values, places, xerr=ends, fmt="o", color=color, markersize=5, elinewidth=INTERVAL_WIDTH, label=label)

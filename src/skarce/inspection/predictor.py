@@ -1,0 +1,79 @@
+"""Predictions with intervals of one target, in the units of the data, whatever stands around the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import column_or_1d
+
+from skarce._typing import Floats
+from skarce._validation import checked_array
+from skarce.inspection.unwrapping import Unwrapped, unwrapped
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """One target of a fitted regressor.
+
+    Attributes
+    ----------
+    found : the model, and what stands around it
+    output : the place of the target
+    """
+
+    found: Unwrapped
+    output: int
+
+    def with_model(self, model: Any) -> Predictor:
+        """Return the same with another model in its place, such as a smaller one."""
+        return replace(self, found=replace(self.found, model=model))
+
+    def mean(self, X: Any) -> Floats:
+        """Return predicted targets."""
+        return self._of_target(self.found.original_targets(self.found.model.predict(self.found.inputs(X))))
+
+    def interval(self, X: Any, coverage: float) -> tuple[Floats, Floats]:
+        """Return the ends of intervals that cover new targets."""
+        ends = self.found.model.predict_interval(self.found.inputs(X), coverage)
+        first, second = (self._of_target(self.found.original_targets(end)) for end in ends)
+        return np.minimum(first, second), np.maximum(first, second)
+
+    def z_scores(self, X: Any, y: Floats) -> Floats:
+        """Return (target - mean) / std. If the target was transformed, this is on the scale of the model."""
+        mean, std = self.found.model.predict(self.found.inputs(X), return_std=True)
+        return self._of_target((self.found.model_targets(y) - mean) / std)
+
+    def targets(self, y: Any) -> Floats:
+        """Return checked targets of all outputs, as many as the model has."""
+        several = self.found.outputs is not None
+        if y is None:
+            raise ValueError("y is None, but the targets of the rows are needed. Pass y.")
+        checked = np.asarray(checked_array(y, "y", ensure_2d=several, dtype=np.float64))
+        if not several:
+            return np.asarray(column_or_1d(checked))
+        if checked.shape[1] != len(self.found.model.posterior_):
+            raise ValueError(
+                f"y must have {len(self.found.model.posterior_)} columns, one for each target, got {checked.shape[1]}."
+            )
+        return checked
+
+    def of_target(self, y: Floats) -> Floats:
+        """Return the column of the target."""
+        return self._of_target(y)
+
+    def _of_target(self, values: Floats) -> Floats:
+        return values if values.ndim == 1 else values[:, self.output]
+
+
+def predictor_of(estimator: Any, target: Any, caller: str) -> Predictor:
+    """Return predictions of one target of a regressor. Errors name the caller."""
+    found = unwrapped(estimator, caller)
+    if is_classifier(found.model):
+        raise TypeError(
+            f"{caller} is for regressors, because classes have no std and no intervals, got {type(found.model).__name__}. For "
+            "probabilities, use CalibrationDisplay of scikit-learn."
+        )
+    return Predictor(found, found.output(target))

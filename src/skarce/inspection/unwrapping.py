@@ -1,0 +1,143 @@
+"""The fitted model of skarce in a pipeline, a search or a transformation of the target, and the way to it and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skarce._text import quoted
+from skarce._typing import Floats
+from skarce.estimators.criterion_search import CriterionSearch
+from skarce.estimators.on_basis import OnBasis
+
+SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
+
+
+@dataclass(frozen=True)
+class Unwrapped:
+    """A fitted model of skarce, and what stands around it.
+
+    Attributes
+    ----------
+    model : the fitted estimator of skarce
+    input_names : names of its inputs if the steps before it know them, else None
+    steps : fitted transformers of the inputs, in the order in which they are applied
+    target_steps : fitted transformers of the target, in the order in which they are applied before the fit
+    """
+
+    model: Any
+    input_names: Any
+    steps: tuple[Any, ...]
+    target_steps: tuple[Any, ...]
+
+    def inputs(self, X: Any) -> Any:
+        """Return rows as the model gets them."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    def original_inputs(self, rows: Floats) -> Floats | None:
+        """Return rows of the model in the units of the data, or None if a step cannot be undone."""
+        for step in reversed(self.steps):
+            if not hasattr(step, "inverse_transform"):
+                return None
+            rows = step.inverse_transform(rows)
+        return np.asarray(rows)
+
+    def model_targets(self, targets: Floats) -> Floats:
+        """Return targets as the model gets them."""
+        for step in self.target_steps:
+            targets = _as_columns(step.transform, targets)
+        return targets
+
+    def original_targets(self, predictions: Floats) -> Floats:
+        """Return what the model predicts in the units of the data."""
+        for step in reversed(self.target_steps):
+            predictions = _as_columns(step.inverse_transform, predictions)
+        return predictions
+
+    @property
+    def outputs(self) -> list[Any] | None:
+        """The targets or classes that have functions of their own, or None if there is one function only."""
+        if not isinstance(self.model.posterior_, list):
+            return None
+        return list(self.model.classes_) if hasattr(self.model, "classes_") else list(range(len(self.model.posterior_)))
+
+    def output(self, target: Any) -> int:
+        """Return the place of a target or class. None stands for the only one."""
+        outputs = self.outputs
+        if outputs is None:
+            if target is None or (isinstance(target, (int, np.integer)) and target == 0):
+                return 0
+            raise ValueError(f"target must be None, because this model has one function only, got {quoted(target)}.")
+        found = [place for place, output in enumerate(outputs) if target is not None and _same(output, target)]
+        if not found:
+            what = "classes with functions of their own" if hasattr(self.model, "classes_") else "targets"
+            raise ValueError(f"target must be one of the {what}, {quoted(_plain(outputs))}, got {quoted(target)}.")
+        return found[0]
+
+    def posterior(self, target: Any) -> Any:
+        """Return the posterior of a target or class."""
+        return self.model._posteriors()[self.output(target)]
+
+
+def unwrapped(estimator: Any, caller: str) -> Unwrapped:
+    """Find the fitted model of skarce in an estimator. Errors name the caller."""
+    original, names, steps, target_steps = estimator, None, [], []
+    while not isinstance(estimator, OnBasis):
+        if isinstance(estimator, Pipeline):
+            names = _names_after(estimator[:-1], names)
+            if len(estimator) > 1:
+                steps.append(estimator[:-1])
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, SEARCHES):
+            check_is_fitted(estimator, "best_estimator_")
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, TransformedTargetRegressor):
+            check_is_fitted(estimator, "regressor_")
+            target_steps.append(estimator.transformer_)
+            estimator = estimator.regressor_
+        else:
+            inside = "" if estimator is original else f" that ends in {quoted(estimator)}"
+            raise TypeError(
+                f"{caller} needs an estimator of skarce, a pipeline that ends in one, or a search for one, got "
+                f"{quoted(original)}{inside}."
+            )
+    check_is_fitted(estimator, "posterior_")
+    return Unwrapped(estimator, names, tuple(steps), tuple(target_steps))
+
+
+def names_of_inputs(estimator: Any, X: Any = None) -> list[str]:
+    """Return the names of the columns that an estimator takes: those of X, or those that it has seen, or x0, x1 and so on."""
+    names = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    n_inputs = np.shape(X)[1] if X is not None else estimator.n_features_in_
+    return [f"x{place}" for place in range(n_inputs)] if names is None else [str(name) for name in names]
+
+
+def _names_after(steps: Pipeline, names: Any) -> Any:
+    """Return the names of the outputs of these steps, or None if a step does not tell."""
+    try:
+        return steps.get_feature_names_out(names) if len(steps) else names
+    except (AttributeError, ValueError):  # a step without names, or one that is not fitted
+        return None
+
+
+def _as_columns(transform: Any, values: Floats) -> Floats:
+    """Transform targets, which transformers take as columns, and return them in the shape they had."""
+    return np.asarray(transform(values.reshape(len(values), -1))).reshape(values.shape)
+
+
+def _same(output: Any, target: Any) -> bool:
+    return type(target) is not bool and bool(np.all(output == target))
+
+
+def _plain(outputs: list[Any]) -> list[Any]:
+    return np.asarray(outputs).tolist()

@@ -1,0 +1,198 @@
+"""What could make a comparison misleading: each check looks at one thing and says what it found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from skarce._text import one_line, quoted
+from skarce.comparison import MethodResult, OutOfFold
+from skarce.datasets import TargetKind
+from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
+from skarce.datasets.training import TrainingData
+from skarce.report.numbers import percent, plural, rounded
+from skarce.report.verdict import ERRORS, error_of, errors_of, optimism
+from skarce.states.outcome import Outcome
+
+FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by chance
+ROWS_PER_INPUT = 5
+MOST_REPEATED = 0.01  # a share of repeated rows above this is worth a warning
+NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
+LARGE_OPTIMISM = 0.1  # share of the error
+STANDARD_ERRORS = 3.0  # a coverage this far from 95 % is no chance
+LEVEL = 0.95
+
+
+class Finding(Enum):
+    """How a check ended."""
+
+    FINE = "fine"
+    NOTE = "note"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at, how it ended, and what to do."""
+
+    name: str
+    finding: Finding
+    words: str
+
+
+def enough_rows(training: TrainingData) -> Check:
+    """Too few rows to tell methods apart."""
+    n_rows, n_inputs = training.X.shape
+    name, sizes = "Enough rows", f"{plural(n_rows, 'row')} for {plural(n_inputs, 'input')}"
+    if n_rows < FEW_ROWS or n_rows < ROWS_PER_INPUT * n_inputs:
+        return Check(name, Finding.WARNING, f"{sizes} are few: the folds differ by chance. Use --repeats 5, or more rows.")
+    return Check(name, Finding.FINE, f"{sizes}.")
+
+
+def leaking_columns(training: TrainingData) -> Check:
+    """Columns that give the target away."""
+    notes = _copies_of_classes(training) if training.target_kind is TargetKind.CLASSES else _copies_of_numbers(training)
+    if notes:
+        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, notes)))
+    return Check("Leaking columns", Finding.FINE, "No single column is nearly a copy of the target.")
+
+
+def _copies_of_numbers(training: TrainingData) -> list[str]:
+    numbers = [name for name in training.kinds if training.X[name].dtype.kind == "f"]
+    return near_copies(training.X, training.y, numbers)
+
+
+def _copies_of_classes(training: TrainingData) -> list[str]:
+    """Columns that alone tell the class of nearly all rows, numbers by as many intervals as there are classes."""
+    X, y = training.X, training.y
+    if X.shape[1] < 2 or len(y) < FEWEST_ROWS:
+        return []
+    return [
+        f"column {quoted(name)} alone tells the class of {percent(share)} of the rows. If it is not known before the target is, "
+        f"leave it out: {exclude_option(name)}"
+        for name in training.kinds
+        if (share := share_told(X[name], y)) >= NEARLY_ALL
+    ]
+
+
+def share_told(column: Any, labels: Any) -> float:
+    """The share of rows whose class one column tells: by its value if it is text, by one interval for each class if numbers.
+
+    Text that differs in most rows tells nothing about other rows, so it counts as zero.
+    """
+    if column.dtype.kind == "f":
+        tree = DecisionTreeClassifier(max_leaf_nodes=len(np.unique(labels)), random_state=0)
+        values = column.to_numpy()[:, None]
+        return float(tree.fit(values, labels).score(values, labels))
+    codes = column.astype("category").cat.codes.to_numpy()
+    if 4 * (codes.max() + 1) > len(labels):
+        return 0.0
+    pairs = Counter(zip(codes.tolist(), labels.tolist(), strict=True))
+    most: dict[int, int] = {}
+    for (code, _), number in pairs.items():
+        most[code] = max(most.get(code, 0), number)
+    return sum(most.values()) / len(labels)
+
+
+def repeated_rows(training: TrainingData) -> Check:
+    """Rows that are there twice: one may be trained on and the other tested."""
+    name = "Repeated rows"
+    repeated = int(training.X.assign(**{_unused(training): training.y}).duplicated(keep=False).sum())
+    if not repeated:
+        return Check(name, Finding.FINE, "No row is there twice.")
+    share = repeated / len(training.y)
+    words = f"{plural(repeated, 'row is', 'rows are')} there more than once ({percent(share)})"
+    if share <= MOST_REPEATED:
+        return Check(name, Finding.NOTE, f"{words}.")
+    remedy = "A model that remembers rows then looks too good. Drop the copies, unless they are observations of their own."
+    return Check(name, Finding.WARNING, f"{words}. {remedy}")
+
+
+def _unused(training: TrainingData) -> str:
+    """A name that no column has."""
+    return "_" + max(training.kinds, key=len)
+
+
+def early_stops(seen: Sequence[OutOfFold]) -> Check:
+    """Fits that a limit ended."""
+    stopped = {each.method.name: _first(each, Outcome.is_early.fget) for each in seen}  # type: ignore[attr-defined]
+    return _outcomes("Fits that converged", stopped, seen, "No fit was stopped by a limit.")
+
+
+def interpolation(seen: Sequence[OutOfFold]) -> Check:
+    """Models that use up the rows, or that leave no noise."""
+    doubted = {each.method.name: _first(each, lambda outcome: outcome in NOT_TRUSTED) for each in seen}
+    return _outcomes("Interpolation", doubted, seen, "No sparse model uses up more than half of its rows, or leaves no noise.")
+
+
+def _first(each: OutOfFold, is_meant: Any) -> tuple[int, Outcome] | None:
+    meant = [outcome for outcome in each.outcomes if outcome is not None and is_meant(outcome)]
+    return (len(meant), meant[0]) if meant else None
+
+
+def _outcomes(name: str, found: dict[str, tuple[int, Outcome] | None], seen: Sequence[OutOfFold], fine: str) -> Check:
+    named = [(method, *which) for method, which in found.items() if which is not None]
+    if not named:
+        return Check(name, Finding.FINE, fine)
+    n_folds = max(len(each.outcomes) for each in seen)
+    methods = ", ".join(f"{method} ({count} of {n_folds} folds)" for method, count, _ in named)
+    return Check(name, Finding.WARNING, f"{methods}: {named[0][2].value}")
+
+
+def reused_rows(results: Sequence[MethodResult]) -> Check:
+    """What was chosen on the rows that it was tested on: never the widths, always the winner."""
+    name = "Reused test rows"
+    done = [result for result in results if result.error is None]
+    rules = dict.fromkeys(result.method.width_rule for result in done if result.method.has_kernels)
+    chosen = f"Kernel widths ({', '.join(rules)}) and scales" if rules else "Scales"
+    inside = f"{chosen} were chosen on the training rows of each fold, never on its test rows."
+    if len(done) < 2:
+        return Check(name, Finding.FINE, inside)
+    gain, kind = optimism(done), done[0].method.task.target
+    shown = percent(gain) if kind is TargetKind.CLASSES else rounded(gain, 2)
+    words = (
+        f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: on new rows, expect its "
+        f"{ERRORS[kind]} to be about {shown} larger. Keep rows apart for a last test."
+    )
+    is_large = gain > max(float(np.std(errors_of(done[0]))), LARGE_OPTIMISM * error_of(done[0]))
+    return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
+
+
+def honest_intervals(name: str, share: float, n_rows: int, *, of_counts: bool) -> Check:
+    """Whether 95 % intervals of a method cover 95 % of the rows, up to chance. Those of counts may cover more."""
+    is_far = abs(share - LEVEL) > STANDARD_ERRORS * np.sqrt(LEVEL * (1.0 - LEVEL) / n_rows)
+    words = f"95 % intervals of {name} cover {percent(share)} of {plural(n_rows, 'left-out row')}"
+    if not is_far or (of_counts and share > LEVEL):
+        return Check("Honest intervals", Finding.FINE, f"{words}.")
+    if share < LEVEL:
+        return Check("Honest intervals", Finding.WARNING, f"{words}: they are too narrow. Widen them before you rely on them.")
+    return Check("Honest intervals", Finding.NOTE, f"{words}: they are wider than they need to be.")
+
+
+def even_folds(words: str) -> Check:
+    """Whether one fold has a far larger error than the others; `words` say which, or nothing."""
+    if not words:
+        return Check("Even folds", Finding.FINE, "No fold has an error far above the others.")
+    return Check("Even folds", Finding.WARNING, _sentence(words.removeprefix("Note: ")))
+
+
+def failures(results: Sequence[MethodResult]) -> Check | None:
+    """Methods that failed."""
+    failed = [f"{result.method.name}: {one_line(result.error)}" for result in results if result.error is not None]
+    return Check("Failed methods", Finding.WARNING, " ".join(failed)) if failed else None
+
+
+def other_notes(training: TrainingData) -> Check | None:
+    """What reading the table had to say, besides columns that give the target away."""
+    notes = [note for note in training.notes if "nearly a copy" not in note]
+    return Check("The table", Finding.NOTE, " ".join(map(_sentence, notes))) if notes else None
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."

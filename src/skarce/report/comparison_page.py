@@ -1,0 +1,219 @@
+"""A report on a comparison as one page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skarce.datasets import TargetKind
+from skarce.report.calibration import Curve
+from skarce.report.charts import calibration_chart, error_chart, residual_chart, size_chart, z_chart
+from skarce.report.checks import Check, Finding
+from skarce.report.comparison_report import ComparisonReport
+from skarce.report.functions_part import functions_part
+from skarce.report.inputs import MOST_FAR, FarRows
+from skarce.report.markup import Markup, joined, tag
+from skarce.report.model_view import ModelView
+from skarce.report.numbers import percent, plural, rounded
+from skarce.report.page import Column, charts, facts, figure, key, page, table
+from skarce.report.residuals import Residuals
+
+MOST_CLASSES = 20  # with more, confusions are listed
+LEFT_OUT = "Each row was predicted by a model that had not seen it."
+BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE: "✓ fine"}
+
+
+def comparison_page(report: ComparisonReport) -> str:
+    """The page, complete."""
+    curves, residuals, model = report.curves, report.residuals, report.model
+    sections = [
+        ("methods", "Methods", _methods(report)),
+        ("checks", "Checks", checks_part(report.checks)),
+        ("size", "Error and size", _sizes(report)),
+        ("calibration", "Calibration", calibration_part(curves, residuals, report.kind) if curves else None),
+        ("residuals", "Left-out rows", residuals_part(residuals, report.target, LEFT_OUT) if residuals is not None else None),
+        ("model", f"The model of {model.name}" if model is not None else "", _model(report, model) if model is not None else None),
+        ("provenance", "Where this comes from", facts({name: tag("code", value) for name, value in report.provenance.items()})),
+    ]
+    foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
+    shown = [(name, heading, content) for name, heading, content in sections if content is not None]
+    return page(report.title, joined(_lead(report), _verdict(report)), shown, foot)
+
+
+def _lead(report: ComparisonReport) -> Markup:
+    settings = report.settings
+    repeats = f", {settings['repeats']} times" if settings["repeats"] > 1 else ""
+    words = (
+        f"{settings['data']}: {plural(settings['n_rows'], 'row')}, {plural(settings['n_inputs'], 'input')}, "
+        f"{settings['cv']} folds{repeats}. Target: {report.target} ({settings['task']})."
+    )
+    return tag("p", words, class_="muted")
+
+
+def _verdict(report: ComparisonReport) -> Markup:
+    sentence, changes = tag("p", report.verdict.sentence), [tag("li", each) for each in report.verdict.changes]
+    more = [tag("p", "What would change this:", class_="muted"), tag("ul", *changes)] if changes else []
+    return tag("div", sentence, *more, class_="verdict")
+
+
+def _methods(report: ComparisonReport) -> Markup:
+    words = [
+        "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; the spread is the "
+        "standard deviation over the folds.",
+        "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
+        *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
+    ]
+    if any(column.heading == "log score" for column in report.columns):
+        words.append("log score: mean log density of left-out targets, larger is better.")
+    titles = tag("details", tag("summary", "What the methods are"), facts(report.titles))
+    best = 0 if report.verdict.best is not None else None
+    caption = "Methods, the best first; the buttons in the headings sort the table"
+    return joined(
+        table("methods-table", report.columns, caption, best=best, is_sortable=True),
+        tag("p", " ".join(words), class_="muted"),
+        titles,
+    )
+
+
+def checks_part(found: list[Check]) -> Markup:
+    """What checks found, warnings first."""
+    return tag("ul", *(tag("li", *_check(check)) for check in found), class_="checks")
+
+
+def _check(check: Check) -> list[Markup]:
+    badge = tag("span", BADGES[check.finding], class_=f"badge {check.finding.value}")
+    return [badge, tag("span", tag("strong", f"{check.name}."), " ", check.words)]
+
+
+def _sizes(report: ComparisonReport) -> Markup | None:
+    if not report.points:
+        return None
+    level = set(report.verdict.level)
+    points = [
+        (point.name, point.n_functions, point.error, point.spread, _class_of(point.name, report.verdict.best, level))
+        for point in report.points
+    ]
+    keys = joined(
+        key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
+        ". A bar is one standard deviation over the folds.",
+    )  # fmt: skip
+    rule = (
+        "A method is within the spread of the folds if its mean difference from the best, fold by fold, is at most one standard "
+        "error, which allows for folds that share training rows."
+    )
+    return joined(
+        figure(size_chart("sizes", points, report.error_name), "Small and good is at the lower left", keys),
+        tag("p", rule, class_="muted"),
+    )
+
+
+def _class_of(name: str, best: str | None, level: set[str]) -> str:
+    if name == best:
+        return "accent"
+    return "main" if name in level else "data"
+
+
+def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: TargetKind) -> Markup:
+    """Charts of what was promised and what happened."""
+    of_classes, name = kind is TargetKind.CLASSES, curves[0].name
+    if of_classes:
+        words = "In each group of rows with similar probabilities, the class should happen as often as was said."
+    else:
+        words = "The share of rows inside their intervals should be what the intervals promise."
+    if kind is TargetKind.COUNTS:
+        words += " Those of counts end at whole numbers, so they cover at least that much."
+    others = joined(key("data", "other methods")) if len(curves) > 1 else None
+    first = figure(
+        calibration_chart("promises", curves, of_classes=of_classes),
+        "Probabilities and frequencies" if of_classes else "Coverage of intervals",
+        joined(key("main", name), others, f". {words}"),
+    )
+    second = None
+    if residuals is not None and residuals.z is not None and kind is TargetKind.NUMBERS:
+        words = f"Standard deviation {rounded(float(residuals.z.std()), 3)}: above 1, the std is too small; below 1, too large."
+        second = figure(z_chart("scores", residuals.z, name), "Errors over their std", joined(key("main", "normal"), f". {words}"))
+    return charts(first, second)
+
+
+def residuals_part(residuals: Residuals, target: str, words: str) -> Markup:
+    """Predicted and true targets; `words` say which rows these are."""
+    if residuals.confusion is not None:
+        return _confusion(residuals, target, words)
+    name, predicted, true = residuals.name, residuals.predicted, residuals.true
+    return charts(
+        figure(
+            residual_chart("truth", predicted, true, name, target),
+            "Predicted and true",
+            words,
+        ),
+        figure(
+            error_chart("errors", predicted, true, name),
+            "Errors",
+            "A trend says that the model misses something; a funnel, that the noise is not the same everywhere.",
+        ),
+    )
+
+
+def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
+    labels = [str(label) for label in residuals.classes]
+    if len(labels) > MOST_CLASSES:
+        return _confusions(residuals, labels, words)
+    columns = [Column(f"true {target}", labels)]
+    for place, label in enumerate(labels):
+        counts = residuals.confusion[:, place]
+        columns.append(Column(f"taken for {label}", [str(count) for count in counts], [float(count) for count in counts]))
+    right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
+    columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
+    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
+
+
+def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
+    """The most frequent confusions, one row each."""
+    wrong = residuals.confusion * (1 - np.eye(len(labels), dtype=np.intp))
+    order = np.argsort(-wrong, axis=None, kind="stable")[: min(MOST_CLASSES, np.count_nonzero(wrong))]
+    true, taken = np.unravel_index(order, wrong.shape)
+    counts = wrong[true, taken]
+    columns = [
+        Column("true", [labels[place] for place in true]),
+        Column("taken for", [labels[place] for place in taken]),
+        Column("rows", [str(count) for count in counts], _floats(counts)),
+    ]
+    return table("confusion", columns, f"The most frequent of {plural(int(wrong.sum()), 'confusion')} by {residuals.name}. {words}")
+
+
+def _model(report: ComparisonReport, model: ModelView) -> Markup:
+    why = "" if report.verdict.best == model.name else " It is the best of our methods; others have no such functions."
+    lead = tag("p", f"Fitted once more, to all rows.{why}")
+    return joined(lead, facts(model.facts), functions_part(model), _far(model.far, report))
+
+
+def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
+    heading = tag("h3", "Rows far from the others")
+    residuals = report.residuals
+    if far is None or residuals is None or not len(far.rows):
+        return joined(heading, tag("p", "No row is far from all others."))
+    shown, ratios = far.rows[:MOST_FAR], far.ratios[:MOST_FAR]
+    by_row: dict[int, int] = {int(row): place for place, row in enumerate(residuals.rows)}
+    at = [by_row[int(row)] for row in shown]
+    columns = [
+        Column("row", report.places[: len(shown)]),
+        Column("distance to the next row", [f"{rounded(ratio, 2)} × median" for ratio in ratios], _floats(ratios)),
+        _values("true", residuals.true[at]),
+        _values("predicted", residuals.predicted[at]),
+    ]
+    words = (
+        f"{plural(len(far.rows), 'row is', 'rows are')} far from all others in the inputs, as the model measures distances, so it "
+        "can only guess there: look for typos, and for rare kinds of rows."
+    )
+    return joined(heading, tag("p", words), table("far", columns, "The farthest rows"))
+
+
+def _values(heading: str, values: Any) -> Column:
+    if values.dtype.kind == "f":
+        return Column(heading, [rounded(float(value)) for value in values], _floats(values))
+    return Column(heading, [str(value) for value in values])
+
+
+def _floats(values: Any) -> list[float | None]:
+    return [float(value) for value in values]

@@ -1,0 +1,254 @@
+"""What a report on a comparison says, as numbers and words. How it is written is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from skarce._text import one_line
+from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric, OutOfFold
+from skarce.comparison.scores import LEAST_RATE
+from skarce.datasets import TargetKind
+from skarce.datasets.training import TrainingData
+from skarce.report import checks
+from skarce.report.calibration import LEVELS, Curve, curve_of
+from skarce.report.checks import Check
+from skarce.report.model_view import ModelView
+from skarce.report.numbers import NONE, aligned, percent, plural, seconds, size
+from skarce.report.page import Column
+from skarce.report.residuals import Residuals, residuals_of
+from skarce.report.verdict import Verdict, error_of, errors_of, verdict
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the command has found: the table, the results of all methods, and what was seen of their models.
+
+    Attributes
+    ----------
+    results : the best first, failed methods last
+    seen : answers for left-out rows, by the name of the method
+    training : inputs and targets
+    tests : test rows of each fold
+    n_folds : folds of one repeat
+    """
+
+    results: Sequence[MethodResult]
+    seen: dict[str, OutOfFold]
+    training: TrainingData
+    tests: list[Any]
+    n_folds: int
+
+    @property
+    def target_kind(self) -> TargetKind:
+        """Numbers, classes or counts."""
+        return self.training.target_kind
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which method to choose."""
+        return verdict(self.results, self.n_folds, base_error(self.target_kind, self.training.y, self.tests))
+
+    @property
+    def shown(self) -> OutOfFold | None:
+        """The best method that is ours."""
+        name = self.verdict.shown
+        return None if name is None else self.seen[name]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method by its size and its error."""
+
+    name: str
+    n_functions: float
+    error: float
+    spread: float
+    is_rival: bool
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """Everything that a page, a Markdown file or JSON says about a comparison."""
+
+    title: str
+    settings: dict[str, Any]
+    target: str
+    kind: TargetKind
+    error_name: str
+    verdict: Verdict
+    columns: list[Column]
+    titles: dict[str, str]  # what the methods are, or why they failed
+    legends: list[str]
+    points: list[Point]
+    curves: list[Curve]
+    residuals: Residuals | None
+    model: ModelView | None
+    places: list[str]  # where the far rows of the model are in the table
+    checks: list[Check]
+    provenance: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report without its pictures and functions, ready for JSON."""
+        return {
+            "verdict": asdict(self.verdict),
+            "checks": [{"name": check.name, "finding": check.finding.value, "words": check.words} for check in self.checks],
+            "table": [asdict(point) for point in self.points],
+            "calibration": [curve.as_dict() for curve in self.curves],
+            "inputs": [] if self.model is None else [each.as_dict() for each in self.model.inputs],
+            "provenance": self.provenance,
+        }
+
+
+def comparison_report(
+    comparison: Comparison,
+    settings: dict[str, Any],
+    target: str,
+    model: ModelView | None,
+    places: list[str],
+    uneven_words: str,
+    provenance: dict[str, str],
+) -> ComparisonReport:
+    """Put together what the report says.
+
+    `model` is a view of the model that is shown, `places` say where its far rows are, and `uneven_words` what is wrong with a fold.
+    """
+    done = [result for result in comparison.results if result.error is None]
+    answers = [comparison.seen[name].against(comparison.training.y) for name in _in_order(comparison, done)]
+    curves = [curve for each in answers if (curve := curve_of(each)) is not None]
+    metrics = comparison.results[0].method.task.metrics
+    return ComparisonReport(
+        title=f"{target}: {plural(len(comparison.results), 'method')} compared",
+        settings=settings,
+        target=target,
+        kind=comparison.target_kind,
+        error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error",
+        verdict=comparison.verdict,
+        columns=_columns(comparison),
+        titles={result.method.name: _description(result) for result in comparison.results},
+        legends=[metric.legend for metric in metrics if metric.legend],
+        points=[_point(result) for result in done],
+        curves=curves,
+        residuals=_residuals(comparison),
+        model=model,
+        places=places,
+        checks=_checks(comparison, curves, uneven_words),
+        provenance=provenance,
+    )
+
+
+def base_error(kind: TargetKind, y: Any, tests: Sequence[Any]) -> float:
+    """The mean error over the folds of a model that ignores its inputs: the mean of the target, or its most frequent class."""
+    return float(np.mean([_error_without_inputs(kind, np.delete(y, test), y[test]) for test in tests]))
+
+
+def _error_without_inputs(kind: TargetKind, known: Any, new: Any) -> float:
+    if kind is TargetKind.CLASSES:
+        labels, counts = np.unique(known, return_counts=True)
+        return float(np.mean(new != labels[counts.argmax()]))
+    mean = float(np.mean(known))
+    if kind is TargetKind.NUMBERS:
+        return float(np.sqrt(np.mean((new - mean) ** 2)))
+    rate = max(mean, LEAST_RATE)
+    return float(2.0 * np.mean(np.where(new > 0, new * np.log(np.where(new > 0, new, 1.0) / rate), 0.0) - new + rate))
+
+
+def _residuals(comparison: Comparison) -> Residuals | None:
+    """Of repeated folds, only the first repeat counts, so each row is there once."""
+    shown = comparison.shown
+    return None if shown is None else residuals_of(shown.against(comparison.training.y, once=True))
+
+
+def _in_order(comparison: Comparison, done: Sequence[MethodResult]) -> list[str]:
+    """The method that is shown, then the others from the best on."""
+    names = [result.method.name for result in done]
+    shown = comparison.verdict.shown
+    return sorted(names, key=lambda name: name != shown)
+
+
+def _error_metric(comparison: Comparison) -> Metric:
+    return comparison.results[0].method.task.metrics[0]
+
+
+def _point(result: MethodResult) -> Point:
+    errors = errors_of(result)
+    return Point(
+        result.method.name, result.mean("n_functions") or 0.0, error_of(result), float(errors.std()), result.method.is_rival
+    )
+
+
+def _columns(comparison: Comparison) -> list[Column]:
+    """One row for each method. The first metric has its spread over the folds next to it."""
+    results, metrics = comparison.results, comparison.results[0].method.task.metrics
+    columns = [Column("method", [result.method.name for result in results])]
+    for place, metric in enumerate(metrics):
+        columns.append(_metric_column(results, metric))
+        if place == 0:
+            columns.append(_spread_column(results, metric))
+    if comparison.target_kind is not TargetKind.CLASSES:
+        scores = [_of(comparison, result, "log_score") for result in results]
+        columns.insert(4, Column("log score", [NONE if score is None else f"{score:.3f}" for score in scores], scores))
+    sizes = [_of(comparison, result, "bytes_of_model") for result in results]
+    columns.append(Column("size", [size(each) for each in sizes], sizes))
+    return columns
+
+
+def _of(comparison: Comparison, result: MethodResult, name: str) -> float | None:
+    return None if result.error is not None else getattr(comparison.seen[result.method.name], name)
+
+
+def _metric_column(results: Sequence[MethodResult], metric: Metric) -> Column:
+    statistic = "median" if metric.form == SECONDS else "mean"
+    values = [None if result.error else getattr(result, statistic)(metric.name) for result in results]
+    return Column(metric.heading, _texts(metric, values), values)
+
+
+def _spread_column(results: Sequence[MethodResult], metric: Metric) -> Column:
+    values = [None if result.error else result.std(metric.name) for result in results]
+    texts = _texts(metric, values) if metric.form != ALIGNED else aligned(values, 3)
+    return Column("spread", [text if text == NONE else f"± {text}" for text in texts], values)
+
+
+def _texts(metric: Metric, values: Sequence[float | None]) -> list[str]:
+    if metric.form == ALIGNED:
+        return aligned(values)
+    if metric.form == SECONDS:
+        return [seconds(value) for value in values]
+    if metric.form.endswith("%"):
+        return [percent(value) for value in values]
+    return [NONE if value is None else format(value, metric.form) for value in values]
+
+
+def _description(result: MethodResult) -> str:
+    if result.error is not None:
+        return f"failed: {one_line(result.error)}"
+    return result.method.title + (" (rival)" if result.method.is_rival else "")
+
+
+def _checks(comparison: Comparison, curves: Sequence[Curve], uneven_words: str) -> list[Check]:
+    training, seen = comparison.training, list(comparison.seen.values())
+    found: list[Check | None] = [
+        checks.failures(comparison.results),
+        checks.enough_rows(training),
+        checks.leaking_columns(training),
+        checks.repeated_rows(training),
+        checks.even_folds(uneven_words),
+        checks.early_stops(seen),
+        checks.interpolation(seen),
+        checks.reused_rows(comparison.results),
+        _interval_check(comparison.shown, curves),
+        checks.other_notes(training),
+    ]
+    order = list(checks.Finding)[::-1]
+    return sorted((check for check in found if check is not None), key=lambda check: order.index(check.finding))
+
+
+def _interval_check(shown: OutOfFold | None, curves: Sequence[Curve]) -> Check | None:
+    if shown is None or shown.method.task.target is TargetKind.CLASSES or not curves or curves[0].name != shown.method.name:
+        return None
+    curve = curves[0]
+    share, n_rows = float(curve.happened[LEVELS == checks.LEVEL][0]), int(curve.n_rows[0])
+    return checks.honest_intervals(shown.method.name, share, n_rows, of_counts=shown.method.task.target is TargetKind.COUNTS)

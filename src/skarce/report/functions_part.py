@@ -1,0 +1,87 @@
+"""The functions of a model as a chart and a table: what both kinds of page show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skarce._text import LONGEST_NAME, one_line
+from skarce.report.charts import MOST_ROWS, inputs_chart, weights_chart
+from skarce.report.inputs import Input
+from skarce.report.markup import Markup, joined, tag
+from skarce.report.model_view import ModelView
+from skarce.report.numbers import aligned, plural
+from skarce.report.page import Column, charts, figure, table
+
+MOST_LISTED = 200  # functions in a table
+MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
+MOST_JOINED = 20  # inputs in that one
+NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error", "lower", "upper", "p value", "relevance")
+
+
+def functions_part(model: ModelView) -> Markup:
+    """Charts of weights and inputs, then the table of all functions."""
+    if not len(model.functions):
+        return tag("p", "The model has no functions: it predicts the same for all rows.")
+    n_functions = len(model.functions)
+    which = f"The {MOST_ROWS} most relevant of " if n_functions > MOST_ROWS else ""
+    weights = figure(
+        weights_chart("weights", _names(model.functions), *_weights(model.functions)),
+        "Functions and their weights",
+        f"{which}{plural(n_functions, 'function')}. If the interval of a weight holds zero, the data alone do not ask for it.",
+    )
+    return joined(charts(weights, _inputs_figure(model.inputs, model.inputs_label)), _table(model))
+
+
+def _inputs_figure(inputs: list[Input], label: str) -> Markup | None:
+    if not inputs:
+        return None
+    more = f" The {MOST_ROWS} that matter most of {len(inputs)}." if len(inputs) > MOST_ROWS else ""
+    return figure(inputs_chart("inputs", inputs, label), "Inputs that matter", f"The input at the top matters most.{more}")
+
+
+def _names(functions: Any) -> list[str]:
+    """Names of columns, or the numbers of the rows that kernels are centered at."""
+    places = functions["function"] if "function" in functions else [f"kernel {number}" for number in functions["candidate"]]
+    labels = functions["for class"] if "for class" in functions else [None] * len(functions)
+    return [str(place) if label is None else f"{place} ({label})" for place, label in zip(places, labels, strict=True)]
+
+
+def _weights(functions: Any) -> tuple[Any, Any]:
+    stds = functions["std error"] if "std error" in functions else np.zeros(len(functions))
+    return np.asarray(functions["weight"], np.float64), np.asarray(stds, np.float64)
+
+
+def _table(model: ModelView) -> Markup:
+    shown = model.functions.head(MOST_LISTED)
+    centers = [name for name in shown.columns if name not in NOT_OF_THE_CENTER]
+    columns = [Column("function", _names(shown))]
+    columns += [_column(name, shown[name]) for name in shown.columns if name in NOT_OF_THE_CENTER[3:]]
+    if len(centers) > MOST_COLUMNS:
+        columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))
+    else:
+        columns += [_column(name, shown[name]) for name in centers]
+    which = "All functions" if len(shown) == len(model.functions) else f"The {len(shown)} most relevant functions"
+    units = "; centers are in the units of the data" if centers else ""
+    listed = table("functions", columns, f"{which} of {model.name}, the most relevant first{units}", is_sortable=True)
+    return tag("details", tag("summary", f"Table of {plural(len(shown), 'function')}"), listed)
+
+
+def _joined_centers(centers: Any) -> list[str]:
+    """The first inputs of each center in one text."""
+    columns = frame_columns(centers.iloc[:, :MOST_JOINED])
+    more = f"; and {centers.shape[1] - MOST_JOINED} more inputs" if centers.shape[1] > MOST_JOINED else ""
+    return ["; ".join(f"{column.heading} {column.texts[row]}" for column in columns) + more for row in range(len(centers))]
+
+
+def frame_columns(frame: Any) -> list[Column]:
+    """The columns of a data frame, with numbers in a common form."""
+    return [_column(name, frame[name]) for name in frame.columns]
+
+
+def _column(name: str, values: Any) -> Column:
+    if values.dtype.kind not in "fiu":
+        return Column(str(name), [one_line(value, LONGEST_NAME) for value in values])
+    numbers = [None if np.isnan(value) else float(value) for value in values]
+    return Column(str(name), aligned(numbers, 4) if values.dtype.kind == "f" else [str(value) for value in values], numbers)

@@ -1,0 +1,100 @@
+"""Which inputs matter to a model, and which rows are far from all others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import mean_poisson_deviance, mean_squared_error
+from sklearn.neighbors import NearestNeighbors
+
+from skarce._typing import Floats, Indices
+from skarce.basis import KernelBasis
+from skarce.basis.kernels import DISTANCE_KERNELS
+from skarce.comparison.out_of_fold import class_log_scores
+from skarce.comparison.scores import LEAST_RATE
+from skarce.datasets import TargetKind
+from skarce.inspection.inputs import InputRelevance, input_relevance
+
+MOST_ROWS = 1_000  # rows whose inputs are shuffled
+MANY_INPUTS, N_SHUFFLES, FEW_SHUFFLES = 50, 5, 2
+FENCE = 3.0  # interquartile ranges above the third quartile: far out, as Tukey has it
+MOST_FAR = 10  # far rows that are listed
+MOST_NEIGHBORS = 20_000  # rows among which neighbors are looked for
+
+
+@dataclass(frozen=True)
+class Input:
+    """How much an input matters, such as by how much an error grows if it is shuffled, and the spread of that number."""
+
+    name: str
+    value: float
+    spread: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def inputs_that_matter(pipeline: Any, X: Any, y: Any, kind: TargetKind) -> list[Input]:
+    """The inputs of a fitted pipeline, by what shuffling adds to its loss, those that matter most first.
+
+    Rows are those of the table, so text counts as one input.
+    """
+    n_shuffles = N_SHUFFLES if X.shape[1] <= MANY_INPUTS else FEW_SHUFFLES
+    rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_ROWS)).astype(np.intp))
+    score = partial(_gain, kind)
+    found = permutation_importance(pipeline, X.iloc[rows], y[rows], scoring=score, n_repeats=n_shuffles, random_state=0)
+    order = np.argsort(-found.importances_mean, kind="stable")
+    return [Input(str(X.columns[j]), float(found.importances_mean[j]), float(found.importances_std[j])) for j in order]
+
+
+def _gain(kind: TargetKind, pipeline: Any, X: Any, y: Any) -> float:
+    """Minus the loss of a pipeline on rows, which need not hold all classes."""
+    if kind is TargetKind.CLASSES:
+        return float(np.mean(class_log_scores(pipeline.predict_proba(X), y, pipeline.classes_)))
+    predicted = pipeline.predict(X)
+    if kind is TargetKind.NUMBERS:
+        return -float(mean_squared_error(y, predicted))
+    return -float(mean_poisson_deviance(y, np.maximum(predicted, LEAST_RATE)))
+
+
+def widths_of_inputs(pipeline: Any) -> InputRelevance | None:
+    """How narrow the kernels of a fitted pipeline are in each input; None if it has no width for each."""
+    basis: Any = pipeline[-1].basis_
+    if not isinstance(basis, KernelBasis) or basis.kernel_ not in DISTANCE_KERNELS:
+        return None
+    return input_relevance(pipeline) if np.ndim(np.asarray(basis.gamma_)) == 1 else None
+
+
+@dataclass(frozen=True)
+class FarRows:
+    """Rows far from all others, the farthest first, with their distance over that of a usual row."""
+
+    rows: Indices
+    ratios: Floats
+
+
+def far_rows(model: Any, prepared: Floats) -> FarRows:
+    """Rows whose nearest neighbor is far out, by the distance that the kernels of the model measure, or that of scaled inputs."""
+    scaled = prepared * _widths(model)
+    rows = np.sort(np.unique(scaled, axis=0, return_index=True)[1])  # a copy of a row is no neighbor
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_NEIGHBORS)).astype(np.intp))]
+    if len(rows) < 3:
+        return FarRows(np.empty(0, np.intp), np.empty(0))
+    distances = NearestNeighbors(n_neighbors=1).fit(scaled[rows]).kneighbors()[0][:, 0]
+    lower, middle, upper = np.quantile(distances, [0.25, 0.5, 0.75])
+    far = np.flatnonzero(distances > upper + FENCE * (upper - lower))
+    far = far[np.argsort(-distances[far], kind="stable")]
+    return FarRows(rows[far], distances[far] / middle if middle > 0.0 else np.full(len(far), np.inf))
+
+
+def _widths(model: Any) -> Floats | float:
+    """What kernels multiply differences of inputs with; one for models without kernels."""
+    basis = model.basis_
+    if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
+        return 1.0
+    return np.sqrt(np.asarray(basis.gamma_, dtype=np.float64))

@@ -1,0 +1,31 @@
+"""What a report shows of a fitted model: facts, functions, steps, and what given rows say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from skarce.report.inputs import FarRows, Input
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """A fitted model in the units of the data.
+
+    Attributes
+    ----------
+    name : what the model is called
+    facts : names and values in words
+    functions : data frame with one row for each function, the most relevant first
+    steps : data frame of the last steps of the search
+    inputs, inputs_label : which inputs matter, and what their numbers are
+    far : rows far from the others, if rows are known
+    """
+
+    name: str
+    facts: dict[str, str]
+    functions: Any
+    steps: Any
+    inputs: list[Input] = field(default_factory=list)
+    inputs_label: str = ""
+    far: FarRows | None = None

@@ -1,0 +1,31 @@
+"""The pictures of the docs are those that the command draws."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def pictures():
+    pytest.importorskip("matplotlib").use("agg")
+    from benchmarks import pictures
+
+    return pictures
+
+
+def test_the_page_shows_every_picture_that_is_drawn(pictures):
+    shown = re.findall(r"\(images/([\w-]+)\.png\)", (DOCS / "pictures.md").read_text(encoding="utf-8"))
+    assert set(shown) == set(pictures.PICTURES)
+    assert all((DOCS / "images" / f"{name}.png").is_file() for name in shown)
+
+
+def test_a_picture_is_drawn_on_a_dark_background(pictures, tmp_path):
+    from matplotlib.image import imread
+
+    pictures.draw(["functions"], tmp_path, dark=True)
+    picture = imread(tmp_path / "functions-dark.png")
+    assert picture[0, 0, :3].max() < 0.1
+    assert picture[..., :3].max() > 0.9

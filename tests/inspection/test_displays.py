@@ -1,0 +1,427 @@
+"""What displays draw, on real axes of matplotlib: lines, bands and names against the models."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skarce import (
+    KernelBasis,
+    LaplacePriorRegressor,
+    OrthogonalLeastSquaresRegressor,
+    PolynomialChaosBasis,
+    RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
+    RelevanceVectorRegressor,
+    VBLSRegressor,
+)
+from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay, PathDisplay, PredictionDisplay
+from skarce.inspection.functions import ranked_functions
+from skarce.inspection.palette import DARK, LIGHT
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-3, 3, (60, 3))
+Y = 2 * np.sin(X[:, 0]) + 0.3 * X[:, 1] + RNG.normal(0, 0.1, 60)
+ONE, TWO = X[:, :1], X[:, :2]
+FRAME = pd.DataFrame(X, columns=["east", "north", "depth"])
+NAMED_Y = pd.Series(Y, name="heat")
+KERNELS = KernelBasis(gamma=0.2)
+MODEL = RelevanceVectorRegressor(KernelBasis(gamma=0.5)).fit(ONE, Y)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def labeled(ax):
+    """Lines, bands and other artists by their labels."""
+    return {artist.get_label(): artist for artist in [*ax.lines, *ax.collections, *ax.containers] if artist.get_label()[0] != "_"}
+
+
+def points_of(line):
+    return np.column_stack(line.get_data())
+
+
+def in_order(points):
+    return points[np.lexsort(points.T)]
+
+
+# Predictions ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_curve_has_its_band_its_data_and_its_centers():
+    display = PredictionDisplay.from_estimator(MODEL, ONE, Y, coverage=0.9)
+    drawn, grid = labeled(display.ax_), np.linspace(ONE.min(), ONE.max(), 200)
+    np.testing.assert_allclose(points_of(drawn["mean"]), np.column_stack([grid, MODEL.predict(grid[:, None])]))
+    lower, upper = MODEL.predict_interval(grid[:, None], 0.9)
+    corners = drawn["90 % of new targets"].get_paths()[0].vertices
+    for at in (0, 77, 199):
+        heights = corners[np.isclose(corners[:, 0], grid[at]), 1]
+        assert (heights.min(), heights.max()) == pytest.approx((lower[at], upper[at]))
+    np.testing.assert_allclose(in_order(points_of(drawn["data"])), in_order(np.column_stack([ONE, Y])))
+    chosen = MODEL.basis_.center_indices_
+    np.testing.assert_allclose(in_order(points_of(drawn["chosen centers"])), in_order(np.column_stack([ONE, Y])[chosen]))
+    assert display.figure_ is display.ax_.figure
+    assert list(display.axes_) == [display.ax_]
+
+
+@pytest.mark.parametrize("with_targets", [True, False])
+def test_centers_that_are_not_among_the_rows_are_on_the_curve(with_targets):
+    ends = np.sort(MODEL.relevance_vectors_[:, 0])[[0, -1]] + [0.01, 0.01]  # the first center is beyond, the last is inside
+    others = np.linspace(*ends, 30)[:, None]
+    display = PredictionDisplay.from_estimator(MODEL, others, np.sin(others[:, 0]) if with_targets else None)
+    points = points_of(labeled(display.ax_)["chosen centers"])
+    centers = np.sort(MODEL.relevance_vectors_, axis=0)[1:]
+    assert len(centers)
+    np.testing.assert_allclose(in_order(points), in_order(np.column_stack([centers, MODEL.predict(centers)])), atol=1e-3)
+    assert ("data" in labeled(display.ax_)) is with_targets
+
+
+def test_a_pipeline_and_a_transformed_target_show_the_units_of_the_data():
+    inner = make_pipeline(StandardScaler(), RelevanceVectorRegressor(KERNELS))
+    model = TransformedTargetRegressor(inner, transformer=StandardScaler()).fit(FRAME[["east"]], NAMED_Y)
+    display = PredictionDisplay.from_estimator(model, FRAME[["east"]], NAMED_Y)
+    drawn = labeled(display.ax_)
+    x, mean = drawn["mean"].get_data()
+    np.testing.assert_allclose(mean, model.predict(pd.DataFrame({"east": x})))
+    chosen = model.regressor_[-1].basis_.center_indices_
+    np.testing.assert_allclose(in_order(points_of(drawn["chosen centers"])), in_order(np.column_stack([ONE, Y])[chosen]))
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("east", "heat")
+
+
+def test_two_inputs_are_a_map():
+    model = RelevanceVectorRegressor(KERNELS).fit(FRAME[["east", "north"]], NAMED_Y)
+    display = PredictionDisplay.from_estimator(model, FRAME[["east", "north"]], NAMED_Y, grid_resolution=12)
+    ax = display.ax_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("east", "north")
+    (panel,) = display.panels
+    mesh = next(one for one in ax.collections if isinstance(one, matplotlib.collections.QuadMesh))
+    at = mesh.get_coordinates().reshape(-1, 2)
+    expected = model.predict(pd.DataFrame(at, columns=["east", "north"]))
+    np.testing.assert_allclose(np.ravel(mesh.get_array()), expected)
+    half = (panel.upper - panel.lower) / 2
+    (lines,) = [one for one in ax.collections if isinstance(one, matplotlib.contour.QuadContourSet)]
+    assert ((half.min() < lines.levels) & (lines.levels < half.max())).any()
+    chosen = points_of(labeled(ax)["chosen centers"])
+    np.testing.assert_allclose(in_order(chosen), in_order(model.relevance_vectors_))
+    assert "heat" in [other.get_ylabel() for other in display.figure_.axes]
+
+
+def test_more_inputs_are_averages_with_deciles():
+    model = RelevanceVectorRegressor(KERNELS).fit(FRAME, NAMED_Y)
+    display = PredictionDisplay.from_estimator(model, FRAME, NAMED_Y, grid_resolution=5)
+    assert [ax.get_xlabel() for ax in display.axes_] == list(FRAME.columns)
+    assert {ax.get_ylabel() for ax in display.axes_} == {"average heat"}
+    drawn = labeled(display.axes_[1])
+    x, mean = drawn["average prediction"].get_data()
+    for value, height in zip(x, mean, strict=True):
+        assert height == pytest.approx(model.predict(FRAME.assign(north=value)).mean())
+    assert "95 % interval of the average" in drawn
+    ticks = [one for one in display.axes_[1].collections if isinstance(one, matplotlib.collections.LineCollection)][-1]
+    assert [segment[0, 0] for segment in ticks.get_segments()] == pytest.approx(FRAME["north"].quantile(np.arange(1, 10) / 10))
+
+
+def test_of_many_inputs_those_that_move_the_prediction_are_shown():
+    wide = np.column_stack([RNG.uniform(-3, 3, (60, 8)), X[:, :2]])
+    model = VBLSRegressor().fit(wide, Y)
+    display = PredictionDisplay.from_estimator(model, wide)
+    assert [ax.get_xlabel() for ax in display.axes_[:2]] == ["x8", "x9"]
+    assert len(display.axes_) == 6
+
+
+def test_features_may_be_chosen():
+    model = RelevanceVectorRegressor(KERNELS).fit(FRAME, Y)
+    display = PredictionDisplay.from_estimator(model, FRAME, features=["depth", ("east", "north")], grid_resolution=4)
+    assert [ax.get_xlabel() for ax in display.axes_] == ["depth", "east"]
+    alone = PredictionDisplay.from_estimator(model, FRAME, features=("east", "north"), grid_resolution=4)
+    assert alone.ax_.get_legend() is None  # an averaged map has nothing to name
+    with pytest.raises(ValueError, match="feature 'west' is not a name of one column of X, which has 'east', 'north', 'depth'"):
+        PredictionDisplay.from_estimator(model, FRAME, features="west")
+
+
+def test_categories_are_dots_with_intervals():
+    frame = FRAME.assign(kind=np.where(X[:, 2] > 0, "up", "down"))
+    model = make_pipeline(_encoder(), VBLSRegressor()).fit(frame, Y)
+    ax = PredictionDisplay.from_estimator(model, frame, features="kind").ax_
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["down", "up"]
+    dots = ax.containers[0][0].get_ydata()
+    np.testing.assert_allclose(dots, [model.predict(frame.assign(kind=kind)).mean() for kind in ("down", "up")])
+    with pytest.raises(ValueError, match="a map needs two inputs with numbers, but 'kind' has categories"):
+        PredictionDisplay.from_estimator(model, frame, features=("kind", "east"), grid_resolution=4)
+
+
+def _encoder():
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    return make_column_transformer((OneHotEncoder(), ["kind"]), (StandardScaler(), ["east", "north", "depth"]))
+
+
+def test_counts_show_their_rate():
+    counts = RNG.poisson(np.exp(Y))
+    model = RelevanceVectorPoissonRegressor(KERNELS).fit(ONE, counts)
+    x, mean = labeled(PredictionDisplay.from_estimator(model, ONE, counts, band="mean").ax_)["mean"].get_data()
+    np.testing.assert_allclose(mean, model.predict(x[:, None]))
+
+
+def test_two_classes_are_a_curve_of_the_second():
+    labels = np.where(Y > 0, "hot", "cold")
+    model = RelevanceVectorClassifier(KERNELS).fit(ONE, labels)
+    ax = PredictionDisplay.from_estimator(model, ONE, labels).ax_
+    x, probability = labeled(ax)["hot"].get_data()
+    np.testing.assert_allclose(probability, model.predict_proba(x[:, None])[:, 1])
+    assert "cold" not in labeled(ax)
+    with pytest.raises(ValueError, match=r"y has labels that the model does not know: 'warm'. Its classes are"):
+        PredictionDisplay.from_estimator(model, ONE, np.where(Y > 0, "warm", "cold"))
+
+
+def test_several_classes_have_a_curve_each():
+    labels = np.digitize(Y, [-0.7, 0.7])
+    model = RelevanceVectorClassifier(KERNELS).fit(ONE, labels)
+    drawn = labeled(PredictionDisplay.from_estimator(model, ONE, labels).ax_)
+    for place in range(3):
+        x, probability = drawn[str(place)].get_data()
+        np.testing.assert_allclose(probability, model.predict_proba(x[:, None])[:, place])
+
+
+@pytest.mark.parametrize("edges", [[0.0], [-0.7, 0.7]], ids=["two classes", "three classes"])
+def test_classes_on_a_map_have_boundaries_where_the_most_probable_one_changes(edges):
+    labels = np.digitize(Y, edges)
+    model = RelevanceVectorClassifier(KERNELS).fit(TWO, labels)
+    display = PredictionDisplay.from_estimator(model, TWO, labels, grid_resolution=40)
+    lines = [one for one in display.ax_.collections if isinstance(one, matplotlib.contour.QuadContourSet)]
+    points = np.vstack([path.vertices for one in lines for path in one.get_paths()])
+    best_two = np.sort(model.predict_proba(points), axis=1)[:, -2:]
+    assert len(points) > 30
+    assert np.quantile(best_two[:, 1] - best_two[:, 0], 0.95) < 0.05  # lines are straight between points of the grid
+    for place in np.unique(labels):
+        np.testing.assert_allclose(in_order(points_of(labeled(display.ax_)[str(place)])), in_order(TWO[labels == place]))
+
+
+def test_each_target_can_be_shown():
+    both = pd.DataFrame({"heat": Y, "cold": 5 - Y})
+    model = RelevanceVectorRegressor(KERNELS).fit(ONE, both)
+    display = PredictionDisplay.from_estimator(model, ONE, both, target=1)
+    x, mean = labeled(display.ax_)["mean"].get_data()
+    np.testing.assert_allclose(mean, model.predict(x[:, None])[:, 1])
+    assert display.ax_.get_ylabel() == "cold"
+    with pytest.raises(ValueError, match=r"target must be one of the targets, \[0, 1\], got None"):
+        PredictionDisplay.from_estimator(model, ONE, both)
+
+
+def test_a_constant_input_can_be_drawn_as_a_curve_but_not_on_a_map():
+    flat = np.column_stack([X[:, 0], np.ones(60)])
+    model = VBLSRegressor().fit(flat, Y)
+    PredictionDisplay.from_estimator(model, flat, features=1).figure_.canvas.draw()
+    with pytest.raises(ValueError, match="a map needs two inputs that vary, but 'x1' has one value in X"):
+        PredictionDisplay.from_estimator(model, flat)
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "message"),
+    [
+        (X, Y, "3 features"),
+        (np.where(ONE > 0, ONE, np.nan), Y, "NaN"),
+        (ONE, Y[:-1], "inconsistent numbers of samples"),
+        (ONE, np.where(Y > 0, Y, np.inf), "infinity"),
+    ],
+    ids=["too many inputs", "missing inputs", "short y", "infinite y"],
+)
+def test_wrong_data_are_refused(rows, y, message):
+    with pytest.raises(ValueError, match=message):
+        PredictionDisplay.from_estimator(MODEL, rows, y)
+
+
+# Path, functions, inputs ----------------------------------------------------------------------------------------------
+
+
+def test_a_nested_path_has_criterion_and_error_and_marks_the_model():
+    model = OrthogonalLeastSquaresRegressor(KERNELS, keep_path=True).fit(ONE, Y)
+    display = PathDisplay.from_estimator(model, ONE, Y)
+    upper, lower = display.axes_
+    np.testing.assert_array_equal(points_of(upper.lines[0]), np.column_stack([model.trace_["n_active"], model.trace_["criterion"]]))
+    n = len(model.active_)
+    error = np.sqrt(np.mean((Y - model.predict(ONE)) ** 2))
+    assert points_of(upper.lines[1])[0] == pytest.approx((n, model.criterion_))
+    assert points_of(lower.lines[1])[0] == pytest.approx((n, error))
+    assert upper.lines[1].get_label() == f"chosen: {n} function{'' if n == 1 else 's'}"
+    assert upper.get_xlim() == lower.get_xlim()
+    assert lower.get_ylabel() == "RMS error of\nthe given rows"
+
+
+def test_other_paths_have_steps():
+    display = PathDisplay.from_estimator(make_pipeline(StandardScaler(), RelevanceVectorRegressor(KERNELS)).fit(ONE, Y))
+    upper, lower = display.axes_
+    assert (upper.get_ylabel(), lower.get_ylabel(), lower.get_xlabel()) == ("log evidence", "number of\nfunctions", "step")
+
+
+def test_penalties_are_drawn_from_large_to_small():
+    model = LaplacePriorRegressor(KERNELS).fit(ONE, Y)
+    upper, lower = PathDisplay.from_estimator(model).axes_
+    for ax in (upper, lower):
+        left, right = ax.get_xlim()
+        assert left >= model.trace_["penalty"].max() > model.trace_["penalty"].min() >= right
+        assert ax.get_xscale() == "log"
+    assert points_of(upper.lines[1])[0] == pytest.approx((model.penalty_, model.criterion_))
+
+
+def test_functions_are_named_and_the_rest_is_counted():
+    model = RelevanceVectorRegressor("passthrough").fit(FRAME, Y)
+    found = ranked_functions(model)
+    ax = FunctionsDisplay.from_estimator(model, max_functions=1).ax_
+    assert [label.get_text() for label in ax.get_yticklabels()] == found.names[:1]
+    container = ax.containers[0]
+    assert points_of(container[0]).tolist() == [[found.weights[0], 0.0]]
+    (segment,) = container[2][0].get_segments()
+    assert segment[:, 0] == pytest.approx([found.lower[0], found.upper[0]])
+    more = len(found) - 1
+    assert f"and {more} more function{'' if more == 1 else 's'}" in [text.get_text() for text in ax.texts]
+    assert f"{found.relevance[0]:.2f}" in [text.get_text() for text in ax.texts]
+
+
+def test_a_model_without_functions_is_an_empty_list():
+    model = RelevanceVectorRegressor(KERNELS).fit(ONE, np.ones(60))
+    display = FunctionsDisplay.from_estimator(model)
+    display.figure_.canvas.draw()
+    assert display.ax_.get_yticklabels() == []
+    assert display.ax_.get_title(loc="left") == "0 of 60 functions"
+
+
+def test_inputs_are_bars_for_widths_and_dots_for_coefficients():
+    kernels = RelevanceVectorRegressor(KernelBasis(gamma=[1.0, 0.25, 0.01])).fit(FRAME, Y)
+    ax = InputsDisplay.from_estimator(kernels).ax_
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["east", "north", "depth"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([1.0, 0.5, 0.1])
+    linear = VBLSRegressor().fit(FRAME, Y)
+    ax = InputsDisplay.from_estimator(linear, FRAME, max_inputs=1).ax_
+    assert ax.get_xlabel() == "coefficient per std of the column, with 95 % intervals"
+    chaos = VBLSRegressor(PolynomialChaosBasis(2)).fit(FRAME / 3, Y)
+    ax = InputsDisplay.from_estimator(chaos).ax_
+    assert ax.get_xlim()[0] == 0.0
+    with pytest.raises(ValueError, match="needs one width for each input"):
+        InputsDisplay.from_estimator(RelevanceVectorRegressor(KERNELS).fit(FRAME, Y))
+
+
+# Intervals ------------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_have_three_panels():
+    display = IntervalsDisplay.from_estimator(MODEL, ONE, Y)
+    coverage, scores, width = display.axes_
+    mean, std = MODEL.predict(ONE, return_std=True)
+    x, shares = labeled(coverage)["60 rows"].get_data()
+    at = int(np.argmin(np.abs(x - 0.95)))
+    lower, upper = MODEL.predict_interval(ONE, 0.95)
+    assert shares[at] == np.mean((lower <= Y) & (upper >= Y))
+    heights = [bar.get_height() * bar.get_width() * 60 for bar in scores.patches]
+    assert sum(heights) == pytest.approx(60)
+    edges = [bar.get_x() for bar in scores.patches]
+    inside = np.abs((Y - mean) / std) < 5
+    assert np.average(np.array(edges) + 0.2, weights=heights) == pytest.approx(((Y - mean) / std)[inside].mean(), abs=0.2)
+    np.testing.assert_allclose(points_of(width.lines[0])[:, 1], np.abs(Y - mean))
+
+
+def test_scores_far_out_are_counted_in_the_last_bars():
+    y = np.array([0.0, 100.0, -100.0, 1.0])
+    ax = IntervalsDisplay.from_predictions(y, np.zeros(4), np.ones(4), kind="z").ax_
+    heights = np.array([bar.get_height() * bar.get_width() * 4 for bar in ax.patches])
+    assert heights[[0, -1]] == pytest.approx([1, 1])
+    assert heights.sum() == pytest.approx(4)
+
+
+def test_kinds_of_panels_are_chosen_and_checked():
+    display = IntervalsDisplay.from_estimator(MODEL, ONE, Y, kind=["width", "coverage"])
+    assert [ax.get_xlabel() for ax in display.axes_] == ["half width of the interval", "promised coverage"]
+    for wrong in ("size", [], ["z", "z"]):
+        with pytest.raises(ValueError, match="kind must be one of"):
+            IntervalsDisplay.from_estimator(MODEL, ONE, Y, kind=wrong)
+    classifier = RelevanceVectorClassifier(KERNELS).fit(ONE, Y > 0)
+    with pytest.raises(TypeError, match=r"IntervalsDisplay is for regressors.*got RelevanceVectorClassifier.*CalibrationDisplay"):
+        IntervalsDisplay.from_estimator(classifier, ONE, Y > 0)
+
+
+# All ------------------------------------------------------------------------------------------------------------------
+
+LINEAR = VBLSRegressor().fit(ONE, Y)
+DRAWN = {
+    "PredictionDisplay": lambda model, **options: PredictionDisplay.from_estimator(model, ONE, Y, **options),
+    "PathDisplay": lambda model, **options: PathDisplay.from_estimator(model, **options),
+    "FunctionsDisplay": lambda model, **options: FunctionsDisplay.from_estimator(model, **options),
+    "InputsDisplay": lambda model, **options: InputsDisplay.from_estimator(model, **options),
+    "IntervalsDisplay": lambda model, **options: IntervalsDisplay.from_estimator(model, ONE, Y, **options),
+}
+N_PANELS = {"PathDisplay": 2, "IntervalsDisplay": 3}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_axes_can_be_given(name):
+    n_panels = N_PANELS.get(name, 1)
+    figure, axes = plt.subplots(1, n_panels, squeeze=False)
+    display = DRAWN[name](LINEAR, ax=axes[0, 0] if n_panels == 1 else axes)
+    assert display.figure_ is figure
+    assert list(display.axes_) == list(axes[0])
+    assert len(plt.get_fignums()) == 1
+    with pytest.raises(ValueError, match=rf"{name} draws {n_panels} panels? here, but ax has 5 axes"):
+        DRAWN[name](LINEAR, ax=plt.subplots(1, 5)[1])
+    with pytest.raises(TypeError, match="ax must be axes of matplotlib, or an array of them, got 'here'"):
+        DRAWN[name](LINEAR, ax="here")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_display_can_be_drawn_again(name):
+    display = DRAWN[name](LINEAR)
+    first = display.figure_
+    assert display.plot() is display
+    assert display.figure_ is not first
+
+
+@pytest.mark.parametrize(("style", "palette"), [("default", LIGHT), ("dark_background", DARK)])
+@pytest.mark.parametrize("name", DRAWN)
+def test_colors_follow_the_background(name, style, palette):
+    with plt.style.context(style):
+        display = DRAWN[name](LINEAR)
+        used = set()
+        for ax in display.axes_:
+            used |= {matplotlib.colors.to_hex(line.get_color()).lower() for line in ax.lines}
+            used |= {matplotlib.colors.to_hex(bar.get_facecolor()).lower() for bar in ax.patches}
+    other = DARK if palette is LIGHT else LIGHT
+    assert palette.main.lower() in used
+    assert not {other.main.lower(), other.accent.lower()} & used
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_models_must_be_fitted_and_ours(name):
+    with pytest.raises(NotFittedError):
+        DRAWN[name](VBLSRegressor())
+    with pytest.raises(NotFittedError):
+        DRAWN[name](make_pipeline(StandardScaler(), VBLSRegressor()))
+    with pytest.raises(TypeError, match=rf"{name} needs an estimator of skarce, a pipeline that ends in one, or a search for one"):
+        DRAWN[name](Ridge().fit(ONE, Y))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_searches_show_their_best_model(name):
+    search = GridSearchCV(make_pipeline(StandardScaler(), VBLSRegressor()), {"vblsregressor__prior": ["ard"]}, cv=2).fit(ONE, Y)
+    assert len(DRAWN[name](search).axes_) == N_PANELS.get(name, 1)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_without_matplotlib_the_message_says_what_to_install(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(
+        ImportError, match=rf'{name} draws with matplotlib, which is not installed. Run: pip install "skarce\[plot\]"'
+    ):
+        DRAWN[name](LINEAR)

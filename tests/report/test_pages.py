@@ -1,0 +1,56 @@
+"""Pages stay small: what grows with the table is cut."""
+
+import numpy as np
+import pandas as pd
+
+from skarce.comparison import Answers
+from skarce.datasets import TargetKind
+from skarce.report.comparison_page import residuals_part
+from skarce.report.functions_part import MOST_LISTED, functions_part
+from skarce.report.model_view import ModelView
+from skarce.report.page import Column, page, table
+from skarce.report.residuals import residuals_of
+from tests.report.pages import Page, assert_sound
+
+
+def test_many_functions_inputs_and_long_texts_are_cut(rng):
+    n_functions, n_inputs = 3000, 400
+    functions = pd.DataFrame(rng.normal(size=(n_functions, n_inputs)), columns=[f"input {j}" for j in range(n_inputs)])
+    functions.insert(0, "candidate", np.arange(n_functions))
+    functions["input 3"] = "word " * 1000
+    functions = functions.assign(weight=1.0, relevance=1.0, **{"std error": 0.1})
+    written = functions_part(ModelView("frvm", {}, functions, functions.iloc[:0]))
+    assert len(written) < 300_000
+    found = Page(written)
+    assert found.faults == []
+    assert len(found.named("tr")) == MOST_LISTED + 1
+    assert "and 380 more inputs" in found.text
+
+
+def test_many_rows_are_drawn_as_a_sample(rng):
+    true = rng.normal(size=200_000)
+    answers = Answers("m", TargetKind.NUMBERS, np.arange(len(true)), true, np.column_stack([true, np.ones(len(true))]))
+    assert len(residuals_part(residuals_of(answers), "y", "")) < 200_000
+
+
+def test_many_classes_are_listed_by_their_confusions():
+    classes = np.array([f"class {place:03}" for place in range(300)])
+    values = np.eye(300)
+    values[7] = values[8]  # the row of class 7 is taken for class 8
+    found = Page(residuals_part(residuals_of(Answers("m", TargetKind.CLASSES, np.arange(300), classes, values, classes)), "y", ""))
+    assert "1 confusion by m" in found.text
+    assert "class 007 class 008 1" in found.text
+
+
+def test_a_page_has_what_a_reader_needs():
+    columns = [Column("name", ["<a>", "b"]), Column("value", ["1", "–"], [1.0, None])]
+    written = page(
+        "A & B", table("t", columns, "Words", best=0, is_sortable=True), [("part", "Part", table("u", columns, "More"))], ""
+    )
+    found = assert_sound(written)
+    assert found.named("html") == [{"lang": "en"}]
+    assert "default-src 'none'" in next(meta["content"] for meta in found.named("meta") if "http-equiv" in meta)
+    headings = [heading for heading in found.named("th") if heading.get("scope") == "col"]
+    assert [heading.get("aria-sort") for heading in headings] == ["none", "none", None, None]
+    assert [cell["data-sort"] for cell in found.named("td")] == ["1.0", "", "1.0", ""]
+    assert "prefers-color-scheme:dark" in written
