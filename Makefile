@@ -133,11 +133,13 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
+	$(BIN)/python -m benchmarks.exhaustive --out results/benchmarks
 	$(BIN)/python -m benchmarks.widths --out results/benchmarks
 	$(BIN)/python -m benchmarks.defaults --out results/benchmarks
 	$(BIN)/python -m benchmarks.probabilities --out results/benchmarks
 	$(BIN)/python -m benchmarks.variational --out results/benchmarks
 	$(BIN)/python -m benchmarks.classification --out results/benchmarks
+	$(BIN)/python -m benchmarks.primal_svm --out results/benchmarks
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks
