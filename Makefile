@@ -1,12 +1,12 @@
-# make demo, make test: everything they need is created here, from Python 3.11+, pip and a C compiler.
+# make demo, make test, make docs: everything they need is created here, from Python 3.11+, pip and a C compiler.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest test-browser test-export test-embedded lint types doctest check sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-oldest test-browser test-export test-embedded lint types doctest check docs sanitize wheel test-wheel bench clean
 
-COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
 
 $(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -80,6 +80,19 @@ doctest: $(VENV)/.installed
 
 check: lint types doctest test
 
+# The website has an environment of its own. Nothing is fetched while it is built.
+DOCS := $(VENV)-docs
+
+$(DOCS)/.installed: pyproject.toml $(COMPILED)
+	@test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@echo "Installing skarce and what the website needs into $(DOCS) ..."
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(DOCS)/.installed  ## build the website into build/site, run its examples, and check its links
+	$(DOCS)/bin/python website/build.py
+
 # A copy of the package with compiled parts that stop at the first read or write outside an array and at undefined arithmetic.
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
@@ -129,11 +142,13 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
+	$(BIN)/python -m benchmarks.exhaustive --out results/benchmarks
 	$(BIN)/python -m benchmarks.widths --out results/benchmarks
 	$(BIN)/python -m benchmarks.defaults --out results/benchmarks
 	$(BIN)/python -m benchmarks.probabilities --out results/benchmarks
 	$(BIN)/python -m benchmarks.variational --out results/benchmarks
 	$(BIN)/python -m benchmarks.classification --out results/benchmarks
+	$(BIN)/python -m benchmarks.primal_svm --out results/benchmarks
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks
@@ -147,4 +162,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.export --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

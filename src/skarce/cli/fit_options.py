@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skarce.basis.default import AUTO
-from skarce.comparison import METHODS, REGRESSION, Method, Task, choices, find_own_method, own_names
+from skarce.comparison import METHODS, Method, Task, choices, find_own_method, own_names
 from skarce.datasets.tables import TableError
 
 BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
@@ -55,9 +55,6 @@ class FitOptions:
 
     def check_streamed(self) -> None:
         """Refuse what needs all rows in memory."""
-        if self.task is not None and self.task is not REGRESSION:
-            remedy = "use --no-stream if they fit, or fewer rows"
-            raise TableError(f"--task {self.task.name} needs all rows in memory, so the data cannot be streamed; {remedy}.")
         if self.max_bytes is not None:
             raise TableError("--max-bytes fits smaller models to the rows again, so they cannot be streamed; use --no-stream.")
         if self.widths == "cv":

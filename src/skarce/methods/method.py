@@ -25,11 +25,13 @@ from skarce.states.outcome import Outcome
 
 AnyFit = TypeVar("AnyFit", bound=Fit)
 HALF = 0.5  # of the rows: no criterion can be trusted for models with more functions
-SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
+SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND, Outcome.BEST_OF_ALL)
 
 
 class Method(ABC, Generic[AnyFit]):
     """One algorithm with its parameters, as a frozen dataclass. `run` finds a fit, and `posterior` turns it into a model."""
+
+    needs_rows: ClassVar[bool] = False  # whether the weights of rows change, so that all rows must be in memory
 
     @property
     @abstractmethod
