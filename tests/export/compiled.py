@@ -66,10 +66,10 @@ def written(programs: list[Program], folder: Path) -> Path:
     return source
 
 
-def compiled(source: Path, compiler: str, language: str, *options: str) -> Path:
+def compiled(source: Path, compiler: str, language: str, *options: str, libraries: tuple[str, ...] = ()) -> Path:
     """Compile without a warning, or fail."""
     program = source.with_suffix(".out")
-    command = [compiler, *LANGUAGES[language], *WARNINGS, *options, str(source), "-o", str(program), "-lm"]
+    command = [compiler, *LANGUAGES[language], *WARNINGS, *options, str(source), "-o", str(program), *libraries]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return program
