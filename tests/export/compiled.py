@@ -75,13 +75,17 @@ def compiled(source: Path, compiler: str, language: str, *options: str, librarie
     return program
 
 
+def run(program: Path) -> str:
+    """Run a program to its end, and return what it prints."""
+    done = subprocess.run([str(program)], capture_output=True, text=True, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    assert done.returncode == 0, done.stderr[:4000]
+    return done.stdout
+
+
 def outputs(program: Path, programs: list[Program]) -> dict[str, tuple[Any, float]]:
     """Run, and return for each header its predictions and what its self-test says."""
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
-    done = subprocess.run([str(program)], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr[:4000]
     found = {}
-    for one, line in zip(programs, done.stdout.splitlines(), strict=True):
+    for one, line in zip(programs, run(program).splitlines(), strict=True):
         *values, selftest = map(float, line.split())
         found[one.name] = (np.reshape(values, (len(one.rows), one.n_outputs)), selftest)
     return found

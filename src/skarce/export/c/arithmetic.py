@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal, localcontext
+from math import factorial
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
+from numpy.polynomial import Chebyshev
 from scipy.special import erfcx
 
 from skarce.export.c.tables import Real, Tables
 from skarce.likelihoods.bernoulli import MIXTURE
 
-HALF_LOG2 = 0.5 * np.log(2.0)
 HIGH_DIGITS = {"float": 12, "double": 32}  # bits of log 2 that a small whole number can be multiplied with, without rounding
-EXP_DEGREE = {"float": 5, "double": 10}  # of (exp(r) - 1) / r
+EXP_DEGREE = {"float": 6, "double": 12}  # of (exp(r) - 1) / r: what is left out is below rounding
 LOG_TERMS = {"float": 5, "double": 11}
 SQRT_STEPS = {"float": 3, "double": 4}
 FURTHEST = {"float": 1e15, "double": 1e150}  # standard deviations, whose squares are still numbers
 ERFCX_MIDDLE = 3.75
-EXP_MULTIPLICATIONS = {"float": 15, "double": 22}
+EXP_MULTIPLICATIONS = {"float": 16, "double": 24}
 SQRT_MULTIPLICATIONS = {"float": 9, "double": 12}
 
 EXP = """
@@ -229,12 +228,8 @@ class Arithmetic:
 
 
 def _exp_terms(real: Real) -> list[float]:
-    fit = _interpolated(lambda r: np.expm1(r) / r, EXP_DEGREE[real.c_type], HALF_LOG2 * 1.01)
-    return [float(term) for term in fit.convert(kind=Polynomial).coef]
-
-
-def _interpolated(function: Callable[[Any], Any], degree: int, reach: float) -> Chebyshev:
-    return Chebyshev.interpolate(lambda r: function(np.where(r == 0.0, 1e-300, r)), degree, domain=[-reach, reach])
+    """Return the series of (exp(r) - 1) / r."""
+    return [1.0 / factorial(n + 1) for n in range(EXP_DEGREE[real.c_type] + 1)]
 
 
 def _erfcx_terms(real: Real) -> Any:
