@@ -29,7 +29,8 @@ N_EXAMPLES = 5  # rows of the self-test
 KINDS = (*REALS, *FORMATS)
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 NO_NOISE = 0.01  # share of the std of the target that stands for the noise if there is none
-_FLOAT_MACROS, _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE", "EXP(x)", "SQRT(x)"), ("STORAGE", "READ")
+_FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
+_FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
 _FLOAT_REMARKS = (
     "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
     "before the include:",
@@ -208,12 +209,12 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
         "",
-        f"Functions     {described.n_functions}: {_kinds(described)}",
-        f"Inputs        {len(described.inputs)}: {', '.join(_input(one) for one in described.inputs)}",
-        f"Flash         {size.table_bytes} bytes of tables, and the code",
-        f"RAM           0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
-        f"Arithmetic    {options['real']}, about {size.n_multiplications} multiplications a prediction",
-        f"Accuracy      at most {error:.1e} {unit} from Python, at {rows}",
+        f"Functions: {described.n_functions}, {_kinds(described)}",
+        f"Inputs: {len(described.inputs)}, {', '.join(_input(one) for one in described.inputs)}",
+        f"Flash: {size.table_bytes} bytes of tables, and the code",
+        f"RAM: 0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
+        f"Arithmetic: {options['real']}, about {size.n_multiplications} multiplications a prediction",
+        f"Accuracy: at most {error:.1e} {unit} from Python, at {rows}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),

@@ -17,6 +17,7 @@ from skarce._text import quoted
 from skarce.basis import KernelBasis
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
+from skarce.export.elimination import elimination_order
 from skarce.export.to_c import KINDS, table_bytes
 from skarce.export.transformers import ExportError
 
@@ -57,7 +58,7 @@ def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "f
     """Fit a model, and keep the best one whose tables in C take at most `max_bytes`.
 
     Nested models come from the same fit. Other methods are fitted again with fewer functions, at the kernel and widths of the first
-    fit.
+    fit: once with all candidates, and once with the functions of the first fit that matter most. The better one is kept.
 
     Parameters
     ----------
@@ -141,21 +142,29 @@ def _sized(model: Any, n_functions: int, rows: Any, y: Any) -> Any:
         paths = [posterior.path for posterior in model._posteriors()]
         if all(path is not None and path.least <= n_functions <= path.most for path in paths):
             return model.with_n_basis(n_functions)
+    candidates = [_fitted_again(model, basis, n_functions, rows, y) for basis in _bases(model, n_functions)]
+    return min(candidates, key=lambda candidate: _error(candidate, rows, y))
+
+
+def _fitted_again(model: Any, basis: Any, n_functions: int, rows: Any, y: Any) -> Any:
     again = clone(model)
     limit = "n_basis" if "n_basis" in again.get_params(deep=False) else "max_active"
-    again.set_params(basis=_as_fitted(model), **{limit: n_functions})
+    again.set_params(basis=basis, **{limit: n_functions})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is what ends the fit
         return again.fit(rows, y)
 
 
-def _as_fitted(model: Any) -> Any:
-    """Return the basis of a model, with the kernel and the widths that its fit has chosen."""
+def _bases(model: Any, n_functions: int) -> list[Any]:
+    """Return bases for a smaller model: with all candidates, and with the kernels of the larger model that matter most."""
     fitted = model.basis_
-    if not isinstance(fitted, KernelBasis):
-        return model.basis
+    if not isinstance(fitted, KernelBasis) or fitted.kernel_ == "precomputed":
+        return [model.basis]
+    chosen = {"kernel": fitted.kernel_, "gamma": fitted.gamma_, "width_params": None}
     options = model._seeded_basis().get_params(deep=False)
-    return KernelBasis(**{**options, "kernel": fitted.kernel_, "gamma": fitted.gamma_, "width_params": None})
+    order = elimination_order(model._posteriors(), model._places, fitted.n_candidates)
+    kept = np.sort(order[len(order) - n_functions :])
+    return [KernelBasis(**{**options, **chosen}), KernelBasis(**{**options, **chosen, "centers": fitted.centers_[kept]})]
 
 
 def _model_of(estimator: Any) -> Any:

@@ -78,6 +78,10 @@ class FixedHeader:
         """Return the expression of an entry of a table."""
         return f"{self.upper}_READ({table}, {place})"
 
+    def place(self, table: str, place: str) -> str:
+        """Return the expression of an entry of a table of small whole numbers."""
+        return f"{self.upper}_READ_PLACE({table}, {place})"
+
     # Columns and kernels --------------------------------------------------------------------------------------------------
 
     def _add_columns(self) -> None:
@@ -96,7 +100,8 @@ class FixedHeader:
                 lower, upper = model._bounded(column.item.lower), model._bounded(column.item.upper)
                 body += [f"    if (value < {lower}) value = {lower};", f"    if (value > {upper}) value = {upper};"]
                 self.n_multiplications += 1
-            if not np.isnan(column.item.missing):
+            is_lookup = isinstance(column.item, Lookup)
+            if not np.isnan(column.item.missing) and not (is_lookup and column.item.missing == column.item.otherwise):
                 body.append(f"    if ({source} == {self.upper}_MISSING) value = {column.missing};")
             body.append(f"    u[{place}] = (int32_t)value;")
         if not model.columns:
@@ -158,7 +163,7 @@ class FixedHeader:
         model, name, n = self.model, f"{self.name}_target{number}", len(head.weights)
         weights, lost = self.numbers("weights", head.weights), model.kind.dropped
         is_whole = (head.head.places == np.arange(n)).all()
-        place = "i" if is_whole else self.read(self.places("places", head.head.places), "i")
+        place = "i" if is_whole else self.place(self.places("places", head.head.places), "i")
         step = f"v[{place}]"
         if head.center.any():
             step = f"(int32_t)({step} - (int64_t){self.read(self.numbers('center', head.center), 'i')} * {1 << model.center_drop})"
@@ -196,7 +201,7 @@ class FixedHeader:
             f"        for (i = 0; i < {n}; ++i) {{",
             "            part = 0;",
             f"            for (j = 0; j <= i; ++j) part += {self.name}_round((int64_t){entry} * steps[j], {lost});",
-            f"            part = {self.name}_round(part, (int){self.read(drops, 'i')});",
+            f"            part = {self.name}_round(part, (int){self.place(drops, 'i')});",
             "            total += part * part;",
             "        }",
             f"        total = {self.name}_round({self.name}_root(total), {model.part_bits - model.output_bits});",
@@ -233,8 +238,11 @@ class FixedHeader:
             f"#ifndef {upper}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
             f"#define {upper}_STORAGE",
             "#endif",
-            f"#ifndef {upper}_READ /* how an entry of a table is read */",
+            f"#ifndef {upper}_READ /* how an entry of a table of {self.model.kind.c_type} is read */",
             f"#define {upper}_READ(table, place) ((table)[(place)])",
+            "#endif",
+            f"#ifndef {upper}_READ_PLACE /* how an entry of a table of places, of one byte or more, is read */",
+            f"#define {upper}_READ_PLACE(table, place) ((table)[(place)])",
             "#endif",
         ]
         parts = [
@@ -269,10 +277,10 @@ class FixedHeader:
         cells = [wrapped([str(value) for value in np.ravel(table)] or ["0"]) for table in (model.inputs(examples.rows), expected)]
         return [
             "",
-            f"static const {real} {name}_test_inputs[{max(n_rows * n_inputs, 1)}] {self.upper}_STORAGE = {{",
+            f"static const {real} {name}_test_inputs[{max(n_rows * n_inputs, 1)}] = {{",
             *cells[0],
             "};",
-            f"static const {real} {name}_test_outputs[{max(n_rows * n_outputs, 1)}] {self.upper}_STORAGE = {{",
+            f"static const {real} {name}_test_outputs[{max(n_rows * n_outputs, 1)}] = {{",
             *cells[1],
             "};",
             "",
@@ -283,10 +291,10 @@ class FixedHeader:
             "    int64_t error, largest = 0;",
             "    int i, j;",
             f"    for (i = 0; i < {n_rows}; ++i) {{",
-            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {self.upper}_READ({name}_test_inputs, i * {n_inputs} + j);",
+            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {name}_test_inputs[i * {n_inputs} + j];",
             f"        {call}",
             f"        for (j = 0; j < {n_outputs}; ++j) {{",
-            f"            error = (int64_t)found[j] - {self.upper}_READ({name}_test_outputs, i * {n_outputs} + j);",
+            f"            error = (int64_t)found[j] - {name}_test_outputs[i * {n_outputs} + j];",
             "            if (error < 0) error = -error;",
             "            if (error > largest) largest = error;",
             "        }",

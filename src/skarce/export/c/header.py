@@ -193,7 +193,7 @@ class Header:
             f"#ifndef {name.upper()}_READ /* how an entry of a table of reals is read, such as pgm_read_float(&(table)[place]) */",
             f"#define {name.upper()}_READ(table, place) ((table)[(place)])",
             "#endif",
-            f"#ifndef {name.upper()}_READ_PLACE /* how an entry of a table of places is read */",
+            f"#ifndef {name.upper()}_READ_PLACE /* how an entry of a table of places, of one byte or more, is read */",
             f"#define {name.upper()}_READ_PLACE(table, place) ((table)[(place)])",
             "#endif",
         ]
@@ -219,7 +219,7 @@ class Header:
             line.replace(f"{name}_test_real", real).replace(f"{name.upper()}_TEST_STORAGE", f"{name.upper()}_STORAGE")
             for line in tables.lines
         ]
-        half = n_outputs // 2
+        half, most = n_outputs // 2, self.functions.number(self.real.largest)
         call = f"{name}_predict(x, found, found + {half});" if self.has_std else f"{name}_predict(x, found);"
         if self.described.target == CLASSES:
             call = f"{name}_predict_proba(x, found);"
@@ -239,7 +239,8 @@ class Header:
             f"        for (j = 0; j < {n_outputs}; ++j) {{",
             f"            error = found[j] - {read}({expected}, i * {n_outputs} + j);",
             f"            if (error < {self.functions.number(0.0)}) error = -error;",
-            "            if (!(error <= largest)) largest = error;",
+            f"            if (!(error <= {most})) return {most};",
+            "            if (error > largest) largest = error;",
             "        }",
             "    }",
             "    return largest;",
