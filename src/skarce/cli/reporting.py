@@ -81,7 +81,7 @@ def report_on(
     settings: dict[str, Any],
     target: str,
 ) -> ComparisonReport:
-    """The report on a comparison. The best method that is ours is fitted once more, to all rows."""
+    """The report on a comparison. Our method that the verdict recommends is fitted once more, to all rows."""
     comparison = Comparison(results, observer.seen, training, tests, settings["cv"])
     view = None
     if comparison.shown is not None:

@@ -18,6 +18,7 @@ from skarce.report.model_view import ModelView
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
+from skarce.report.verdict import Verdict
 
 MOST_CLASSES = 20  # with more, confusions are listed
 LEFT_OUT = "Each row was predicted by a model that had not seen it."
@@ -183,9 +184,17 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
 
 
 def _model(report: ComparisonReport, model: ModelView) -> Markup:
-    why = "" if report.verdict.best == model.name else " It is the best of our methods; others have no such functions."
-    lead = tag("p", f"Fitted once more, to all rows.{why}")
+    lead = tag("p", f"Fitted once more, to all rows.{_why(report.verdict, model.name)}")
     return joined(lead, facts(model.facts), functions_part(model), _far(model.far, report))
+
+
+def _why(found: Verdict, name: str) -> str:
+    """Why this model is the one that is shown."""
+    if name in found.doubtful:
+        return " None of our methods can be trusted on this table (see the checks); this is the best of them."
+    if not found.beats_base:
+        return " It is shown to look at, and not recommended: no method tells the target from the inputs."
+    return "" if found.best == name else " It is the one of our methods that fits the verdict; others have no such functions."
 
 
 def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
