@@ -13,6 +13,7 @@ from skarce.datasets.tables import Table, row_number
 from skarce.datasets.training import training_data
 from skarce.report import checks
 from skarce.report.checks import Finding
+from skarce.report.outcome_words import WORDS
 from skarce.report.verdict import Verdict
 
 
@@ -80,8 +81,8 @@ def test_outcomes_of_fits():
     rival = OutOfFold(method, outcomes=[None] * 3)
     assert checks.early_stops([fine, rival]).finding is Finding.FINE
     assert "frvm (1 of 3 folds)" in checks.early_stops([fine, stopped]).words
-    assert Outcome.TIME_LIMIT.value in checks.early_stops([stopped]).words
-    assert Outcome.NO_NOISE.value in checks.interpolation([stopped]).words
+    assert "--max-time" in checks.early_stops([stopped]).words
+    assert WORDS[Outcome.NO_NOISE] in checks.interpolation([stopped]).words
     assert checks.interpolation([fine]).finding is Finding.FINE
 
 

@@ -15,6 +15,7 @@ from skarce.cli.task_output import output_for
 from skarce.estimators import LaplacePriorRegressor
 from skarce.inspection.path import criterion_name
 from skarce.inspection.summary import COLUMNS, weight_values
+from skarce.report.outcome_words import command_line_words
 
 MOST_WIDTHS = 20  # kernel widths in the list
 LEVEL = 0.95  # of the intervals of weights
@@ -32,7 +33,7 @@ def facts(model: SavedModel) -> dict[str, str]:
         **size_facts(model),
         **output.level(model),
         criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
-        "outcome": regressor.outcome_.value,
+        "outcome": command_line_words(regressor.outcome_.value),
     }
 
 

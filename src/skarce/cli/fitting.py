@@ -37,6 +37,7 @@ from skarce.comparison import CLASSIFICATION, REGRESSION, WIDTH_RULES, Method, T
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
 from skarce.designs.parquet_files import DataFile
+from skarce.report.outcome_words import command_line_words
 
 HELP = """Fit a model to a table and save it.
 
@@ -191,5 +192,9 @@ def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) 
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:
-    facts = {"outcome": model.regressor.outcome_.value, **size_facts(model), **output_for(model).quality(model, score)}
+    facts = {
+        "outcome": command_line_words(model.regressor.outcome_.value),
+        **size_facts(model),
+        **output_for(model).quality(model, score),
+    }
     show(facts_table({**facts, **more}))

@@ -18,6 +18,7 @@ from skarce.datasets import TargetKind
 from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
+from skarce.report.outcome_words import command_line_words
 from skarce.report.verdict import ERRORS, Verdict, base_words, error_of, errors_of, optimism
 from skarce.states.outcome import Outcome
 
@@ -144,7 +145,7 @@ def _outcomes(name: str, found: dict[str, tuple[int, Outcome] | None], seen: Seq
         return Check(name, Finding.FINE, fine)
     n_folds = max(len(each.outcomes) for each in seen)
     methods = ", ".join(f"{method} ({count} of {n_folds} folds)" for method, count, _ in named)
-    return Check(name, Finding.WARNING, f"{methods}: {named[0][2].value}")
+    return Check(name, Finding.WARNING, f"{methods}: {command_line_words(named[0][2].value)}")
 
 
 def reused_rows(results: Sequence[MethodResult]) -> Check:
