@@ -44,7 +44,7 @@ def size_facts(model: SavedModel) -> dict[str, str]:
 
 
 def kernel_width(model: SavedModel) -> dict[str, str]:
-    """gamma on the scaled inputs, and the rule behind it. If each input has its own, the narrowest is first: it matters most."""
+    """gamma on the scaled inputs, and the rule behind it. If each input has its own, the narrowest is first."""
     basis, asked = model.regressor.basis_, model.regressor.basis
     if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
         return {}

@@ -34,6 +34,14 @@ KINDS: dict[type[Likelihood], TargetKind] = {
 }
 
 
+WIDTHS_TITLE = "How fast the model can change along each input"
+WIDTHS_WORDS = (
+    "A long bar is a short length of the kernel: predictions can bend quickly along this input. It does not say how large the "
+    "effect of the input is, and an input with a large linear effect has a short bar. To see which inputs matter, give rows: "
+    "skarce explain MODEL DATA --report."
+)
+
+
 class Rows(NamedTuple):
     """Rows of a table for a stored model."""
 
@@ -84,14 +92,15 @@ def answers_of(saved: SavedModel, rows: Rows, kind: TargetKind, data: Path) -> A
 
 
 def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
-    matter, label = [], ""
+    matter, label, title, words = [], "", ModelView.inputs_title, ModelView.inputs_words
     if rows is not None:
         matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, kind), SHUFFLED[kind]
     elif (widths := widths_of_inputs(saved.pipeline)) is not None:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
-        label = f"{widths.label}, on scaled inputs"
-    return ModelView(type(saved.regressor).__name__, facts(saved), active_functions(saved), last_steps(saved), matter, label)
+        label, title, words = f"{widths.label}, on scaled inputs", WIDTHS_TITLE, WIDTHS_WORDS
+    name, functions, steps = type(saved.regressor).__name__, active_functions(saved), last_steps(saved)
+    return ModelView(name, facts(saved), functions, steps, matter, label, inputs_title=title, inputs_words=words)
 
 
 def _quality(answers: Answers) -> dict[str, str]:

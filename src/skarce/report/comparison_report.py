@@ -87,6 +87,7 @@ class ComparisonReport:
     legends: list[str]
     points: list[Point]
     curves: list[Curve]
+    far_off: list[str]  # methods whose intervals are too narrow
     residuals: Residuals | None
     model: ModelView | None
     places: list[str]  # where the far rows of the model are in the table
@@ -127,13 +128,14 @@ def comparison_report(
         settings=settings,
         target=target,
         kind=comparison.target_kind,
-        error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error",
+        error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error rate",
         verdict=comparison.verdict,
         columns=_columns(comparison),
         titles={result.method.name: _description(result) for result in comparison.results},
         legends=[metric.legend for metric in metrics if metric.legend],
         points=[_point(result) for result in done],
         curves=curves,
+        far_off=checks.too_narrow(coverages(done), len(comparison.training.y)),
         residuals=_residuals(comparison),
         model=model,
         places=places,
