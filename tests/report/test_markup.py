@@ -11,7 +11,7 @@ from skarce.report.inputs import Input
 from skarce.report.markdown import code, escaped
 from skarce.report.markup import Markup, joined, tag, text
 from skarce.report.numbers import aligned, apart, percent, rounded
-from skarce.report.svg import LETTER, WIDTH, Axis, Chart, linear_ticks, log_ticks
+from skarce.report.svg import WIDE_LETTER, WIDTH, Axis, Chart, linear_ticks, log_ticks
 from tests.report.pages import Page
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\ud800"
@@ -102,7 +102,7 @@ def test_the_best_the_needed_and_the_ends_have_labels_among_many():
 def test_the_name_of_an_axis_stays_in_the_picture(title):
     chart = inputs_chart("k", [Input("a column with a very long name", 1.0)], title, "Inputs")
     at = float(re.search(rf'<text x="([0-9.]+)"[^>]*>{title}<', chart)[1])
-    half = LETTER * len(title) / 2
+    half = WIDE_LETTER * len(title) / 2
     assert half <= at <= WIDTH - half
 
 

@@ -21,7 +21,7 @@ NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error"
 
 
 NUMBERED = (
-    " Kernels are numbered as candidates of the fit, from 0 as in Python; these are no rows of the table. The table of functions "
+    " Kernels are numbered as candidates of the fit, from 0 as in Python, and not as rows of the table. The table of functions "
     "has their centers."
 )
 

@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 390, 290
 LEFT, RIGHT, TOP, BOTTOM = 58, 20, 12, 42  # margins, for numbers and names of the axes
 N_TICKS = 5
 LETTER = 5.6  # width of a letter of a label, about
+WIDE_LETTER = 6.4  # the same in a wide font, for names that must not leave the picture
 LINE = 12.0  # height of a label
 MARGIN = 0.05  # of an axis beyond the data
 
@@ -144,7 +145,7 @@ class Chart:
     def label(self, x: float, y: float, words: str, class_: str = "", *, is_needed: bool = False) -> bool:
         """Words next to a point, where nothing else is; left out if there is no room, unless a needed one finds it farther away."""
         a, b = (float(place) for place in self.at(x, y))
-        width = LETTER * len(words)
+        width = LETTER * len(words) + 4.0
         near = [((a + 8, b - 6), "start"), ((a - 8 - width, b - 6), "end"), ((a - width / 2, b - 19), "middle"),
                 ((a - width / 2, b + 7), "middle")]  # fmt: skip
         far = [
@@ -188,7 +189,7 @@ class Chart:
 
     def _name_at(self) -> float:
         """The middle of the name of the lower axis: that of the axis, unless the name would leave the picture there."""
-        half = min(0.5 * LETTER * len(self.x.name), 0.5 * self.width)
+        half = min(0.5 * WIDE_LETTER * len(self.x.name), 0.5 * self.width)
         return min((self.left + self.width - RIGHT) / 2, self.width - half)
 
     def _grid(self) -> Markup:
