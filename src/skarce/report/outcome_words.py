@@ -9,6 +9,7 @@ WORDS: dict[Outcome, str] = {
         "The fit has converged. There were too many distinct inputs to center a function at each of them, so the candidates are "
         "landmarks: a sample of the inputs that covers them. skarce fit --centers with a larger number gives a closer fit."
     ),
+    Outcome.BEST_OF_ALL: "This is the best of all sets of functions up to the largest size that was allowed.",
     Outcome.SIZE_LIMIT: "The model has reached the largest number of functions that it may have.",
     Outcome.ILL_CONDITIONED: (
         "Some active functions are so nearly dependent that rounding errors hide whether a further step would help. Check the "
