@@ -204,7 +204,7 @@ def _why(found: Verdict, name: str) -> str:
         return " None of our methods can be trusted on this table (see the checks); this is the best of them."
     if not found.beats_base:
         return " It is shown to look at, and not recommended: no method tells the target from the inputs."
-    return "" if found.best == name else " It is our method that the verdict names, or else our best; rivals have no such functions."
+    return "" if found.best == name else " It is our method that the verdict names, or else our best one."
 
 
 def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
