@@ -24,9 +24,9 @@ from sklearn.metrics import (
 
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
+from skarce.likelihoods.poisson import LEAST_RATE
 
 NORMAL_95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard deviations of its mean
-LEAST_RATE = 1e-10  # a rate of zero makes the deviance of any count infinite
 ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
 SECONDS = "seconds"
 

@@ -10,10 +10,9 @@ from scipy.stats import norm
 
 from skarce._typing import Floats
 from skarce.comparison import Answers
-from skarce.comparison.scores import LEAST_RATE
 from skarce.datasets import TargetKind
 from skarce.inspection.intervals import coverage_curve
-from skarce.likelihoods.poisson import count_quantiles
+from skarce.likelihoods.poisson import LEAST_RATE, count_quantiles
 
 LEVELS = np.append(np.arange(0.1, 0.95, 0.1), [0.95, 0.99])  # of intervals
 N_BINS = 10  # of probabilities
