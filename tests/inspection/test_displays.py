@@ -278,6 +278,9 @@ def test_each_target_can_be_shown():
         PredictionDisplay.from_estimator(model, ONE, both, target="warm")
     with pytest.raises(ValueError, match="3 features"):
         PredictionDisplay.from_estimator(model, X, both)  # wrong columns are said first
+    for other in (IntervalsDisplay, InputsDisplay):
+        with pytest.raises(ValueError, match="3 features"):
+            other.from_estimator(model, X, both)
 
 
 def test_a_constant_input_can_be_drawn_as_a_curve_but_not_on_a_map():

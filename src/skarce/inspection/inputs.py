@@ -105,6 +105,7 @@ def _by_shuffling(model: Any, found: Unwrapped, X: Any, y: Any, target: Any, lev
         raise ValueError("y comes without X, but the columns of X are what is shuffled. Pass both, or neither.")
     X = checked_rows(X)
     check_consistent_length(X, y)
+    found.model._checked_inputs(found.inputs(X))
     kind, output = _target_kind(found), 0
     if kind is TargetKind.CLASSES:
         if target is not None:

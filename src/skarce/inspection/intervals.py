@@ -97,7 +97,7 @@ def check_intervals(model: Any, X: Any, y: Any, *, target: Any = None, levels: A
         Who asks, for messages.
     """
     check_no_text(X)
-    predictor = predictor_of(model, target, caller or "check_intervals", y)
+    predictor = predictor_of(model, target, caller or "check_intervals", X, y)
     every = predictor.targets(y)
     check_consistent_length(X, every)
     at, targets = _checked_levels(levels), predictor.of_target(every)

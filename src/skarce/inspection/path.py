@@ -88,7 +88,7 @@ def path_values(model: Any, X: Any = None, y: Any = None, *, target: Any = None,
     elif X is None:
         errors = np.array([path.training_error(size) for size in sizes])
     else:
-        errors = _errors(predictor_of(model, target, caller, y), sizes, X, y)
+        errors = _errors(predictor_of(model, target, caller, X, y), sizes, X, y)
     return PathValues(
         axis=axis,
         places=places[order],

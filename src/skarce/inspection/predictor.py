@@ -78,12 +78,13 @@ def class_places(classes: Any, y: Any) -> Indices:
     return np.searchsorted(classes, labels)
 
 
-def predictor_of(estimator: Any, target: Any, caller: str, y: Any = None) -> Predictor:
-    """Return predictions of one target of a regressor. Errors name the caller. Columns of y name the targets."""
+def predictor_of(estimator: Any, target: Any, caller: str, X: Any, y: Any) -> Predictor:
+    """Return predictions of one target of a regressor for checked rows. Errors name the caller. Columns of y name the targets."""
     found = unwrapped(estimator, caller)
     if is_classifier(found.model):
         raise TypeError(
             f"{caller} is for regressors, because classes have no std and no intervals, got {type(found.model).__name__}. For "
             "probabilities, use CalibrationDisplay of scikit-learn."
         )
+    found.model._checked_inputs(found.inputs(X))
     return Predictor(found, found.output(target, y))

@@ -126,6 +126,7 @@ def spread_ticks(ax: Any) -> None:
 
     ax.xaxis.set_major_locator(MaxNLocator(MOST_TICKS))
     ax.ticklabel_format(axis="x", scilimits=(-3, 4))
+    ax.xaxis.get_offset_text().set(x=1.01, ha="left")  # the power stands beside the axis, not on its label
 
 
 def list_size(n_rows: int) -> tuple[float, float]:

@@ -17,7 +17,7 @@ WHOLE_ENDS = "counts: whole-number ends\ncover at least as much\nas they promise
 KINDS = ("coverage", "z", "width")
 WIDEST_Z = 5.0  # z scores beyond are counted in the last bar
 N_BARS = 25
-HEADROOM = 1.3  # above the largest error, for the legend
+HEADROOM = 1.3  # above the largest error or bar, for the legend
 LEAST_SPAN = 0.1  # of the axis of widths, relative to the largest: less is no difference
 FEWEST_ROWS = 10  # fewer cannot tell good intervals from bad ones
 FEWEST_ROWS_TO_GROUP = 40  # rows for the line of errors by width
@@ -181,6 +181,7 @@ class IntervalsDisplay(Display):
         grid = np.linspace(-WIDEST_Z, WIDEST_Z, 201)
         ax.plot(grid, check.density(grid), color=palette.accent, linewidth=1.8, label="expected")
         ax.set(xlim=(-WIDEST_Z, WIDEST_Z), xlabel="z = (target - mean) / std", ylabel="density")
+        ax.set_ylim(0.0, HEADROOM * max(heights.max(), check.density(np.zeros(1))[0]))
         n_beyond = int(np.sum(np.abs(check.z_scores) > WIDEST_Z))
         if n_beyond:
             _note(ax, f"{n_beyond} beyond ±{WIDEST_Z:g},\nin the last bars", "top")
