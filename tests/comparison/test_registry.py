@@ -91,6 +91,7 @@ def test_only_bayesian_methods_give_a_std():
         "vbls-rvm",
         "stepwise",
         "gp",
+        "lwpr",
     ]
 
 
@@ -115,7 +116,7 @@ def test_no_name_at_all_is_an_error():
 
 
 def test_rivals_are_not_among_our_own():
-    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in ("svr", "gp", "ridge", "lasso")]
+    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in ("svr", "gp", "ridge", "lasso", "lwpr")]
     assert {"frvm", "rvm", "fgcv", "orr", "rfs", "ols", "ssge-forward", "ssge-pta"} < set(own_names(REGRESSION))
     assert own_names(CLASSIFICATION) == ["frvm", "rvm", "vbls", "vbls-rvm"]
     assert find_own_method("rvm", REGRESSION) is REGRESSORS["rvm"]

@@ -15,6 +15,7 @@ from skarce import (
     KernelBasis,
     LaplacePriorRegressor,
     LocalRidgeRegressor,
+    LWPRRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorClassifier,
@@ -84,6 +85,8 @@ ESTIMATORS = [
     RelevanceVectorPoissonRegressor("rbf"),
     RelevanceVectorPoissonRegressor("passthrough"),
     RelevanceVectorPoissonRegressor("rbf", solver="em"),
+    LWPRRegressor(),
+    LWPRRegressor(metric="full", initial_metric=2.0, n_passes=3),
 ]
 
 

@@ -23,6 +23,7 @@ from skarce.estimators import (
     JeffreysPriorRegressor,
     LaplacePriorRegressor,
     LocalRidgeRegressor,
+    LWPRRegressor,
     OrthogonalLeastSquaresRegressor,
     RegularizedForwardRegressor,
     RelevanceVectorClassifier,
@@ -118,6 +119,7 @@ _rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(Rel
 _vbls_rvm, _vbls_classes = partial(VBLSRegressor, AUTO), partial(VBLSClassifier, "passthrough")
 _rvm_counts = partial(RelevanceVectorPoissonRegressor, solver="em")
 _rival = partial(Method, is_rival=True)
+_lwpr = partial(LWPRRegressor, random_state=0)
 
 _ALL = (
     Method("frvm", REGRESSION, "relevance vector machine, fast", RelevanceVectorRegressor),
@@ -143,6 +145,7 @@ _ALL = (
     _rival("gp", REGRESSION, "Gaussian process, RBF and noise", rivals.make_noisy_gp, rivals.WIDTHS_OF_NOISY_GP, max_rows=3000),
     _rival("ridge", REGRESSION, "ridge regression, cross-validated", rivals.make_ridge, NO_WIDTHS),
     _rival("lasso", REGRESSION, "lasso, cross-validated", LassoCV, NO_WIDTHS),
+    _rival("lwpr", REGRESSION, "locally weighted projection regression", _lwpr, NO_WIDTHS),
     Method("frvm", CLASSIFICATION, "relevance vector machine, fast", RelevanceVectorClassifier),
     Method("rvm", CLASSIFICATION, "relevance vector machine, EM (Tipping 2001)", _rvm_classes, max_rows=1000),
     Method("vbls", CLASSIFICATION, "variational bound, linear (Ting et al.)", _vbls_classes, NO_WIDTHS),

@@ -8,6 +8,7 @@ from skarce.estimators.fast_gcv import FastGCVRegressor
 from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.local_ridge import LocalRidgeRegressor
+from skarce.estimators.lwpr import LWPRRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
@@ -25,6 +26,7 @@ __all__ = [
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "JeffreysPriorRegressor",
+    "LWPRRegressor",
     "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",

@@ -15,6 +15,7 @@ from skarce.designs import LatentStream, StreamDesign
 from skarce.designs.latent_stream import Quadratic, Spread
 from skarce.estimators.on_basis import OnBasis
 from skarce.methods.all_candidates import PriorEvidence
+from skarce.methods.lwpr import LocalModels
 from skarce.moments.sums import Sums
 from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.nested import NestedPath
@@ -28,6 +29,7 @@ FITTED_PARTS = (
     *(NestedPath, PriorEvidence),  # the path of nested models, and the one criterion of such a path that is not a parameter
     *(StreamDesign, Sums, PassthroughCandidates, TransformerCandidates),  # where partial_fit goes on
     *(LatentStream, Quadratic, Spread),  # the same for latent functions
+    LocalModels,  # receptive fields
 )
 
 
