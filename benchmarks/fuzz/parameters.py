@@ -103,7 +103,16 @@ COMMON = {
     "centers": Values(CENTERS, ODD_CENTERS),
     "gamma": Values(GAMMAS, ODD_GAMMAS),
 }
-SEARCHES = ("BestAction()", "GreedyBatches()", "Forward()", "Backward()", "Floating()", "Oscillating()", "PlusTakeAway()")
+SEARCHES = (
+    "BestAction()",
+    "GreedyBatches()",
+    "Forward()",
+    "Backward()",
+    "Floating()",
+    "Oscillating()",
+    "PlusTakeAway()",
+    "Exhaustive(2)",
+)
 CRITERIA = (
     "IndividualEvidence()",
     "IndividualEvidence(0.01)",

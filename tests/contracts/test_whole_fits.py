@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 import skarce
 from skarce import (
@@ -17,7 +17,6 @@ from skarce import (
     OrthogonalLeastSquaresRegressor,
     PolynomialChaosBasis,
     ProcessBasis,
-    RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     VBLSClassifier,
@@ -55,7 +54,7 @@ def rows(model, seed=0, d=3, n=24):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     signal = X[:, 0] - 2.0 * X[:, 1] + 0.1 * rng.normal(size=n)
-    if isinstance(model, (RelevanceVectorClassifier, VBLSClassifier)):
+    if is_classifier(model):
         return X, np.where(signal + rng.normal(size=n) > 0, "yes", "no")
     return X, np.floor(np.exp(0.5 * signal)) if isinstance(model, RelevanceVectorPoissonRegressor) else signal
 
