@@ -20,21 +20,15 @@ from skarce.cli.rendering import say
 from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
-from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.inspection.shuffling import SHUFFLED
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
 from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
 from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions
-
-SHUFFLED = {  # what happens if an input is shuffled
-    TargetKind.NUMBERS: "added to the mean squared error by shuffling",
-    TargetKind.CLASSES: "added to the log loss by shuffling",
-    TargetKind.COUNTS: "added to the mean Poisson deviance by shuffling",
-}
 
 
 @dataclass(frozen=True)

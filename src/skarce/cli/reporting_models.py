@@ -11,13 +11,14 @@ import numpy as np
 from skarce._text import one_line, quoted
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import SavedModel
-from skarce.cli.reporting import SHUFFLED, given_arguments
+from skarce.cli.reporting import given_arguments
 from skarce.comparison import Answers
 from skarce.comparison.out_of_fold import LOG_SCORES, answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.tables import Table, TableError, read_table
 from skarce.datasets.training import READERS, inputs
+from skarce.inspection.shuffling import SHUFFLED
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
 from skarce.report.calibration import curve_of
 from skarce.report.inputs import Input, inputs_that_matter, widths_of_inputs

@@ -25,9 +25,8 @@ from sklearn.metrics import (
 
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
-from skarce.likelihoods.poisson import count_quantiles
+from skarce.likelihoods.poisson import LEAST_RATE, count_quantiles
 
-LEAST_RATE = 1e-10  # a rate of zero makes the deviance of any count infinite
 ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
 SECONDS = "seconds"
 

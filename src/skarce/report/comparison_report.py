@@ -11,9 +11,9 @@ import numpy as np
 from skarce._text import one_line
 from skarce._typing import Floats
 from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric, OutOfFold
-from skarce.comparison.scores import LEAST_RATE
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
+from skarce.likelihoods.poisson import LEAST_RATE
 from skarce.report import checks
 from skarce.report.calibration import Curve, curve_of
 from skarce.report.checks import Check
