@@ -22,7 +22,7 @@ from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, TableError
-from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.datasets.training import TrainingData
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
 from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
@@ -104,14 +104,14 @@ def uneven_words(best: MethodResult, training: TrainingData, table: Table, tests
 
 def _view(method: Method, training: TrainingData, target: str) -> ModelView | None:
     """The model of a method, fitted to all rows. If that fails, the notes on the table say why."""
-    preprocessing = make_preprocessing(training.kinds)
+    preprocessing = training.preprocessing()
     prepared = preprocessing.fit_transform(training.X)
     try:
         model = fitted(method.name, lambda: method.fit(prepared, training.y))
     except TableError as error:
         training.notes.append(str(error))
         return None
-    saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
+    saved = SavedModel(Pipeline([*preprocessing.steps, ("model", model)]), target, training.kinds, __version__)
     about = {**facts(saved), "model": str(model)}
     matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
     label = SHUFFLED[training.target_kind]
