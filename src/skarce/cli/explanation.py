@@ -130,7 +130,7 @@ def _places(model: SavedModel) -> Any:
     """Kernel centers in the units of the data, or the names of the functions of any other basis."""
     preprocessing, basis = model.pipeline[:-1], model.regressor.basis_
     if isinstance(basis, KernelBasis) and basis.kernel_ != "precomputed":
-        return original_inputs(preprocessing[-1], basis.centers_)[list(model.columns)]
+        return original_inputs(preprocessing[0], basis.centers_)[list(model.columns)]
     return pd.DataFrame({"function": basis.get_feature_names_out(_input_names(model))})
 
 

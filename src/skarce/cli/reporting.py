@@ -21,7 +21,7 @@ from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, TableError
-from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.datasets.training import TrainingData
 from skarce.inspection.shuffling import SHUFFLED
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
@@ -98,14 +98,14 @@ def uneven_words(best: MethodResult, training: TrainingData, table: Table, tests
 
 def _view(method: Method, training: TrainingData, target: str) -> ModelView | None:
     """The model of a method, fitted to all rows. If that fails, the notes on the table say why."""
-    preprocessing = make_preprocessing(training.kinds)
+    preprocessing = training.preprocessing()
     prepared = preprocessing.fit_transform(training.X)
     try:
         model = fitted(method.name, lambda: method.fit(prepared, training.y))
     except TableError as error:
         training.notes.append(str(error))
         return None
-    saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
+    saved = SavedModel(Pipeline([*preprocessing.steps, ("model", model)]), target, training.kinds, __version__)
     about = {**facts(saved), "model": str(model)}
     matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
     label = SHUFFLED[training.target_kind]

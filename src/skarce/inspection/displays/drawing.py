@@ -48,7 +48,9 @@ def matplotlib_for(caller: str) -> Any:
         import matplotlib
         import matplotlib.pyplot
     except ImportError as error:
-        raise ImportError(f'{caller} draws with matplotlib, which is not installed. Run: pip install "skarce[plot]"') from error
+        raise ImportError(
+            f'{caller} draws with matplotlib, which is not installed. In the folder of the source, run: pip install ".[plot]"'
+        ) from error
     return matplotlib
 
 
