@@ -534,6 +534,7 @@ def test_searches_show_their_best_model(name):
 def test_without_matplotlib_the_message_says_what_to_install(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        ImportError, match=rf'{name} draws with matplotlib, which is not installed. Run: pip install "skarce\[plot\]"'
+        ImportError,
+        match=rf'{name} draws with matplotlib, which is not installed. In the folder of the source, run: pip install "\.\[plot\]"',
     ):
         DRAWN[name](LINEAR)
