@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-oldest test-browser test-export test-embedded lint types doctest check docs sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
 
@@ -58,6 +58,15 @@ $(VENV)/.browser: $(VENV)/.installed
 
 test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
 	$(BIN)/python -m pytest tests/browser
+
+test-export: $(VENV)/.installed  ## compile the C of every kind of model with gcc and clang, as C and as C++, and under the sanitizers
+	SKARCE_EXPORT=all $(BIN)/python -m pytest tests/export
+
+# Debian and Ubuntu have packages for the compiler and the emulator; elsewhere, install them yourself.
+test-embedded: $(VENV)/.installed  ## run exported models on a Cortex-M0 and a Cortex-M4, under QEMU
+	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet gcc-arm-none-eabi qemu-system-arm; }
+	$(BIN)/python -m pytest tests/embedded
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -150,6 +159,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.cliffs --out results/benchmarks
 	$(BIN)/python -m benchmarks.chaos --out results/benchmarks
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
+	$(BIN)/python -m benchmarks.export --out results/benchmarks
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so

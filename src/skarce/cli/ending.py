@@ -16,12 +16,13 @@ from typing import Any
 import click
 
 from skarce._text import one_line
+from skarce._whole_file import OutputError
 from skarce.cli.model_file import ModelFileError
 from skarce.cli.rendering import StandardOutputError, say
-from skarce.cli.whole_file import OutputError
 from skarce.comparison import TooFewRowsError, UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError
+from skarce.export import ExportError
 from skarce.reproduce.runner.selection import UnknownExperimentError
 
 EXPLAINED = (
@@ -30,6 +31,7 @@ EXPLAINED = (
     UnknownMethodError,
     ModelFileError,
     OutputError,
+    ExportError,
     DataNotFoundError,
     UnknownExperimentError,
 )  # errors whose message tells the user what to do

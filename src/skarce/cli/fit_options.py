@@ -31,6 +31,7 @@ class FitOptions:
     centers: int | None
     n_basis: int | None
     max_time: float | None
+    max_bytes: int | None
 
     def check(self) -> None:
         """Raise if an option is wrong, whatever the data are."""
@@ -59,6 +60,8 @@ class FitOptions:
         if self.missing == FILL:
             remedy = "use --missing drop, or --no-stream"
             raise TableError(f"--missing fill takes the median of all rows, so they cannot be streamed; {remedy}.")
+        if self.max_bytes is not None:
+            raise TableError("--max-bytes fits smaller models to the rows again, so they cannot be streamed; use --no-stream.")
         if self.widths == "cv":
             remedy = "use --widths evidence, ard or learned, which take a sample, or --no-stream"
             raise TableError(f"--widths cv fits all rows again and again, so they cannot be streamed; {remedy}.")

@@ -12,6 +12,7 @@ import click
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce._whole_file import check_output
 from skarce.cli.explanation import size_facts
 from skarce.cli.fit_options import BUDGETED, FitOptions
 from skarce.cli.fit_remarks import fitted
@@ -35,12 +36,12 @@ from skarce.cli.target_methods import (
     task_option,
 )
 from skarce.cli.task_output import output_for
-from skarce.cli.whole_file import check_output
 from skarce.comparison import CLASSIFICATION, REGRESSION, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
 from skarce.datasets.gaps import DROP
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData
 from skarce.designs.parquet_files import DataFile
+from skarce.export import smaller_within
 from skarce.report.outcome_words import command_line_words
 
 HELP = """Fit a model to a table and save it.
@@ -67,6 +68,7 @@ Examples:
   skarce fit houses.csv --target price --widths ard          one width per input, learned from up to 1000 rows
   skarce fit houses.csv --target price --widths cv           the best of nine, cross-validated: 46 fits
   skarce fit houses.csv --target price --method gps-be --n-basis 20
+  skarce fit houses.csv --target price --max-bytes 4096      small enough for a microcontroller
 """
 
 
@@ -93,6 +95,11 @@ Examples:
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
     help="Time limit in seconds for all fits together; then the best model so far is saved.",
+)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    help="Keep the best model whose tables in C take at most this many bytes, in float and with the std.",
 )
 @click.option(
     "--stream/--no-stream",
@@ -130,9 +137,10 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
     print_notes(training)
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(options.applied_to(chosen), training, options.parameters)
+        pipeline, costs = _within(pipeline, training, options.max_bytes)
     model = SavedModel(pipeline, options.target, training.kinds, __version__)
     save(model, out)
-    _show(model, pipeline.score(training.X, training.y), {"written to": str(out)})
+    _show(model, pipeline.score(training.X, training.y), {**costs, "written to": str(out)})
 
 
 def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
@@ -196,6 +204,14 @@ def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) 
     preprocessing = training.preprocessing()
     model = fitted(method.name, lambda: method.fit(preprocessing.fit_transform(training.X), training.y, **parameters))
     return Pipeline([*preprocessing.steps, ("model", model)])
+
+
+def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -> tuple[Pipeline, dict[str, str]]:
+    """Return a model whose tables in C are small enough, and what that costs."""
+    if max_bytes is None:
+        return pipeline, {}
+    found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes)
+    return found.model, {"C tables": str(found)}
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ import click
 
 from skarce._text import listed, one_line, quoted
 from skarce._typing import Indices
+from skarce._whole_file import check_output
 from skarce.cli.model_file import SavedModel
 from skarce.cli.prediction_output import Output, check_format, opened_output
 from skarce.cli.rendering import say
@@ -20,7 +21,6 @@ from skarce.cli.streamed.choice import named_files
 from skarce.cli.streamed.files import DataFiles, Part
 from skarce.cli.streamed.progress import rows_progress
 from skarce.cli.task_output import output_for
-from skarce.cli.whole_file import check_output
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
 from skarce.datasets.gaps import DROP, ERROR, FILL, WAYS, complete_rows, left_out, only_rows

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from skarce._text import one_line
 from skarce._typing import Indices
+from skarce._whole_file import OutputError, replacing
 from skarce.cli.rendering import write
 from skarce.cli.streamed.files import Part
 from skarce.cli.streamed.parquet_parts import ParquetPart
-from skarce.cli.whole_file import OutputError, replacing
 from skarce.datasets.tables import TableError, is_gzipped, is_parquet
 from skarce.designs.arrow_columns import pyarrow
 

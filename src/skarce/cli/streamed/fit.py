@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce._memory import fits, memory_budget
 from skarce._parallel import blas_threads
+from skarce._whole_file import OutputError
 from skarce.basis.transformers import candidates_of
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
@@ -21,7 +22,6 @@ from skarce.cli.streamed.files import BEGINNING, DataFiles
 from skarce.cli.streamed.progress import OnRows, rows_progress
 from skarce.cli.streamed.state import FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
-from skarce.cli.whole_file import OutputError
 from skarce.comparison import Method
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import TEXT, numbers

@@ -1,0 +1,236 @@
+"""Fitted models as C99."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skarce._parameters import check_choice
+from skarce._text import quoted
+from skarce._typing import Floats
+from skarce._whole_file import check_output, replacing
+from skarce.export.c.fixed_header import FixedHeader
+from skarce.export.c.fixed_point import FORMATS, FixedPoint
+from skarce.export.c.header import Examples, Header, Size
+from skarce.export.c.names import check_name
+from skarce.export.c.tables import REALS
+from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison
+from skarce.export.columns import Columns
+from skarce.export.description import CLASSES, Described, describe
+from skarce.export.likely_rows import likely_rows
+from skarce.export.stages import Kernels, Products, Splines
+from skarce.export.transformers import ExportError
+
+N_EXAMPLES = 5  # rows of the self-test
+KINDS = (*REALS, *FORMATS)
+MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
+NO_NOISE = 0.01  # share of the std of the target that stands for the noise if there is none
+_FLOAT_MACROS, _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE", "EXP(x)", "SQRT(x)"), ("STORAGE", "READ")
+_FLOAT_REMARKS = (
+    "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
+    "before the include:",
+)
+_FIXED_REMARKS = (
+    "Inputs and outputs are whole numbers: the number times its scale below. To move tables, define before the include:",
+)
+
+
+@dataclass(frozen=True)
+class ExportedC:
+    """A model in C, and what it costs.
+
+    Attributes
+    ----------
+    text : the header
+    size : bytes of tables and stack, and multiplications in one prediction
+    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities)
+    n_rows : how many rows were compared
+    """
+
+    text: str
+    size: Size
+    error: float
+    n_rows: int
+
+
+def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
+    """Write a fitted model or pipeline as one C99 header without dependencies.
+
+    Scalers, imputers and encoders of the pipeline are in the header, so its functions take the raw row. Before the file is
+    written, the arithmetic of the header is compared with `predict`.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of skarce, or a pipeline, search or `TransformedTargetRegressor` around one.
+    path : path-like
+        Where the header is written, as a whole or not at all.
+    name : str, default="model"
+        How all names in the header begin.
+    real : {"float", "double", "q15", "q31"}, default="float"
+        The type of numbers. ``"q15"`` and ``"q31"`` are whole numbers with tables of 16 and 32 bits, for cores without a
+        floating-point unit: regressors on columns or on kernels of distances, if this adds at most a tenth of the std of the noise.
+    std : {True, False, "augmented"}, default=True
+        Whether regressors also return the std of a new observation. ``"augmented"`` is that of ``predict(std="augmented")``, which
+        needs a table of training rows. Classifiers always have what their probabilities need.
+    X : array-like of shape (n_samples, n_features), default=None
+        Rows that the header is checked at, such as the training rows, beside random points. The first of them are in its self-test.
+
+    Returns
+    -------
+    exported : ExportedC
+        The text of the header, its size, and its largest error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from skarce import KernelBasis, RelevanceVectorRegressor
+    >>> from skarce.export import to_c
+    >>> X = np.linspace(-5, 5, 100)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 100)
+    >>> model = RelevanceVectorRegressor(KernelBasis(gamma=0.3)).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     exported = to_c(model, Path(folder) / "sine.h", name="sine", X=X)
+    >>> exported.size.table_bytes < 400, exported.error < 1e-5
+    (True, True)
+    """
+    path = Path(path)
+    check_output(path)
+    exported = c_source(model, name=name, real=real, std=std, X=X)
+    with replacing(path) as draft:
+        draft.write_text(exported.text, encoding="ascii")
+    return exported
+
+
+def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
+    """Return what `to_c` writes, after the same checks."""
+    check_name(name)
+    check_choice("real", real, KINDS)
+    if not (isinstance(std, (bool, np.bool_)) or std == "augmented"):
+        raise ValueError(f"std must be True, False or 'augmented', got {quoted(std)}.")
+    described = described_for(describe(model), std)
+    compared = comparison(model, described, X, std)
+    writer = _fixed_writer if real in FORMATS else _float_writer
+    header, found = writer(described, compared.rows, name=name, real=real, std=std)
+    error = compared.largest_error(found)
+    _check_error(described, compared, found, real, std)
+    remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
+    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
+
+
+def _float_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[Header, Floats]:
+    """Return the writer of a header in floating point, and what the header computes at rows."""
+    header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
+    return header, _emulated(described, rows.astype(REALS[real].dtype), std)
+
+
+def _fixed_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[FixedHeader, Floats]:
+    """Return the writer of a header in whole numbers, and what the header computes at rows."""
+    if std == "augmented":
+        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
+    model = FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
+    return FixedHeader(model, name), model.predict(rows)
+
+
+def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:
+    """Raise if the header would be too far from Python."""
+    if real in TOLERANCES:
+        error, most, unit = compared.largest_error(found), TOLERANCES[real], "std of its target"
+    else:
+        noises = [head.noise or NO_NOISE * head.deviation for head in described.heads]
+        units = np.broadcast_to(np.tile(noises, found.shape[1] // len(noises)), found.shape)
+        error, most, unit = replace(compared, units=units).largest_error(found), MOST_OF_NOISE, "std of its noise"
+    if not error <= most:
+        raise ExportError(_refusal(error, most, unit, real, std))
+
+
+def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
+    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
+    described = described_for(describe(model), std)
+    if real in FORMATS:
+        return _fixed_writer(described, likely_rows(described, N_RANDOM), name="model", real=real, std=std)[0].size.table_bytes
+    return Header(described, "model", REALS[real], has_std=std is not False, is_augmented=std == "augmented").size.table_bytes
+
+
+def described_for(described: Described, std: Any) -> Described:
+    """Return a description with what this std needs. Raise if there is no such std."""
+    if described.target == CLASSES:
+        if std is not True:
+            raise ExportError(f"{described.title} predicts probabilities, which have no std. Use std=True, got {quoted(std)}.")
+        return described
+    if std == "augmented" and described.query_kernels is None:
+        raise ExportError(
+            "std='augmented' adds a kernel at each query point, so it needs a regressor on named kernels that was fitted to rows, "
+            f"but this is {described.title}. Use std=True."
+        )
+    return described
+
+
+def _emulated(described: Described, rows: Floats, std: Any) -> Floats:
+    """Return what the header computes, in the precision of the rows."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if described.target == CLASSES:
+            return described.probabilities(rows)
+        mean, deviation = described.predict(rows, is_augmented=std == "augmented")
+    return mean if std is False else np.column_stack([mean, deviation])
+
+
+def _refusal(error: float, most: float, unit: str, real: str, std: Any) -> str:
+    better = {"float": ['real="double"'], "q15": ['real="q31"', 'real="float"'], "q31": ['real="float"']}
+    remedies = better.get(real, []) + (["std=False"] if std is not False else []) + ["another kernel width or fewer functions"]
+    return (
+        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
+        f"nothing was written. Use {', or '.join(remedies)}."
+    )
+
+
+def _examples(compared: Compared) -> Examples:
+    """Return a few rows without missing numbers, the given ones first."""
+    whole = np.flatnonzero(~np.isnan(compared.rows).any(axis=1) & np.isfinite(compared.expected).all(axis=1))
+    given = whole[whole < compared.n_given]
+    chosen = given if len(given) >= N_EXAMPLES else whole
+    chosen = chosen[np.linspace(0, len(chosen) - 1, min(N_EXAMPLES, len(chosen))).astype(np.intp)] if len(chosen) else chosen
+    return Examples(compared.rows[chosen], compared.expected[chosen])
+
+
+def _remarks(described: Described, size: Size, compared: Compared, error: float, **options: Any) -> list[str]:
+    """Return the comment on top of the header."""
+    std, is_fixed = options["std"], options["real"] in FORMATS
+    what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
+    rows = f"{compared.n_given} given rows and {len(compared.rows) - compared.n_given} random points"
+    unit = "of 1" if described.target == CLASSES else "of the std of the target"
+    return [
+        f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
+        "",
+        f"Functions     {described.n_functions}: {_kinds(described)}",
+        f"Inputs        {len(described.inputs)}: {', '.join(_input(one) for one in described.inputs)}",
+        f"Flash         {size.table_bytes} bytes of tables, and the code",
+        f"RAM           0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
+        f"Arithmetic    {options['real']}, about {size.n_multiplications} multiplications a prediction",
+        f"Accuracy      at most {error:.1e} {unit} from Python, at {rows}",
+        "",
+        "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
+        *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
+        ", ".join(f"{options['name'].upper()}_{macro}" for macro in (_FIXED_MACROS if is_fixed else _FLOAT_MACROS)) + ".",
+    ]
+
+
+def _input(one: Any) -> str:
+    return one.name if one.categories is None else f"{one.name} (a code)"
+
+
+def _kinds(described: Described) -> str:
+    words = []
+    for stage in described.stages:
+        if isinstance(stage, Kernels):
+            words.append(f"{stage.kind} kernels of {stage.n_inputs} columns")
+        elif isinstance(stage, (Products, Splines)):
+            words.append("products of polynomials" if isinstance(stage, Products) else "splines")
+    is_plain = all(isinstance(stage, Columns) for stage in described.stages)
+    return ", ".join(words) or ("columns" if is_plain else "columns of several kinds")

@@ -1,0 +1,52 @@
+"""skarce export, and fits within a number of bytes."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.commands import assert_one_line, run
+
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
+
+
+def test_a_model_becomes_a_header(model):
+    result = run("export", model, "houses.csv", "--format", "c", "--out", "my houses.h")
+    assert result.exit_code == 0, result.output
+    assert "bytes of flash" in result.stdout
+    text = Path("my houses.h").read_text()
+    assert "void my_houses_predict(" in text
+    assert "MY_HOUSES_TOWN_BONN" in text
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_the_header_predicts_what_the_command_line_predicts(model, houses):
+    assert run("export", model, "--out", "house.h", "--real", "double").exit_code == 0
+    assert run("predict", model, "houses.csv", "--out", "predicted.csv").exit_code == 0
+    size, age, town, garden = houses.iloc[3][["size", "age", "town", "garden"]]
+    Path("main.c").write_text(
+        '#include <stdio.h>\n#include "house.h"\nint main(void) {\n'
+        f"    double x[4] = {{ {size}, {age}, HOUSE_TOWN_{town.upper()}, {int(garden)} }}, mean[1], std[1];\n"
+        '    house_predict(x, mean, std);\n    printf("%.17g %.17g", mean[0], std[0]);\n    return 0;\n}\n'
+    )
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "house"], check=True)
+    mean, std = map(float, subprocess.run(["./house"], capture_output=True, text=True, check=True).stdout.split())
+    row = pd.read_csv("predicted.csv").iloc[3]
+    assert mean == pytest.approx(row["price_mean"], rel=1e-9)
+    assert std == pytest.approx(row["price_std"], rel=1e-9)
+
+
+def test_a_fit_within_bytes(houses):
+    result = run("fit", "houses.csv", "--target", "price", "--method", "ols", "--basis", "rbf", "--max-bytes", "400")
+    assert result.exit_code == 0, result.output
+    assert "of at most 400" in result.stdout
+    assert run("export", "model.skops", "--out", "model.h").exit_code == 0
+
+
+def test_what_cannot_be_is_one_line(model):
+    assert_one_line(run("export", model, "--out", "no/model.h"), "the folder")
+    assert_one_line(run("export", "houses.csv", "--out", "model.h"), "houses.csv")
+    assert_one_line(run("fit", "houses.csv", "--target", "price", "--max-bytes", "4"), "one function takes")
+    assert not Path("model.h").exists()
