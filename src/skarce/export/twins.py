@@ -137,8 +137,8 @@ def _on_kernels(model: Any) -> Any:
         return _seen_by(model, _linear(model, model._weights @ centers))
     if isinstance(model, RelevanceVectorPoissonRegressor):
         raise ValueError(
-            f"scikit-learn has no exact twin of a {type(model).__name__} on {basis.kernel_!r} kernels: its kernel models predict the "
-            "log rate, and not the rate. Use to_onnx or to_c."
+            f"scikit-learn has no exact twin of a {type(model).__name__} on {basis.kernel_!r} kernels: its kernel models predict "
+            "the log rate, and not the rate. Use to_onnx or to_c."
         )
     return _support_vectors(model) if _suits_support_vectors(model) else _process(model, basis, model._weights)
 
