@@ -1,5 +1,8 @@
 """Models that leave Python, and models that leave skarce: twins of scikit-learn, ONNX, C."""
 
+from skarce.export.description import Described, describe
+from skarce.export.onnx.conversion import to_onnx
+from skarce.export.transformers import ExportError
 from skarce.export.twins import to_sklearn
 
-__all__ = ["to_sklearn"]
+__all__ = ["Described", "ExportError", "describe", "to_onnx", "to_sklearn"]

@@ -1,0 +1,79 @@
+"""The inputs of an ONNX model: one array of numbers, or one input for each column of a table. Text is compared with its categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skarce._text import quoted
+from skarce.export.description import Described
+from skarce.export.inputs import UNSEEN, Input
+from skarce.export.onnx.assembly import Port
+from skarce.export.onnx.graph import Graph
+from skarce.export.transformers import ExportError
+
+ARRAY = "X"
+MISSING_TEXT = ""  # stands for missing text, because ONNX has no other
+
+
+def ports_of(described: Described, dtype: np.dtype[Any], taken: Sequence[str]) -> list[Port]:
+    """Return the inputs. A column with the name of an output, in `taken`, gets an underscore."""
+    if _is_array(described):
+        return [Port(ARRAY, dtype, len(described.inputs))]
+    kinds = [dtype if one.categories is None else np.dtype(object) for one in described.inputs]
+    names = [f"{one.name}_" if one.name in taken else one.name for one in described.inputs]
+    return [Port(name, kind, 1) for name, kind in zip(names, kinds, strict=True)]
+
+
+def add_entry(graph: Graph, described: Described, ports: Sequence[Port]) -> str:
+    """Return the columns that the first stage takes, as numbers."""
+    if _is_array(described):
+        return graph.columns(ARRAY, described.used, len(described.inputs))
+    columns = [_coded(graph, described.inputs[place], ports[place].name) for place in described.used]
+    return graph.side_by_side(columns)
+
+
+def fed(ports: Sequence[Port], described: Described, X: Any) -> dict[str, NDArray[Any]]:
+    """Return rows, as `predict` takes them, as the inputs of the model by their names."""
+    if _is_array(described):
+        return {ARRAY: np.asarray(X, dtype=np.float64).astype(ports[0].dtype)}
+    cells = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else np.asarray(X, dtype=object)
+    return {port.name: _column(cells[:, [place]], port.dtype) for place, port in enumerate(ports)}
+
+
+def _column(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    if dtype != object:
+        return cells.astype(np.float64).astype(dtype)
+    return np.array([[cell if isinstance(cell, str) else MISSING_TEXT] for cell in cells[:, 0]], dtype=object)
+
+
+def _is_array(described: Described) -> bool:
+    return not any(one.is_named or one.categories is not None for one in described.inputs)
+
+
+def _coded(graph: Graph, column: Input, name: str) -> str:
+    """Return a column of numbers as it is, or the codes of text."""
+    if column.categories is None:
+        return name
+    codes = _codes(column)
+    if not codes:
+        return graph.op("Where", graph.op("Equal", name, name), UNSEEN, UNSEEN)
+    matches = graph.as_real(graph.op("Equal", name, np.array(list(codes), dtype=object)))
+    steps = np.array([[code - UNSEEN] for code in codes.values()])
+    return graph.op("Gemm", matches, steps, np.array([UNSEEN]))
+
+
+def _codes(column: Input) -> dict[str, float]:
+    """Return the code of each text. The empty text stands for missing text, if the model knows such."""
+    categories = [(code, text) for code, text in enumerate(column.categories or ()) if code != column.missing or isinstance(text, str)]
+    others = [text for _, text in categories if not isinstance(text, str)]
+    if others:
+        raise ExportError(
+            f"column {quoted(column.name)} has categories that are no text, such as {quoted(others[0])}. Convert the column to text, "
+            "or encode it as numbers, and fit again."
+        )
+    codes = {text: float(code) for code, text in categories}
+    return codes if column.missing is None else {MISSING_TEXT: float(column.missing), **codes}
