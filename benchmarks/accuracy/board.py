@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from benchmarks.accuracy.cells import Cell, Job, cell_of, run_cell, run_isolated
 from benchmarks.accuracy.contenders import CONTENDERS
-from skarce.cli.whole_file import replacing
+from skarce._whole_file import replacing
 from skarce.reproduce.runner.workers import results_of
 
 

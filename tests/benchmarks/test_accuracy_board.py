@@ -66,7 +66,7 @@ def test_the_file_is_replaced_as_a_whole(board, monkeypatch):
     def broken(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skarce.cli.whole_file.os.replace", broken)
+    monkeypatch.setattr("skarce._whole_file.os.replace", broken)
     with pytest.raises(KeyboardInterrupt):
         board.add(next(iter(board.cells.values())))
     assert board.path.read_text() == before

@@ -23,11 +23,11 @@ def interrupt(*arguments, **options):
     [
         ("skarce.cli.comparing.cross_validate", ["compare", "houses.csv", "--target", "price", "--json", "result"]),
         (
-            "skarce.cli.whole_file.os.replace",
+            "skarce._whole_file.os.replace",
             ["compare", "houses.csv", "--target", "price", "--methods", "ridge", "--json", "result"],
         ),
-        ("skarce.cli.whole_file.os.replace", ["fit", "houses.csv", "--target", "price", "--out", "result"]),
-        ("skarce.cli.whole_file.os.replace", ["predict", "houses.skops", "houses.csv", "--out", "result"]),
+        ("skarce._whole_file.os.replace", ["fit", "houses.csv", "--target", "price", "--out", "result"]),
+        ("skarce._whole_file.os.replace", ["predict", "houses.skops", "houses.csv", "--out", "result"]),
     ],
 )
 def test_an_interrupt_leaves_no_file_behind(model, monkeypatch, place, arguments):
@@ -41,7 +41,7 @@ def test_an_interrupt_leaves_no_file_behind(model, monkeypatch, place, arguments
 
 def test_an_interrupt_leaves_the_former_result_as_it_was(houses, model, monkeypatch):
     former = Path(model).read_bytes()
-    monkeypatch.setattr("skarce.cli.whole_file.os.replace", interrupt)
+    monkeypatch.setattr("skarce._whole_file.os.replace", interrupt)
     houses.assign(price=-houses["price"]).to_csv("other.csv", index=False)
     assert run("fit", "other.csv", "--target", "price", "--out", model).exit_code == 130
     assert Path(model).read_bytes() == former
@@ -51,7 +51,7 @@ def test_a_full_disk_is_one_line(houses, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("skarce.cli.whole_file.os.replace", full)
+    monkeypatch.setattr("skarce._whole_file.os.replace", full)
     assert_one_line(run("fit", "houses.csv", "--target", "price"), "model.skops cannot be written: No space left")
     assert os.listdir() == ["houses.csv"]
 

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skarce._whole_file import OutputError
 from skarce.cli.model_file import load
 from skarce.cli.streamed import files, fit, state
-from skarce.cli.whole_file import OutputError
 from skarce.comparison import REGRESSION, own_names
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import inputs

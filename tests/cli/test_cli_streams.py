@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from skarce._text import LONGEST_LINE
+from skarce._whole_file import OutputError, check_output, replacing
 from skarce.cli import app
-from skarce.cli.whole_file import OutputError, check_output, replacing
 from tests.cli.commands import assert_one_line, run
 from tests.cli.real_process import PATIENCE, assert_one_line_of, command, needs_posix, skarce
 

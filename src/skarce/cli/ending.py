@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from skarce._text import one_line
+from skarce._whole_file import OutputError
 from skarce.cli.model_file import ModelFileError
 from skarce.cli.rendering import StandardOutputError, say
-from skarce.cli.whole_file import OutputError
 from skarce.comparison import TooFewRowsError, UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from skarce._whole_file import check_output
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.rendering import facts_table, functions_table, show, steps_table
 from skarce.cli.reporting import write_text
 from skarce.cli.reporting_models import report_on_model
 from skarce.cli.sound_model import model_in_use
-from skarce.cli.whole_file import check_output
 from skarce.report.model_page import model_page
 
 ROWS_SHOWN = 20

@@ -11,6 +11,7 @@ import click
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce._whole_file import check_output
 from skarce.cli.explanation import size_facts
 from skarce.cli.fit_options import BUDGETED, FitOptions
 from skarce.cli.fit_remarks import fitted
@@ -30,7 +31,6 @@ from skarce.cli.target_methods import (
     task_option,
 )
 from skarce.cli.task_output import output_for
-from skarce.cli.whole_file import check_output
 from skarce.comparison import REGRESSION, WIDTH_RULES, Method, choices, find_own_method, own_names
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import TrainingData, make_preprocessing

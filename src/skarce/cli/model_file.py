@@ -12,10 +12,10 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import skops.io
 
+from skarce._whole_file import replacing
 from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_checks import check_model
 from skarce.cli.model_schema import SCHEMA, allowed_types, checked_parts
-from skarce.cli.whole_file import replacing
 
 FORMAT = 2  # of the files that `save` writes; files of format 1 had no number
 HEADER = "skarce.json"  # the part that holds it, so that it can be read before anything else

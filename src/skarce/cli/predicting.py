@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from skarce._text import listed, one_line, quoted
+from skarce._whole_file import OutputError, check_output, replacing
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say, write
 from skarce.cli.sound_model import model_in_use
 from skarce.cli.task_output import output_for
-from skarce.cli.whole_file import OutputError, check_output, replacing
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
 from skarce.datasets.tables import TableError, TableFile, is_gzipped, is_parquet

@@ -12,12 +12,12 @@ from click.core import ParameterSource
 from sklearn.pipeline import Pipeline
 
 from skarce import __version__
+from skarce._whole_file import check_output, replacing
 from skarce.cli.comparison_table import uneven_note
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
-from skarce.cli.whole_file import check_output, replacing
 from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets import TargetKind

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from skarce._whole_file import OutputError, check_output, replacing
 from skarce.cli.rendering import messages, say, show, text_table
-from skarce.cli.whole_file import OutputError, check_output, replacing
 from skarce.reproduce.papers import PAPERS, find_paper
 from skarce.reproduce.runner import page, pictures, report
 from skarce.reproduce.runner.claims import verdict_line

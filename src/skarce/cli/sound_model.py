@@ -12,11 +12,11 @@ import click
 import numpy as np
 import pandas as pd
 
+from skarce._whole_file import OutputError
 from skarce.basis import KernelBasis
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import ModelFileError, SavedModel, load, reason
 from skarce.cli.task_output import ClassificationOutput, RegressionOutput, output_for
-from skarce.cli.whole_file import OutputError
 from skarce.datasets.tables import TableError
 
 COVERAGE = 0.95  # of the interval that is tried

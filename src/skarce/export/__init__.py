@@ -1,4 +1,4 @@
-"""Models that leave Python, and models that leave skarce: twins of scikit-learn, ONNX, C."""
+"""Models that leave Python, and models that leave skarce: ONNX, twins of scikit-learn."""
 
 from skarce.export.description import Described, describe
 from skarce.export.onnx.conversion import to_onnx

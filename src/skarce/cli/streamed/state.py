@@ -19,12 +19,12 @@ from sklearn.compose import ColumnTransformer
 from skarce import __version__
 from skarce._text import one_line
 from skarce._typing import Floats
+from skarce._whole_file import OutputError, replacing
 from skarce.basis import KernelBasis
 from skarce.basis.default import INPUTS
 from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_schema import allowed_types, checked_parts
 from skarce.cli.streamed.files import DataFiles, Place
-from skarce.cli.whole_file import OutputError, replacing
 from skarce.moments import Sums
 
 HEADER = "skarce-state.json"  # the part of the file that says what it is

@@ -1,0 +1,208 @@
+"""A fitted model or pipeline as plain numbers, which every exporter starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, softmax
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skarce._text import quoted
+from skarce._typing import Floats
+from skarce.basis import KernelBasis
+from skarce.estimators.criterion_search import CriterionSearch
+from skarce.estimators.on_basis import OnBasis
+from skarce.export.columns import Columns, Number
+from skarce.export.heads import Head
+from skarce.export.inputs import Input, coded, decoded, inputs_of
+from skarce.export.query_kernels import QueryKernels
+from skarce.export.stages import Chain, pruned, simplified, values_of
+from skarce.export.transformers import ExportError, Raw, Reader, read_basis
+from skarce.likelihoods import moderated_log_odds
+
+SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
+NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
+
+
+@dataclass(frozen=True)
+class Described:
+    """A fitted model or pipeline as plain numbers.
+
+    Attributes
+    ----------
+    title : name of the estimator
+    inputs : the raw columns, of which `used` enter the first stage, in this order
+    used : places of the raw columns that the model needs
+    stages : from those columns to the functions of the model
+    heads : one for each target; two classes have one, more have one each
+    target : ``"numbers"``, ``"classes"`` or ``"counts"``
+    classes : labels of classes, else empty
+    temperature : number that log odds are divided by, or factor on the variance of counts
+    class_log_odds : log odds of the shares of the classes, which that division leaves as they are
+    query_kernels : what ``std="augmented"`` adds for each target; None if the model has no such std
+    is_one : whether predictions of numbers have one dimension
+    """
+
+    title: str
+    inputs: tuple[Input, ...]
+    used: tuple[int, ...]
+    stages: Chain
+    heads: tuple[Head, ...]
+    target: str = NUMBERS
+    classes: tuple[Any, ...] = ()
+    temperature: float = 1.0
+    class_log_odds: Floats | None = None
+    query_kernels: tuple[QueryKernels, ...] | None = None
+    is_one: bool = True
+
+    @property
+    def n_functions(self) -> int:
+        """The number of functions in the model."""
+        return self.stages[-1].n_outputs
+
+    def coded(self, X: Any) -> Floats:
+        """Return the raw rows that Python takes as numbers: text becomes its code, -1 if it was not seen in training."""
+        return coded(self.inputs, X)
+
+    def decoded(self, rows: Floats) -> Any:
+        """Return rows of numbers as the rows that Python takes."""
+        return decoded(self.inputs, rows)
+
+    def functions(self, rows: Floats) -> Floats:
+        """Return the functions of the model at coded rows, in their precision, shape (n_rows, n_functions)."""
+        return values_of(self.stages, rows[:, list(self.used)])
+
+    def latent(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
+        """Return mean and variance of each head at coded rows, in their precision, shapes (n_rows, n_heads)."""
+        prepared = values_of(self.stages[:-1], rows[:, list(self.used)])
+        phi = self.stages[-1].values(prepared)
+        means, variances = [head.mean(phi) for head in self.heads], [head.variance(phi) for head in self.heads]
+        if is_augmented:
+            if self.query_kernels is None:
+                raise ExportError("std='augmented' needs a regressor on named kernels that was fitted to rows. Use std=True.")
+            extra = [kernels.extra_variance(prepared, phi) for kernels in self.query_kernels]
+            variances = [variance + more for variance, more in zip(variances, extra, strict=True)]
+        return np.stack(means, axis=1), np.stack(variances, axis=1)
+
+    def predict(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
+        """Return mean and std of numbers or counts at coded rows, in their precision, shapes (n_rows, n_targets)."""
+        mean, variance = self.latent(rows, is_augmented=is_augmented)
+        if self.target == COUNTS:
+            rate, kind = np.exp(mean), rows.dtype.type
+            return rate, np.sqrt(kind(self.temperature) * (rate + variance * rate * rate))
+        return mean, np.sqrt(variance)
+
+    def probabilities(self, rows: Floats) -> Floats:
+        """Return the probability of each class at coded rows, shape (n_rows, n_classes)."""
+        mean, variance = self.latent(rows)
+        log_odds = moderated_log_odds(mean.astype(np.float64), np.sqrt(variance.astype(np.float64)))
+        if self.temperature != 1.0 and self.class_log_odds is not None:
+            log_odds = self.class_log_odds + (log_odds - self.class_log_odds) / self.temperature
+        if len(self.heads) == 1:
+            return np.column_stack([expit(-log_odds[:, 0]), expit(log_odds[:, 0])])
+        return np.asarray(softmax(log_expit(log_odds), axis=1))
+
+
+def describe(estimator: Any) -> Described:
+    """Return a fitted model, pipeline, search or `TransformedTargetRegressor` as plain numbers.
+
+    Raise an `ExportError` that names the part if something in it cannot be exported.
+    """
+    reader = Reader()
+    n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
+    raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
+    model, chain, target_steps = _unwrapped(estimator, reader, raw)
+    described = _of_model(model, reader, chain, n_inputs)
+    for step in reversed(target_steps):
+        described = _with_target(described, step)
+    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.fills))
+
+
+def _n_features(estimator: Any) -> int:
+    check_is_fitted(estimator)
+    raise ExportError(f"{quoted(estimator)} does not tell its number of inputs (n_features_in_), so it cannot be exported.")
+
+
+def _unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
+    """Return the model of skarce, the stages before it, and the transformers of its target."""
+    original, target_steps = estimator, []
+    chain: Chain = (Columns.identity(len(raw)),)
+    while not isinstance(estimator, OnBasis):
+        if isinstance(estimator, Pipeline):
+            stages, raw = reader.read(estimator[:-1], raw) if len(estimator) > 1 else (chain[:1], raw)
+            chain, estimator = (*chain, *stages) if len(estimator) > 1 else chain, estimator.steps[-1][1]
+        elif isinstance(estimator, SEARCHES):
+            check_is_fitted(estimator, "best_estimator_")
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, TransformedTargetRegressor):
+            check_is_fitted(estimator, "regressor_")
+            target_steps.append(estimator.transformer_)
+            estimator = estimator.regressor_
+        else:
+            inside = "" if estimator is original else f" that ends in {quoted(estimator)}"
+            raise TypeError(
+                "an export needs an estimator of skarce, a pipeline that ends in one, or a search for one, got "
+                f"{quoted(original)}{inside}."
+            )
+    check_is_fitted(estimator, "posterior_")
+    return estimator, (chain, raw), target_steps
+
+
+def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]], n_inputs: int) -> Described:
+    chain, raw = before
+    whole = simplified((*chain, *read_basis(reader, model.basis_, raw)))
+    stages, used = pruned(whole, np.arange(whole[-1].n_outputs))
+    stages = simplified(stages)
+    facts = dict(title=type(model).__name__, inputs=(), used=tuple(int(place) for place in used), stages=stages)
+    posteriors, places = model._posteriors(), model._places
+    if hasattr(model, "classes_"):
+        heads = tuple(Head.of(posterior, place) for posterior, place in zip(posteriors, places, strict=True))
+        return Described(
+            **facts,
+            heads=heads,
+            target=CLASSES,
+            classes=tuple(model.classes_.tolist()),
+            temperature=float(getattr(model, "temperature_", 1.0)),
+            class_log_odds=np.broadcast_to(getattr(model, "_class_log_odds", 0.0), len(heads)).astype(np.float64),
+        )
+    if not hasattr(model, "_scales"):
+        temperature = float(getattr(model, "temperature_", 1.0))
+        return Described(**facts, heads=(Head.of(posteriors[0], places[0]),), target=COUNTS, temperature=temperature)
+    outputs = zip(posteriors, places, model._scales(), strict=True)
+    heads = tuple(Head.of(posterior, place, float(scale)) for posterior, place, scale in outputs)
+    return Described(
+        **facts, heads=heads, query_kernels=_query_kernels(model, stages), is_one=not isinstance(model.posterior_, list)
+    )
+
+
+def _query_kernels(model: Any, stages: Chain) -> tuple[QueryKernels, ...] | None:
+    """Return what the augmented std adds for each target, or None if there is no such std."""
+    if not isinstance(model.basis_, KernelBasis) or getattr(model, "_augmentation_rows", None) is None:
+        return None
+    augmentation = model._augmentation()
+    pairs = zip(model._posteriors(), model._places, strict=True)
+    return tuple(QueryKernels.of(posterior, place, model.basis_, augmentation, stages[-1]) for posterior, place in pairs)
+
+
+def _with_target(described: Described, step: Any) -> Described:
+    """Return predictions in the units that a transformer of the target undoes."""
+    if described.target != NUMBERS:
+        raise ExportError(f"{described.title} in a TransformedTargetRegressor cannot be exported. Export the model itself.")
+    (columns,) = simplified(Reader().read(step, [None] * len(described.heads))[0])
+    items = columns.items if isinstance(columns, Columns) else ()
+    numbers = [item for item in items if isinstance(item, Number) and np.isinf(item.lower) and np.isinf(item.upper)]
+    if len(numbers) != len(described.heads):
+        raise ExportError(
+            f"a target transformed by {quoted(step)} cannot be exported, because its std is that of the transformed target. Use a "
+            "transformer that shifts and scales, or export the regressor inside."
+        )
+    heads = tuple(head.scaled(item.center, item.factor) for head, item in zip(described.heads, numbers, strict=True))
+    kernels = described.query_kernels
+    if kernels is not None:
+        kernels = tuple(own.scaled(item.factor) for own, item in zip(kernels, numbers, strict=True))
+    return replace(described, heads=heads, query_kernels=kernels)

@@ -1,0 +1,104 @@
+"""The plain description of a model predicts what the model predicts, for every estimator, kernel and pipeline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, QuantileTransformer
+
+from skarce import KernelBasis, RelevanceVectorRegressor, VBLSRegressor
+from skarce.export import ExportError, describe
+from skarce.export.description import CLASSES, COUNTS
+from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, targets
+
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def predicted(model, X, **options):
+    """Mean and std of any wrapper, in the units of the data."""
+    model = getattr(model, "best_estimator_", model)
+    if not isinstance(model, TransformedTargetRegressor):
+        return model.predict(X, return_std=True, **options)
+    scaler = model.transformer_
+    mean, std = model.regressor_.predict(X, return_std=True, **options)
+    return mean * scaler.scale_ + scaler.mean_, std * scaler.scale_
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_means_and_stds_of_numbers(name):
+    case = fitted(name)
+    described = describe(case.model)
+    mean, std = predicted(case.model, case.X)
+    own_mean, own_std = described.predict(described.coded(case.X))
+    np.testing.assert_allclose(own_mean, np.reshape(mean, own_mean.shape), **CLOSE)
+    np.testing.assert_allclose(own_std, np.reshape(std, own_std.shape), **CLOSE)
+    assert described.is_one == (np.ndim(mean) == 1)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_classes_and_counts(name):
+    case = fitted(name)
+    described = describe(case.model)
+    rows = described.coded(case.X)
+    if described.target == CLASSES:
+        np.testing.assert_allclose(described.probabilities(rows), case.model.predict_proba(case.X), **CLOSE)
+        assert list(described.classes) == list(case.model.classes_)
+    else:
+        assert described.target == COUNTS
+        for own, expected in zip(described.predict(rows), case.model.predict(case.X, return_std=True), strict=True):
+            np.testing.assert_allclose(own[:, 0], expected, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "name", ["rvm-rbf", "rvm-matern52", "rvm-polynomial", "rvm-cosine", "no-intercept", "two-targets", "target-scaled"]
+)
+def test_augmented_stds(name):
+    case = fitted(name)
+    described = describe(case.model)
+    _, std = predicted(case.model, case.X, std="augmented")
+    _, own = described.predict(described.coded(case.X), is_augmented=True)
+    np.testing.assert_allclose(own, np.reshape(std, own.shape), rtol=1e-9)
+
+
+def test_decoded_rows_are_what_python_takes():
+    case = fitted("table")
+    described = describe(case.model)
+    rows = described.coded(case.X)
+    np.testing.assert_array_equal(case.model.predict(described.decoded(rows)), case.model.predict(case.X))
+    assert described.inputs[1].categories == ("green", "light blue", "red")
+
+
+def test_text_that_was_not_seen_is_predicted_as_python_does():
+    case = fitted("table")
+    described = describe(case.model)
+    X = case.X.assign(color="purple")
+    np.testing.assert_allclose(described.predict(described.coded(X))[0][:, 0], case.model.predict(X), **CLOSE)
+
+
+def test_inputs_that_do_not_matter_are_left_out():
+    assert describe(fitted("unused-input").model).used == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "mention"),
+    [
+        (make_pipeline(Normalizer(), VBLSRegressor()), "Normalizer"),
+        (make_pipeline(FunctionTransformer(np.cbrt), VBLSRegressor()), "formula is not known"),
+        (RelevanceVectorRegressor(KernelBasis(kernel=lambda a, b: np.exp(-np.abs(a @ b.T)))), "the kernel function"),
+        (RelevanceVectorRegressor(kernels("polynomial", degree=2.5, gamma=0.001)), "degree 2.5"),
+        (TransformedTargetRegressor(VBLSRegressor(), transformer=QuantileTransformer(n_quantiles=10)), "QuantileTransformer"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(model, mention):
+    X = numbers()
+    with pytest.raises(ExportError, match=mention):
+        describe(model.fit(X, targets(X)))
+
+
+def test_models_of_others_are_refused():
+    X = numbers()
+    with pytest.raises(TypeError, match="LinearRegression"):
+        describe(LinearRegression().fit(X, targets(X)))
