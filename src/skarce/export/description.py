@@ -116,7 +116,7 @@ def describe(estimator: Any) -> Described:
     reader = Reader()
     n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
     raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
-    model, chain, target_steps = _unwrapped(estimator, reader, raw)
+    model, chain, target_steps = unwrapped(estimator, reader, raw)
     described = _of_model(model, reader, chain, n_inputs)
     for step in reversed(target_steps):
         described = _with_target(described, step)
@@ -128,7 +128,7 @@ def _n_features(estimator: Any) -> int:
     raise ExportError(f"{quoted(estimator)} does not tell its number of inputs (n_features_in_), so it cannot be exported.")
 
 
-def _unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
+def unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
     """Return the model of skarce, the stages before it, and the transformers of its target."""
     original, target_steps = estimator, []
     chain: Chain = (Columns.identity(len(raw)),)

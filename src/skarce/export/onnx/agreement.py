@@ -12,7 +12,7 @@ from skarce.export.description import CLASSES, COUNTS, Described
 from skarce.export.onnx.assembly import Port, runner
 from skarce.export.onnx.entries import fed
 from skarce.export.onnx.heads import MEAN, PROBABILITIES, STD
-from skarce.export.probes import probe_rows
+from skarce.export.probes import predicted, probe_rows
 from skarce.export.transformers import ExportError
 
 TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the standard deviation of the target
@@ -24,7 +24,7 @@ REMEDY = {
 
 def check_agreement(model: Any, described: Described, ports: Sequence[Port], converted: Any, dtype: np.dtype[Any]) -> None:
     """Raise an `ExportError` if predictions differ by more than rounding, at rows where the model has its functions."""
-    X = described.decoded(probe_rows(described).astype(dtype).astype(np.float64))
+    X = described.decoded(probe_rows(model, described).astype(dtype).astype(np.float64))
     names = [output.name for output in converted.graph.output]
     found = dict(zip(names, runner(converted)(fed(ports, described, X)), strict=True))
     expected = _expected(model, described, X)
@@ -42,7 +42,7 @@ def check_agreement(model: Any, described: Described, ports: Sequence[Port], con
 def _expected(model: Any, described: Described, X: Any) -> dict[str, Floats]:
     if described.target == CLASSES:
         return {PROBABILITIES: model.predict_proba(X)}
-    mean, std = model.predict(X, return_std=True)
+    mean, std = predicted(model, X)
     return {MEAN: mean, STD: std}
 
 

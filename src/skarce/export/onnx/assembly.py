@@ -35,9 +35,7 @@ def assembled(graph: Graph, inputs: Sequence[Port], outputs: Mapping[Port, str],
     """
     onnx = imported_onnx()
     helper = onnx.helper
-    nodes = [
-        helper.make_node(node.kind, node.inputs, [node.output], name=node.output, **node.attributes) for node in graph.nodes
-    ]
+    nodes = [helper.make_node(node.kind, node.inputs, [node.output], name=node.output, **node.attributes) for node in graph.nodes]
     nodes += [helper.make_node("Identity", [value], [port.name], name=f"out_{port.name}") for port, value in outputs.items()]
     constants = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in graph.constants.items()]
     ports = ([_value_info(helper, port) for port in group] for group in (inputs, outputs))
@@ -75,7 +73,7 @@ def runner(model: Any) -> Callable[[dict[str, NDArray[Any]]], list[NDArray[Any]]
     try:
         import onnxruntime
     except ImportError:
-        return _reference(model)
+        return reference_runner(model)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -83,7 +81,7 @@ def runner(model: Any) -> Callable[[dict[str, NDArray[Any]]], list[NDArray[Any]]
     return lambda inputs: session.run(None, inputs)
 
 
-def _reference(model: Any) -> Callable[[dict[str, NDArray[Any]]], list[NDArray[Any]]]:
+def reference_runner(model: Any) -> Callable[[dict[str, NDArray[Any]]], list[NDArray[Any]]]:
     from onnx.reference import ReferenceEvaluator
 
     evaluator = ReferenceEvaluator(model)

@@ -68,7 +68,9 @@ def _coded(graph: Graph, column: Input, name: str) -> str:
 
 def _codes(column: Input) -> dict[str, float]:
     """Return the code of each text. The empty text stands for missing text, if the model knows such."""
-    categories = [(code, text) for code, text in enumerate(column.categories or ()) if code != column.missing or isinstance(text, str)]
+    categories = [
+        (code, text) for code, text in enumerate(column.categories or ()) if code != column.missing or isinstance(text, str)
+    ]
     others = [text for _, text in categories if not isinstance(text, str)]
     if others:
         raise ExportError(

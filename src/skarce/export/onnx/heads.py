@@ -87,7 +87,7 @@ def _classes(graph: Graph, described: Described, mean: str, std: str) -> dict[Po
         number = _flat(graph, graph.cast(graph.op("Greater", log_odds, 0.0), np.int64))
         probabilities = graph.op("Sigmoid", graph.op("Mul", log_odds, np.array([-1.0, 1.0])))
     else:
-        logs = graph.op("Neg", graph.op("Softplus", graph.op("Neg", log_odds)))
+        logs = _log_sigmoid(graph, log_odds)
         number, probabilities = graph.op("ArgMax", logs, axis=1, keepdims=0), graph.op("Softmax", logs, axis=1)
     labels = _labels(described.classes)
     dtype = graph.dtype if labels.dtype.kind == "f" else labels.dtype
@@ -95,6 +95,12 @@ def _classes(graph: Graph, described: Described, mean: str, std: str) -> dict[Po
         Port(LABEL, dtype, None): graph.op("Gather", labels, number, axis=0),
         Port(PROBABILITIES, graph.dtype, len(described.classes)): probabilities,
     }
+
+
+def _log_sigmoid(graph: Graph, log_odds: str) -> str:
+    """Return min(f, 0) - log(1 + exp(-|f|)). onnxruntime has Softplus in single precision only."""
+    decay = graph.op("Exp", graph.op("Neg", graph.op("Abs", log_odds)))
+    return graph.op("Sub", graph.op("Min", log_odds, 0.0), graph.op("Log", graph.op("Add", decay, 1.0)))
 
 
 def _labels(classes: tuple[Any, ...]) -> Any:
