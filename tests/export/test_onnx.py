@@ -7,10 +7,6 @@ import os
 import numpy as np
 import pytest
 
-pytest.importorskip("onnx", reason='ONNX models need the package onnx: pip install "skarce[export-test]"')
-
-import onnx
-
 from skarce.export import ExportError, describe, to_onnx
 from skarce.export.description import CLASSES
 from skarce.export.onnx.agreement import TOLERANCE
@@ -20,6 +16,8 @@ from skarce.export.onnx.graph import REALS
 from skarce.export.onnx.heads import output_names
 from skarce.export.probes import predicted
 from tests.export.models import OTHERS, REGRESSORS, fitted
+
+pytest.importorskip("onnx", reason='ONNX models need the package onnx: pip install "skarce[export-test]"')
 
 FEW = ("rvm-rbf", "rvm-matern52", "two-targets", "process", "chaos", "splines-linear", "mixed-basis", "target-scaled", "table")
 NAMES = [*(REGRESSORS if "SKARCE_EXPORT_ALL" in os.environ else FEW), *OTHERS]

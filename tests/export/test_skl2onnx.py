@@ -5,10 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-
-skl2onnx = pytest.importorskip("skl2onnx", reason='converters need skl2onnx: pip install "skarce[export-test]"')
-pytest.importorskip("onnxruntime", reason='converted models run by onnxruntime: pip install "skarce[export-test]"')
-
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingRegressor
 from sklearn.linear_model import Ridge
@@ -21,6 +17,9 @@ from skarce.export import register_skl2onnx
 from skarce.export.onnx.assembly import runner
 from skarce.export.onnx.converters import _estimators
 from tests.export.models import kernels, numbers, targets
+
+skl2onnx = pytest.importorskip("skl2onnx", reason='converters need skl2onnx: pip install "skarce[export-test]"')
+pytest.importorskip("onnxruntime", reason='converted models run by onnxruntime: pip install "skarce[export-test]"')
 
 X = numbers()
 Y = targets(X)

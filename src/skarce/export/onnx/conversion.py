@@ -51,8 +51,8 @@ def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "doub
 
     Notes
     -----
-    The package onnx is needed: ``pip install "skarce[onnx]"``. The check runs the model by onnxruntime if that is installed, else by
-    the slow reference of the package onnx.
+    The package onnx is needed: ``pip install "skarce[onnx]"``. The check runs the model by onnxruntime if that is installed, else
+    by the slow reference of the package onnx.
 
     What raises an error in Python gives a number in ONNX: rows with NaN give NaN, and polynomials outside of the support of their
     distributions go on.

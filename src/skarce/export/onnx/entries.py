@@ -1,4 +1,7 @@
-"""The inputs of an ONNX model: one array of numbers, or one input for each column of a table. Text is compared with its categories."""
+"""The inputs of an ONNX model: one array of numbers, or one input for each column of a table.
+
+Text is compared with its categories.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def fed(ports: Sequence[Port], described: Described, X: Any) -> dict[str, NDArra
 
 
 def _column(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    if dtype != object:
+    if dtype.kind != "O":
         return cells.astype(np.float64).astype(dtype)
     return np.array([[cell if isinstance(cell, str) else MISSING_TEXT] for cell in cells[:, 0]], dtype=object)
 
@@ -74,8 +77,8 @@ def _codes(column: Input) -> dict[str, float]:
     others = [text for _, text in categories if not isinstance(text, str)]
     if others:
         raise ExportError(
-            f"column {quoted(column.name)} has categories that are no text, such as {quoted(others[0])}. Convert the column to text, "
-            "or encode it as numbers, and fit again."
+            f"column {quoted(column.name)} has categories that are no text, such as {quoted(others[0])}. Convert the column to "
+            "text, or encode it as numbers, and fit again."
         )
     codes = {text: float(code) for code, text in categories}
     return codes if column.missing is None else {MISSING_TEXT: float(column.missing), **codes}

@@ -1,7 +1,8 @@
-r"""Log odds of the mean probability, as ONNX operators. onnxruntime has no error function in double precision, so there is one here.
+r"""Log odds of the mean probability, as ONNX operators. onnxruntime has no error function in double precision, so here is one.
 
-With :math:`t\ge0`, :math:`\Phi(-\sqrt2\,t) = \tfrac12e^{-t^2}\operatorname{erfcx}(t)`. The function :math:`(1 + 2t)\operatorname{erfcx}(t)`
-is smooth in :math:`y = (t - k)/(t + k)`, which is in [-1, 1), and a polynomial in y has it to 15 digits.
+With :math:`t\ge0`, :math:`\Phi(-\sqrt2\,t) = \tfrac12e^{-t^2}\operatorname{erfcx}(t)`. The function
+:math:`(1 + 2t)\operatorname{erfcx}(t)` is smooth in :math:`y = (t - k)/(t + k)`, which is in [-1, 1), and a polynomial in y has it
+to 14 digits.
 """
 
 from __future__ import annotations

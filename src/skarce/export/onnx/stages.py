@@ -95,7 +95,7 @@ def _(stage: Kernels, graph: Graph, value: str) -> str:
 
 
 def _negative_squares(graph: Graph, stage: Kernels, value: str) -> str:
-    """Return -|u - v|^2, in double precision by one matrix product, and in single precision by differences, which lose no digits."""
+    """Return -|u - v|^2: in double precision by one matrix product, in single precision by differences, which lose no digits."""
     origin = stage.centers.mean(axis=0)
     far = FAR[graph.dtype] / np.sqrt(max(stage.n_inputs, 1))
     rows = graph.op("Clip", graph.op("Sub", value, origin), -far, far)
