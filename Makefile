@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest test-browser lint types doctest check sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-export test-oldest test-browser lint types doctest check sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 
@@ -33,6 +33,18 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
+
+# Exported models. ONNX and its runtime are too large to be installed for all tests.
+EXPORT := $(VENV)-export
+
+$(EXPORT)/.installed: $(VENV)/.installed
+	@test -d $(EXPORT) || $(PYTHON) -m venv $(EXPORT)
+	@echo "Installing skarce, ONNX and its runtime into $(EXPORT) ..."
+	@$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,export-test]"
+	@touch $@
+
+test-export: $(EXPORT)/.installed  ## export every estimator, kernel and pipeline, and run the exported models
+	SKARCE_EXPORT_ALL=1 $(EXPORT)/bin/python -m pytest tests/export
 
 # The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
 OLDEST := $(VENV)-oldest
@@ -137,4 +149,4 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache

@@ -11,6 +11,7 @@ from skarce import __version__
 from skarce.cli.comparing import compare
 from skarce.cli.ending import PassedError, ended
 from skarce.cli.explaining import explain
+from skarce.cli.exporting import export
 from skarce.cli.fitting import fit
 from skarce.cli.predicting import predict
 from skarce.cli.reproducing import reproduce
@@ -48,9 +49,10 @@ def app() -> None:
       skarce fit houses.csv --target price --out houses.skops
       skarce predict houses.skops new_houses.csv --out predictions.csv
       skarce explain houses.skops
+      skarce export houses.skops --format onnx --out houses.onnx
       skarce reproduce fgcv --quick                   the experiments of a paper, our numbers next to its
     """
 
 
-for command in (compare, fit, predict, explain, reproduce):
+for command in (compare, fit, predict, explain, export, reproduce):
     app.add_command(command)

@@ -22,6 +22,7 @@ from skarce.cli.rendering import StandardOutputError, say
 from skarce.comparison import TooFewRowsError, UnknownMethodError
 from skarce.datasets import DataNotFoundError
 from skarce.datasets.tables import TableError
+from skarce.export import ExportError
 from skarce.reproduce.runner.selection import UnknownExperimentError
 
 EXPLAINED = (
@@ -30,6 +31,7 @@ EXPLAINED = (
     UnknownMethodError,
     ModelFileError,
     OutputError,
+    ExportError,
     DataNotFoundError,
     UnknownExperimentError,
 )  # errors whose message tells the user what to do

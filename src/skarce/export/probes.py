@@ -87,7 +87,8 @@ def probe_rows(estimator: Any, described: Described, n_rows: int = N_PROBES, see
         elif keys:
             rows[:, place] = rng.choice(np.concatenate(keys), n_rows)
         else:
-            ends = rng.choice(np.concatenate(numbers) if numbers else ANYWHERE, (2, n_rows))
+            known = np.concatenate([np.empty(0), *numbers])
+            ends = rng.choice(known if len(known) else ANYWHERE, (2, n_rows))
             rows[:, place] = ends[0] + rng.uniform(size=n_rows) * (ends[1] - ends[0])
     return rows
 

@@ -53,5 +53,6 @@ def _sizes(described: Described, expected: dict[str, Floats]) -> dict[str, Any]:
     if described.target == COUNTS:
         size = np.sqrt(np.mean(expected[STD] ** 2) + np.var(expected[MEAN]))
         return {MEAN: size, STD: size}
-    sizes = np.array([head.deviation for head in described.heads])
+    # A target that does not vary has no such deviation, and is compared by its size.
+    sizes = np.array([head.deviation or abs(head.level) or 1.0 for head in described.heads])
     return dict.fromkeys((MEAN, STD), sizes[0] if described.is_one else sizes)
