@@ -171,8 +171,8 @@ def _support_vectors(model: Any) -> SVR:
 
 def _process(model: Any, basis: KernelBasis, weights: Floats) -> Any:
     """Return a Gaussian process with the centers as its rows. If the kernel takes one width, inputs are scaled before it."""
-    if basis.kernel_ == "laplacian" and np.ndim(basis.gamma_) == 1:
-        factors = np.asarray(basis.gamma_)
+    factors = np.asarray(basis.gamma_)
+    if basis.kernel_ == "laplacian" and factors.ndim == 1:
         process = _process_of(PairwiseKernel(1.0, metric="laplacian"), basis.centers_ * factors, weights, model)
         process.n_features_in_ = model.n_features_in_
         return make_pipeline(_seen_by(model, _scaler(factors)), process)
@@ -201,8 +201,8 @@ def _covariance(basis: KernelBasis) -> Kernel:
     if basis.kernel_ in ("rbf", "matern32", "matern52"):
         with np.errstate(divide="ignore"):  # an input that does not matter has an infinite length
             length = 1.0 / np.sqrt(2.0 * np.asarray(gamma, dtype=np.float64))
-        length = float(length) if length.ndim == 0 else length
-        return RBF(length) if basis.kernel_ == "rbf" else Matern(length, nu=1.5 if basis.kernel_ == "matern32" else 2.5)
+        lengths = length if length.ndim else float(length)
+        return RBF(lengths) if basis.kernel_ == "rbf" else Matern(lengths, nu=1.5 if basis.kernel_ == "matern32" else 2.5)
     if basis.kernel_ == "polynomial":
         more = {"degree": basis.degree, "coef0": basis.coef0}
     else:

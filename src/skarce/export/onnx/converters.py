@@ -136,9 +136,9 @@ def _replay(graph: Graph, found: list[str], scope: Any, operator: Any, container
     for node in graph.nodes:
         names[node.output] = scope.get_unique_variable_name(f"skarce_{node.output}")
         _add(scope, container, node.kind, [names[one] for one in node.inputs], names[node.output], **node.attributes)
-    for value, output in zip(found, operator.outputs, strict=True):
+    for result, output in zip(found, operator.outputs, strict=True):
         kind = _element_type_of(output)
-        _add(scope, container, "Cast" if kind else "Identity", [names[value]], output.full_name, **({"to": kind} if kind else {}))
+        _add(scope, container, "Cast" if kind else "Identity", [names[result]], output.full_name, **({"to": kind} if kind else {}))
 
 
 def _entry(scope: Any, operator: Any, container: Any) -> str:

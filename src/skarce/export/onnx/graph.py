@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-REALS = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
+REALS: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
 
 
 @dataclass(frozen=True)

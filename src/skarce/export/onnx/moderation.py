@@ -58,4 +58,4 @@ def _coefficients() -> Floats:
         t = TURN * (1.0 + y) / (1.0 - y)
         return np.asarray((1.0 + 2.0 * t) * erfcx(t))
 
-    return np.asarray(chebyshev.cheb2poly(chebyshev.chebinterpolate(scaled, DEGREE)))
+    return np.asarray(chebyshev.cheb2poly(chebyshev.Chebyshev.interpolate(scaled, DEGREE).coef))

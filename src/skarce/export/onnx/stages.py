@@ -35,18 +35,16 @@ def add_stage(stage: Any, graph: Graph, value: str) -> str:
 
 @add_stage.register
 def _(stage: Columns, graph: Graph, value: str) -> str:
-    places = {kind: [place for place, item in enumerate(stage.items) if isinstance(item, kind)] for kind in (Number, Lookup)}
-    found, order = [], []
-    for kind, add in ((Number, _numbers), (Lookup, _lookups)):
-        if places[kind]:
-            items = [stage.items[place] for place in places[kind]]
-            sources = graph.columns(value, [item.source for item in items], stage.n_inputs)
-            found.append(add(graph, items, sources, value))  # type: ignore[operator]
-            order += places[kind]
-    return graph.columns(graph.side_by_side(found), np.argsort(order), len(order))
+    """Numbers come first, then lookups; at last they are put in order."""
+    numbers = {place: item for place, item in enumerate(stage.items) if isinstance(item, Number)}
+    lookups = {place: item for place, item in enumerate(stage.items) if isinstance(item, Lookup)}
+    found = [_numbers(graph, list(numbers.values()), value, stage.n_inputs)] if numbers else []
+    found += [_lookups(graph, list(lookups.values()), value, stage.n_inputs)] if lookups else []
+    return graph.columns(graph.side_by_side(found), np.argsort([*numbers, *lookups]), stage.n_outputs)
 
 
-def _numbers(graph: Graph, items: list[Number], sources: str, value: str) -> str:
+def _numbers(graph: Graph, items: list[Number], value: str, n_inputs: int) -> str:
+    sources = graph.columns(value, [item.source for item in items], n_inputs)
     center, factor, lower, upper, missing = (
         np.array([getattr(item, name) for item in items]) for name in ("center", "factor", "lower", "upper", "missing")
     )
@@ -61,8 +59,9 @@ def _numbers(graph: Graph, items: list[Number], sources: str, value: str) -> str
     return _with_missing(graph, sources, missing, result) if is_bounded or not np.isnan(missing).all() else result
 
 
-def _lookups(graph: Graph, items: list[Lookup], sources: str, value: str) -> str:
+def _lookups(graph: Graph, items: list[Lookup], value: str, n_inputs: int) -> str:
     """Compare with all keys at once. A matrix adds up what the keys that match change."""
+    sources = graph.columns(value, [item.source for item in items], n_inputs)
     entries = [
         (place, item.source, key, result - item.otherwise)
         for place, item in enumerate(items)
