@@ -12,14 +12,14 @@ import pytest
 from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe, to_onnx
 from skarce.export.description import CLASSES
-from skarce.export.onnx import agreement, assembly
-from skarce.export.onnx.agreement import TOLERANCE
+from skarce.export.checks import TOLERANCES
+from skarce.export.onnx import assembly
 from skarce.export.onnx.assembly import Port, assembled, reference_runner, runner
 from skarce.export.onnx.entries import fed, ports_of
 from skarce.export.onnx.graph import REALS, Graph, element_type
 from skarce.export.onnx.heads import output_names
 from skarce.export.onnx.moderation import add_moderated_log_odds
-from skarce.export.probes import predicted
+from skarce.export.reference import predicted
 from skarce.likelihoods import moderated_log_odds
 from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, targets
 
@@ -30,7 +30,7 @@ NAMES = [*(REGRESSORS if "SKARCE_EXPORT_ALL" in os.environ else FEW), *OTHERS]
 
 
 def inputs(described, X, real="double", std=True):
-    return fed(ports_of(described, REALS[real], output_names(described, std=std)), described, X)
+    return fed(ports_of(described, REALS[real], output_names(described, std=std)), described, described.coded(X))
 
 
 def outputs(run, model, described, X, real="double"):
@@ -44,7 +44,9 @@ def assert_same(found, case, described, share):
         if share < 1e-6:
             np.testing.assert_array_equal(found["label"], case.model.predict(case.X))
         return
-    mean, std = predicted(case.model, case.X)
+    expected = predicted(case.model, case.X, described, True)
+    shape = (len(case.X),) if described.is_one else (len(case.X), len(described.heads))
+    mean, std = (part.reshape(shape) for part in np.split(expected, 2, axis=1))
     size = np.sqrt(mean.var(axis=0) + (std**2).mean(axis=0))
     assert found["mean"].shape == mean.shape
     assert (np.abs(found["mean"] - mean) <= share * size).all()
@@ -55,15 +57,15 @@ def assert_same(found, case, described, share):
 def test_onnxruntime_agrees(name):
     pytest.importorskip("onnxruntime")
     case = fitted(name)
-    described, model = describe(case.model), to_onnx(case.model)
-    assert_same(outputs(runner(model), model, described, case.X), case, described, TOLERANCE[np.dtype(np.float64)])
+    described, model = describe(case.model), to_onnx(case.model, X=case.X)
+    assert_same(outputs(runner(model), model, described, case.X), case, described, TOLERANCES["double"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_agrees(name):
     case = fitted(name)
-    described, model = describe(case.model), to_onnx(case.model)
-    assert_same(outputs(reference_runner(model), model, described, case.X), case, described, TOLERANCE[np.dtype(np.float64)])
+    described, model = describe(case.model), to_onnx(case.model, X=case.X)
+    assert_same(outputs(reference_runner(model), model, described, case.X), case, described, TOLERANCES["double"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,7 +74,7 @@ def test_single_precision_agrees_or_is_refused(name):
     case = fitted(name)
     described = describe(case.model)
     try:
-        model = to_onnx(case.model, real="float")
+        model = to_onnx(case.model, real="float", X=case.X)
     except ExportError as error:
         assert 'real="double"' in str(error)  # noqa: PT017
         return
@@ -80,7 +82,7 @@ def test_single_precision_agrees_or_is_refused(name):
     near = type(case)(case.model, rows[:60])
     found = outputs(runner(model), model, described, near.X, "float")
     assert all(values.dtype == np.float32 for key, values in found.items() if key != "label")
-    assert_same(found, near, described, 10 * TOLERANCE[np.dtype(np.float32)])
+    assert_same(found, near, described, 10 * TOLERANCES["float"])
 
 
 def single(name, **options):
@@ -115,9 +117,10 @@ def test_text_that_was_not_seen_is_predicted_as_python_does():
 
 def test_the_empty_text_stands_for_missing_text():
     case = fitted("table-text-with-holes")
-    fed_rows = inputs(describe(case.model), case.X)
-    assert (fed_rows["color"] == "").any()
-    np.testing.assert_allclose(runner(to_onnx(case.model))(fed_rows)[0], case.model.predict(case.X), rtol=1e-10)
+    is_missing = case.X["color"].isna().to_numpy()
+    given = {**inputs(describe(case.model), case.X), "color": case.X[["color"]].fillna("").to_numpy(dtype=object)}
+    assert is_missing.any()
+    np.testing.assert_allclose(runner(to_onnx(case.model))(given)[0], case.model.predict(case.X), rtol=1e-10)
 
 
 @pytest.mark.parametrize("labels", [[False, True], [3, 7], [1.0, 2.0], ["no", "yes"]])
@@ -163,8 +166,8 @@ def test_a_column_with_the_name_of_an_output():
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     case, path = fitted("rvm-rbf"), tmp_path / "model.onnx"
     path.write_bytes(b"as it was")
-    monkeypatch.setitem(agreement.TOLERANCE, np.dtype(np.float64), 0.0)
-    with pytest.raises(ExportError, match="is not written, because its"):
+    monkeypatch.setitem(TOLERANCES, "double", 0.0)
+    with pytest.raises(ExportError, match="nothing was written"):
         to_onnx(case.model, path)
     assert path.read_bytes() == b"as it was"
     monkeypatch.undo()
@@ -176,8 +179,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_without_onnxruntime_the_reference_checks(monkeypatch):
     case = fitted("rvm-rbf")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr(assembly, "reference_runner", lambda model: lambda given: [np.zeros(100), np.zeros(100)])
-    with pytest.raises(ExportError, match="differs from that of Python"):
+    monkeypatch.setattr(assembly, "reference_runner", lambda model: lambda given: [np.zeros(len(given["X"]))] * 2)
+    with pytest.raises(ExportError, match="differs from Python"):
         to_onnx(case.model)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def describe(estimator: Any) -> Described:
     reader = Reader()
     n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
     raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
-    model, chain, target_steps = unwrapped(estimator, reader, raw)
+    model, chain, target_steps = _unwrapped(estimator, reader, raw)
     described = _of_model(model, reader, chain, n_inputs)
     for step in reversed(target_steps):
         described = _with_target(described, step)
@@ -128,14 +129,16 @@ def _n_features(estimator: Any) -> int:
     raise ExportError(f"{quoted(estimator)} does not tell its number of inputs (n_features_in_), so it cannot be exported.")
 
 
-def unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
+def _unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
     """Return the model of skarce, the stages before it, and the transformers of its target."""
     original, target_steps = estimator, []
     chain: Chain = (Columns.identity(len(raw)),)
     while not isinstance(estimator, OnBasis):
         if isinstance(estimator, Pipeline):
-            stages, raw = reader.read(estimator[:-1], raw) if len(estimator) > 1 else (chain[:1], raw)
-            chain, estimator = (*chain, *stages) if len(estimator) > 1 else chain, estimator.steps[-1][1]
+            for _, step in estimator.steps[:-1]:
+                stages, raw = reader.read(step, raw)
+                chain = (*chain, *stages)
+            estimator = estimator.steps[-1][1]
         elif isinstance(estimator, SEARCHES):
             check_is_fitted(estimator, "best_estimator_")
             estimator = estimator.best_estimator_
@@ -157,27 +160,22 @@ def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]]
     chain, raw = before
     whole = simplified((*chain, *read_basis(reader, model.basis_, raw)))
     stages, used = pruned(whole, np.arange(whole[-1].n_outputs))
-    stages = simplified(stages)
-    facts = dict(title=type(model).__name__, inputs=(), used=tuple(int(place) for place in used), stages=stages)
-    posteriors, places = model._posteriors(), model._places
-    if hasattr(model, "classes_"):
-        heads = tuple(Head.of(posterior, place) for posterior, place in zip(posteriors, places, strict=True))
-        return Described(
-            **facts,
-            heads=heads,
-            target=CLASSES,
-            classes=tuple(model.classes_.tolist()),
-            temperature=float(getattr(model, "temperature_", 1.0)),
-            class_log_odds=np.broadcast_to(getattr(model, "_class_log_odds", 0.0), len(heads)).astype(np.float64),
-        )
-    if not hasattr(model, "_scales"):
-        temperature = float(getattr(model, "temperature_", 1.0))
-        return Described(**facts, heads=(Head.of(posteriors[0], places[0]),), target=COUNTS, temperature=temperature)
-    outputs = zip(posteriors, places, model._scales(), strict=True)
-    heads = tuple(Head.of(posterior, place, float(scale)) for posterior, place, scale in outputs)
-    return Described(
-        **facts, heads=heads, query_kernels=_query_kernels(model, stages), is_one=not isinstance(model.posterior_, list)
+    pairs = zip(model._posteriors(), model._places, model._scales() if hasattr(model, "_scales") else repeat(1.0))
+    described = Described(
+        title=type(model).__name__,
+        inputs=(),
+        used=tuple(int(place) for place in used),
+        stages=simplified(stages),
+        heads=tuple(Head.of(posterior, places, float(scale)) for posterior, places, scale in pairs),
+        temperature=float(getattr(model, "temperature_", 1.0)),
     )
+    if hasattr(model, "classes_"):
+        log_odds = np.broadcast_to(getattr(model, "_class_log_odds", 0.0), len(described.heads)).astype(np.float64)
+        return replace(described, target=CLASSES, classes=tuple(model.classes_.tolist()), class_log_odds=log_odds)
+    if not hasattr(model, "_scales"):
+        return replace(described, target=COUNTS)
+    kernels = _query_kernels(model, described.stages)
+    return replace(described, query_kernels=kernels, is_one=not isinstance(model.posterior_, list))
 
 
 def _query_kernels(model: Any, stages: Chain) -> tuple[QueryKernels, ...] | None:

@@ -19,7 +19,7 @@ from skarce.export.onnx.heads import add_predictions, output_names
 from skarce.export.onnx.stages import add_chain
 
 
-def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "double") -> Any:
+def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "double", X: Any = None) -> Any:
     """Return a fitted model as an ONNX model of plain operators, and write it to a file.
 
     The outputs are those of `predict`: ``mean`` and ``std`` of numbers and counts, ``label`` and ``probabilities`` of classes.
@@ -37,6 +37,9 @@ def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "doub
         Whether the standard deviation is an output. Classes always have probabilities, which need it.
     real : {"double", "float"}, default="double"
         The precision of inputs, outputs and all between. Some accelerators and browsers have no ``"double"``.
+
+    X : array-like of shape (n_samples, n_features), default=None
+        Rows that the ONNX model is checked at, such as the training rows, beside random points.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "doub
         check_output(Path(path))
     described = describe(model)
     ports, converted = _converted(described, REALS[real], std=bool(std))
-    check_agreement(model, described, ports, converted, REALS[real])
+    check_agreement(model, described, ports, converted, X, std=bool(std), real=real)
     if path is not None:
         with replacing(Path(path)) as draft:
             draft.write_bytes(converted.SerializeToString())

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skarce._text import quoted
+from skarce._typing import Floats
 from skarce.export.description import Described
 from skarce.export.inputs import UNSEEN, Input
 from skarce.export.onnx.assembly import Port
 from skarce.export.onnx.graph import Graph
-from skarce.export.transformers import ExportError
+from skarce.export.transformers import UNSEEN_TEXT, ExportError
 
 ARRAY = "X"
 MISSING_TEXT = ""  # stands for missing text, because ONNX has no other
@@ -39,18 +40,21 @@ def add_entry(graph: Graph, described: Described, ports: Sequence[Port]) -> str:
     return graph.side_by_side(columns)
 
 
-def fed(ports: Sequence[Port], described: Described, X: Any) -> dict[str, NDArray[Any]]:
-    """Return rows, as `predict` takes them, as the inputs of the model by their names."""
+def fed(ports: Sequence[Port], described: Described, rows: Floats) -> dict[str, NDArray[Any]]:
+    """Return coded rows as the inputs of the model by their names."""
     if _is_array(described):
-        return {ARRAY: np.asarray(X, dtype=np.float64).astype(ports[0].dtype)}
-    cells = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else np.asarray(X, dtype=object)
-    return {port.name: _column(cells[:, [place]], port.dtype) for place, port in enumerate(ports)}
+        return {ARRAY: rows.astype(ports[0].dtype)}
+    columns = zip(ports, described.inputs, rows.T, strict=True)
+    return {
+        port.name: (codes.astype(port.dtype) if one.categories is None else _texts(one, codes))[:, None]
+        for port, one, codes in columns
+    }
 
 
-def _column(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    if dtype.kind != "O":
-        return cells.astype(np.float64).astype(dtype)
-    return np.array([[cell if isinstance(cell, str) else MISSING_TEXT] for cell in cells[:, 0]], dtype=object)
+def _texts(column: Input, codes: Floats) -> NDArray[Any]:
+    """Return the text of each code."""
+    texts = {code: text for text, code in _codes(column).items()}
+    return np.array([texts.get(code, UNSEEN_TEXT) for code in codes.tolist()], dtype=object)
 
 
 def _is_array(described: Described) -> bool:

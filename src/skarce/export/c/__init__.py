@@ -1,0 +1,1 @@
+"""Models as one C99 header."""

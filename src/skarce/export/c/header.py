@@ -1,0 +1,276 @@
+"""One C99 header for a described model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skarce._typing import Floats
+from skarce.export.c.arithmetic import Arithmetic
+from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
+from skarce.export.c.names import constants, in_comment
+from skarce.export.c.stages import Functions
+from skarce.export.c.tables import Real, Tables
+from skarce.export.columns import Columns
+from skarce.export.description import CLASSES, COUNTS, Described
+from skarce.export.stages import Chain, simplified
+from skarce.likelihoods.bernoulli import MIXTURE
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a model costs on the device.
+
+    Attributes
+    ----------
+    table_bytes : of constant tables, without those of the self-test
+    stack_bytes : of buffers on the stack
+    n_multiplications : in one prediction
+    """
+
+    table_bytes: int
+    stack_bytes: int
+    n_multiplications: int
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows with what Python predicts there: columns of means and stds, or of probabilities."""
+
+    rows: Floats
+    expected: Floats
+
+
+class Header:
+    """The parts of a header. `text` puts them together."""
+
+    def __init__(self, described: Described, name: str, real: Real, *, has_std: bool, is_augmented: bool) -> None:
+        self.described, self.name, self.real = described, name, real
+        self.has_variance = has_std or described.target == CLASSES
+        self.has_std, self.is_augmented = has_std and described.target != CLASSES, is_augmented
+        self.tables = Tables(name, real)
+        self.functions = Functions(self.tables, Arithmetic(self.tables))
+        self._add_model()
+        self._arithmetic = self.functions.arithmetic.lines()
+        self.size = Size(self.tables.n_bytes, self._stack(), self.functions.n_multiplications + self._multiplications())
+
+    # Cost -----------------------------------------------------------------------------------------------------------------
+
+    def _stack(self) -> int:
+        return self.real.size * (self.functions.n_buffered + self.described.n_functions + 2 * len(self.described.heads))
+
+    def _multiplications(self) -> int:
+        target = self.described.target
+        if target != CLASSES and target != COUNTS and not self.has_std:
+            return 0
+        kinds = {"is_counts": target == COUNTS, "is_classes": target == CLASSES}
+        return multiplications_at_the_end(self.functions, len(self.described.heads), **kinds, n_parts=len(MIXTURE))
+
+    # Functions ------------------------------------------------------------------------------------------------------------
+
+    def _add_model(self) -> None:
+        described, functions = self.described, self.functions
+        taken = Columns.taking(np.array(described.used, dtype=np.intp), len(described.inputs))
+        stages = simplified((taken, *described.stages))
+        steps = self._steps(stages)
+        heads = [add_head(functions, head, number, has_variance=self.has_variance) for number, head in enumerate(described.heads)]
+        if described.target == CLASSES:
+            self._add_classes(steps, heads)
+        else:
+            self._add_numbers(steps, heads)
+
+    def _steps(self, stages: Chain) -> list[str]:
+        """Return the lines from x to the functions u. For the augmented std, inputs of kernels stay in w."""
+        n, real = max(self.described.n_functions, 1), f"{self.name}_real"
+        if not self.is_augmented:
+            return [f"    {real} u[{n}];", f"    {self.functions.chain(stages)}(x, u);"]
+        width = max(stages[-1].n_inputs, 1)
+        self.functions.n_buffered += width
+        before, last = self.functions.chain(stages[:-1]), self.functions.stage(stages[-1])
+        return [f"    {real} u[{n}], w[{width}];", f"    {before}(x, w);", f"    {last}(w, u);"]
+
+    def _add_numbers(self, steps: list[str], heads: list[str]) -> None:
+        real, functions, is_counts = f"{self.name}_real", self.functions, self.described.target == COUNTS
+        body = []
+        for number, head in enumerate(heads):
+            mean, variance = f"mean[{number}]", f", std != 0 ? &std[{number}] : 0" if self.has_std else ""
+            body.append(f"    {head}(u, &{mean}{variance});")
+            if is_counts:
+                body.append(f"    {mean} = {functions.arithmetic.exp()}({mean});")
+            if self.has_std:
+                body += ["    if (std != 0) {", *self._std_lines(number, is_counts=is_counts), "    }"]
+        parameters = f"const {real} x[], {real} mean[]{f', {real} std[]' if self.has_std else ''}"
+        what = (
+            "Mean and std of a new observation at the raw row x. std may be a null pointer." if self.has_std else "The mean at x."
+        )
+        functions.lines += ["", f"/* {what} */", f"static inline void {self.name}_predict({parameters})"]
+        functions.lines += ["{", *steps, *body, "}"]
+
+    def _std_lines(self, number: int, *, is_counts: bool) -> list[str]:
+        std, sqrt = f"std[{number}]", self.functions.arithmetic.sqrt()
+        lines = []
+        if self.is_augmented and self.described.query_kernels is not None:
+            query = self.described.query_kernels[number]
+            if not query.is_zero:
+                beyond = add_query_kernels(self.functions, query, self.described.heads[number], number)
+                lines.append(f"        {std} += {beyond}(w, u);")
+        if is_counts:
+            factor, mean = self.functions.number(self.described.temperature), f"mean[{number}]"
+            return [*lines, f"        {std} = {sqrt}({factor} * ({mean} + {std} * {mean} * {mean}));"]
+        return [*lines, f"        {std} = {sqrt}({std});"]
+
+    def _add_classes(self, steps: list[str], heads: list[str]) -> None:
+        real, functions, described = f"{self.name}_real", self.functions, self.described
+        n_classes, one, zero = len(described.classes), functions.number(1.0), functions.number(0.0)
+        log_odds, exp = functions.arithmetic.log_odds(), functions.arithmetic.exp()
+        body = [f"    {real} odds, variance;"]
+        for number, head in enumerate(heads):
+            body += [f"    {head}(u, &odds, &variance);", f"    odds = {log_odds}(odds, variance);"]
+            if described.temperature != 1.0 and described.class_log_odds is not None:
+                center = functions.number(described.class_log_odds[number])
+                body.append(f"    odds = {center} + (odds - {center}) * {functions.number(1.0 / described.temperature)};")
+            body.append(f"    proba[{number}] = odds;")
+        if len(heads) == 1:
+            body += [
+                f"    variance = {exp}(odds < {zero} ? odds : -odds);",
+                f"    proba[0] = (odds < {zero} ? {one} : variance) / ({one} + variance);",
+                f"    proba[1] = (odds < {zero} ? variance : {one}) / ({one} + variance);",
+            ]
+        else:
+            log, largest = functions.arithmetic.log(), functions.number(-self.real.largest)
+            body += [
+                f"    variance = {largest};",
+                f"    for (i = 0; i < {n_classes}; ++i) {{",
+                "        odds = proba[i];",
+                f"        proba[i] = (odds < {zero} ? odds : {zero}) - {log}({one} + {exp}(odds < {zero} ? odds : -odds));",
+                "        if (proba[i] > variance) variance = proba[i];",
+                "    }",
+                f"    odds = {zero};",
+                f"    for (i = 0; i < {n_classes}; ++i) {{",
+                f"        proba[i] = {exp}(proba[i] - variance);",
+                "        odds += proba[i];",
+                "    }",
+                f"    for (i = 0; i < {n_classes}; ++i) proba[i] /= odds;",
+            ]
+            body.insert(1, "    int i;")
+        functions.lines += [
+            "",
+            "/* The probability of each class at the raw row x. */",
+            f"static inline void {self.name}_predict_proba(const {real} x[], {real} proba[])",
+            "{",
+            *steps[:1],
+            *body[: 2 if len(heads) > 1 else 1],
+            *steps[1:],
+            *body[2 if len(heads) > 1 else 1 :],
+            "}",
+            "",
+            "/* The most probable class at the raw row x. */",
+            f"static inline int {self.name}_predict(const {real} x[])",
+            "{",
+            f"    {real} proba[{n_classes}];",
+            "    int i, best = 0;",
+            f"    {self.name}_predict_proba(x, proba);",
+            f"    for (i = 1; i < {n_classes}; ++i)",
+            "        if (proba[i] > proba[best]) best = i;",
+            "    return best;",
+            "}",
+        ]
+
+    # Text -----------------------------------------------------------------------------------------------------------------
+
+    def text(self, examples: Examples, remarks: list[str]) -> str:
+        """Return the header. `remarks` are lines of its comment on top."""
+        guard, name = f"{self.name.upper()}_H", self.name
+        macros = [
+            f"#ifndef {name.upper()}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
+            f"#define {name.upper()}_STORAGE",
+            "#endif",
+            f"#ifndef {name.upper()}_READ /* how an entry of a table of reals is read, such as pgm_read_float(&(table)[place]) */",
+            f"#define {name.upper()}_READ(table, place) ((table)[(place)])",
+            "#endif",
+            f"#ifndef {name.upper()}_READ_PLACE /* how an entry of a table of places is read */",
+            f"#define {name.upper()}_READ_PLACE(table, place) ((table)[(place)])",
+            "#endif",
+        ]
+        test = self._selftest(examples)
+        parts = [
+            self._comment(remarks),
+            [f"#ifndef {guard}", f"#define {guard}", "", *macros, ""],
+            [f"typedef {self.real.c_type} {name}_real;", "", *self._constants(), ""],
+            self.tables.lines,
+            self._arithmetic,
+            self.functions.lines,
+            test,
+            ["", f"#endif /* {guard} */", ""],
+        ]
+        return "\n".join(line for part in parts for line in part)
+
+    def _comment(self, remarks: list[str]) -> list[str]:
+        return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
+
+    def _constants(self) -> list[str]:
+        prefix, described = self.name.upper(), self.described
+        n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
+        lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
+        taken: set[str] = set()
+        names = constants(f"{prefix}_INPUT", [one.name for one in described.inputs], taken)
+        lines += _enumeration("Places of the inputs in x.", names)
+        for one, column in zip(described.inputs, constants(prefix, [one.name for one in described.inputs], set()), strict=True):
+            if one.categories is None:
+                continue
+            codes = constants(column, one.categories, taken)
+            lines += _enumeration(f"Codes of {one.name}. Any other number is a text that was not in the training rows.", codes)
+            if one.missing is not None:
+                lines.append(f"#define {constants(column, ['if missing'], taken)[0]} {codes[one.missing]}")
+        if described.target == CLASSES:
+            lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
+        return lines
+
+    def _selftest(self, examples: Examples) -> list[str]:
+        name, real, n_rows = self.name, f"{self.name}_real", len(examples.rows)
+        n_inputs, n_outputs = len(self.described.inputs), examples.expected.shape[1]
+        tables = Tables(f"{name}_test", self.real)
+        inputs, expected = tables.reals("inputs", examples.rows), tables.reals("outputs", examples.expected)
+        lines = [
+            line.replace(f"{name}_test_real", real).replace(f"{name.upper()}_TEST_STORAGE", f"{name.upper()}_STORAGE")
+            for line in tables.lines
+        ]
+        half = n_outputs // 2
+        call = f"{name}_predict(x, found, found + {half});" if self.has_std else f"{name}_predict(x, found);"
+        if self.described.target == CLASSES:
+            call = f"{name}_predict_proba(x, found);"
+        read = f"{name.upper()}_READ"
+        return [
+            "",
+            *lines,
+            "",
+            "/* The largest difference to what Python predicts, over the rows of the test. */",
+            f"static inline {real} {name}_selftest(void)",
+            "{",
+            f"    {real} x[{n_inputs}], found[{n_outputs}], error, largest = {self.functions.number(0.0)};",
+            "    int i, j;",
+            f"    for (i = 0; i < {n_rows}; ++i) {{",
+            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {read}({inputs}, i * {n_inputs} + j);",
+            f"        {call}",
+            f"        for (j = 0; j < {n_outputs}; ++j) {{",
+            f"            error = found[j] - {read}({expected}, i * {n_outputs} + j);",
+            f"            if (error < {self.functions.number(0.0)}) error = -error;",
+            "            if (!(error <= largest)) largest = error;",
+            "        }",
+            "    }",
+            "    return largest;",
+            "}",
+        ]
+
+
+def without_std(described: Described) -> Described:
+    """Return the model without what only its std needs."""
+    heads = tuple(replace(head, center=np.zeros(len(head.center))) for head in described.heads)
+    return replace(described, heads=heads, query_kernels=None)
+
+
+def _enumeration(comment: str, names: list[str]) -> list[str]:
+    cells: list[Any] = [f"    {name} = {place}," for place, name in enumerate(names)]
+    return [f"/* {in_comment(comment)} */", "enum {", *cells[:-1], cells[-1].removesuffix(","), "};", ""]

@@ -1,0 +1,190 @@
+"""Fitted models as C99."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skarce._parameters import check_choice
+from skarce._text import quoted
+from skarce._typing import Floats
+from skarce._whole_file import check_output, replacing
+from skarce.export.c.header import Examples, Header, Size, without_std
+from skarce.export.c.names import check_name
+from skarce.export.c.tables import REALS
+from skarce.export.checks import TOLERANCES, Compared, comparison
+from skarce.export.columns import Columns
+from skarce.export.description import CLASSES, Described, describe
+from skarce.export.stages import Kernels, Products, Splines
+from skarce.export.transformers import ExportError
+
+N_EXAMPLES = 5  # rows of the self-test
+KINDS = (*REALS,)
+
+
+@dataclass(frozen=True)
+class ExportedC:
+    """A model in C, and what it costs.
+
+    Attributes
+    ----------
+    text : the header
+    size : bytes of tables and stack, and multiplications in one prediction
+    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities)
+    n_rows : how many rows were compared
+    """
+
+    text: str
+    size: Size
+    error: float
+    n_rows: int
+
+
+def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
+    """Write a fitted model or pipeline as one C99 header without dependencies.
+
+    Scalers, imputers and encoders of the pipeline are in the header, so its functions take the raw row. Before the file is
+    written, the arithmetic of the header is compared with `predict`.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of skarce, or a pipeline, search or `TransformedTargetRegressor` around one.
+    path : path-like
+        Where the header is written, as a whole or not at all.
+    name : str, default="model"
+        How all names in the header begin.
+    real : {"float", "double"}, default="float"
+        The type of numbers.
+    std : {True, False, "augmented"}, default=True
+        Whether regressors also return the std of a new observation. ``"augmented"`` is that of ``predict(std="augmented")``, which
+        needs a table of training rows. Classifiers always have what their probabilities need.
+    X : array-like of shape (n_samples, n_features), default=None
+        Rows that the header is checked at, such as the training rows, beside random points. The first of them are in its self-test.
+
+    Returns
+    -------
+    exported : ExportedC
+        The text of the header, its size, and its largest error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from skarce import KernelBasis, RelevanceVectorRegressor
+    >>> from skarce.export import to_c
+    >>> X = np.linspace(-5, 5, 100)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 100)
+    >>> model = RelevanceVectorRegressor(KernelBasis(gamma=0.3)).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     exported = to_c(model, Path(folder) / "sine.h", name="sine", X=X)
+    >>> exported.size.table_bytes < 400, exported.error < 1e-5
+    (True, True)
+    """
+    path = Path(path)
+    check_output(path)
+    exported = c_source(model, name=name, real=real, std=std, X=X)
+    with replacing(path) as draft:
+        draft.write_text(exported.text, encoding="ascii")
+    return exported
+
+
+def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
+    """Return what `to_c` writes, after the same checks."""
+    check_name(name)
+    check_choice("real", real, KINDS)
+    if not (isinstance(std, (bool, np.bool_)) or std == "augmented"):
+        raise ValueError(f"std must be True, False or 'augmented', got {quoted(std)}.")
+    described = described_for(describe(model), std)
+    header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
+    compared = comparison(model, described, X, std)
+    error = compared.largest_error(_emulated(described, compared.rows.astype(REALS[real].dtype), std))
+    if not error <= TOLERANCES[real]:
+        raise ExportError(_refusal(error, real, std))
+    remarks = _remarks(described, header, compared, error, name=name, real=real, std=std)
+    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
+
+
+def described_for(described: Described, std: Any) -> Described:
+    """Return a description with what this std needs. Raise if there is no such std."""
+    if described.target == CLASSES:
+        if std is not True:
+            raise ExportError(f"{described.title} predicts probabilities, which have no std. Use std=True, got {quoted(std)}.")
+        return described
+    if std == "augmented" and described.query_kernels is None:
+        raise ExportError(
+            "std='augmented' adds a kernel at each query point, so it needs a regressor on named kernels that was fitted to rows, "
+            f"but this is {described.title}. Use std=True."
+        )
+    return described if std is not False else without_std(described)
+
+
+def _emulated(described: Described, rows: Floats, std: Any) -> Floats:
+    """Return what the header computes, in the precision of the rows."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if described.target == CLASSES:
+            return described.probabilities(rows)
+        mean, deviation = described.predict(rows, is_augmented=std == "augmented")
+    return mean if std is False else np.column_stack([mean, deviation])
+
+
+def _refusal(error: float, real: str, std: Any) -> str:
+    remedies = ['real="double"'] if real == "float" else []
+    remedies += ["std=False"] if std is not False else []
+    remedies.append("another kernel width or fewer functions")
+    return (
+        f"in {real} arithmetic this model differs from Python by {error:.2g} of the std of its target, and at most "
+        f"{TOLERANCES[real]:g} is allowed, so nothing was written. Use {', or '.join(remedies)}."
+    )
+
+
+def _examples(compared: Compared) -> Examples:
+    """Return a few rows without missing numbers, the given ones first."""
+    whole = np.flatnonzero(~np.isnan(compared.rows).any(axis=1) & np.isfinite(compared.expected).all(axis=1))
+    given = whole[whole < compared.n_given]
+    chosen = given if len(given) >= N_EXAMPLES else whole
+    chosen = chosen[np.linspace(0, len(chosen) - 1, min(N_EXAMPLES, len(chosen))).astype(np.intp)] if len(chosen) else chosen
+    return Examples(compared.rows[chosen], compared.expected[chosen])
+
+
+def _remarks(described: Described, header: Header, compared: Compared, error: float, **options: Any) -> list[str]:
+    """Return the comment on top of the header."""
+    size, std = header.size, options["std"]
+    what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
+    rows = f"{compared.n_given} given rows and {len(compared.rows) - compared.n_given} random points"
+    unit = "of 1" if described.target == CLASSES else "of the std of the target"
+    return [
+        f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
+        "",
+        f"Functions     {described.n_functions}: {_kinds(described)}",
+        f"Inputs        {len(described.inputs)}: {', '.join(_input(one) for one in described.inputs)}",
+        f"Flash         {size.table_bytes} bytes of tables, and the code",
+        f"RAM           0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
+        f"Arithmetic    {options['real']}, about {size.n_multiplications} multiplications a prediction",
+        f"Accuracy      at most {error:.1e} {unit} from Python, at {rows}",
+        "",
+        "Everything is static, const and reentrant; nothing is allocated, and no library is needed. Missing numbers are NaN, so do",
+        "not compile with -ffast-math. Define the macros below before the include to move tables, or to use exp and sqrt of a library:",
+        f"{options['name'].upper()}_STORAGE, {options['name'].upper()}_READ, {options['name'].upper()}_READ_PLACE, "
+        f"{options['name'].upper()}_EXP(x), {options['name'].upper()}_SQRT(x).",
+    ]
+
+
+def _input(one: Any) -> str:
+    return one.name if one.categories is None else f"{one.name} (a code)"
+
+
+def _kinds(described: Described) -> str:
+    words = []
+    for stage in described.stages:
+        if isinstance(stage, Kernels):
+            words.append(f"{stage.kind} kernels of {stage.n_inputs} columns")
+        elif isinstance(stage, (Products, Splines)):
+            words.append("products of polynomials" if isinstance(stage, Products) else "splines")
+    is_plain = all(isinstance(stage, Columns) for stage in described.stages)
+    return ", ".join(words) or ("columns" if is_plain else "columns of several kinds")
