@@ -11,8 +11,8 @@ import pytest
 
 from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe, to_onnx
-from skarce.export.description import CLASSES
 from skarce.export.checks import TOLERANCES
+from skarce.export.description import CLASSES
 from skarce.export.onnx import assembly
 from skarce.export.onnx.assembly import Port, assembled, reference_runner, runner
 from skarce.export.onnx.entries import fed, ports_of
