@@ -1,10 +1,10 @@
-# make demo, make test: everything they need is created here, from Python 3.11+, pip and a C compiler.
+# make demo, make test, make docs: everything they need is created here, from Python 3.11+, pip and a C compiler.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-export test-oldest test-browser lint types doctest check sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-export test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 
@@ -83,6 +83,19 @@ doctest: $(VENV)/.installed
 
 check: lint types doctest test
 
+# The website has an environment of its own. Nothing is fetched while it is built.
+DOCS := $(VENV)-docs
+
+$(DOCS)/.installed: pyproject.toml $(COMPILED)
+	@test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@echo "Installing skarce and what the website needs into $(DOCS) ..."
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(DOCS)/.installed  ## build the website into build/site, run its examples, and check its links
+	$(DOCS)/bin/python website/build.py
+
 # A copy of the package with compiled parts that stop at the first read or write outside an array and at undefined arithmetic.
 # Python itself is not built this way, so the library of the sanitizer is loaded before it, and its own leaks do not count.
 SANITIZED := build/sanitized
@@ -149,4 +162,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) build dist src/*.egg-info src/skarce/*/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

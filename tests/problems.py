@@ -1,10 +1,19 @@
 """Problems that tests of several rooms share."""
 
 import numpy as np
+import scipy
+from packaging.version import Version
+from scipy import sparse
 
 from skarce import KernelBasis
 from skarce.designs import InMemoryDesign, Rows
 from skarce.moments import ColumnGram, Moments, WholeGram
+
+
+def random_sparse(shape, density, rng):
+    """A sparse array of uniform numbers. SciPy before 1.15 has another name for the generator."""
+    name = "rng" if Version(scipy.__version__) >= Version("1.15") else "random_state"
+    return sparse.random_array(shape, density=density, format="csr", **{name: rng})
 
 
 def moments_of(phi, t, kind="whole"):

@@ -80,6 +80,14 @@ def test_the_limited_api_is_that_of_the_oldest_python():
     assert f"cp{oldest.replace('.', '')}-*" in PROJECT["tool"]["cibuildwheel"]["build"]
 
 
+def test_the_source_archive_has_what_the_tests_import():
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    imported = {name for source in sources for name in re.findall(r"^(?:from|import) (\w+)", source, flags=re.M)}
+    folders = {name for name in imported if (ROOT / name).is_dir()}
+    assert {"tests", "benchmarks"} <= folders
+    assert folders <= set(re.findall(r"^(?:graft|recursive-include) ([\w.]+)", text_of("MANIFEST.in"), flags=re.M))
+
+
 def test_the_papers_are_cited():
     cited = {reference["title"].casefold() for reference in parsed("CITATION.cff")["references"]}
     for name in PAPERS:

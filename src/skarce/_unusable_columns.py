@@ -19,35 +19,38 @@ MOST_LISTED = 3  # columns in a message
 
 
 @contextmanager
-def naming_columns(X: Any) -> Iterator[None]:
-    """If the checks inside refuse the values of X, raise an error that names the columns with text or missing values."""
+def naming_columns(X: Any, name: str = "X") -> Iterator[None]:
+    """If the checks inside refuse the values of X, raise an error that names the columns with text or missing values.
+
+    `name` says what X is.
+    """
     try:
         yield
     except (ValueError, TypeError) as error:
-        message = _complaint(X) if str(error).startswith(VALUES_REFUSED) and not issparse(X) else None
+        message = _complaint(X, name) if str(error).startswith(VALUES_REFUSED) and not issparse(X) else None
         if message is None:
             raise
         raise ValueError(message) from None
 
 
-def _complaint(X: Any) -> str | None:
+def _complaint(X: Any, name: str) -> str | None:
     """What is wrong with the columns of X, text before missing values; None if both are elsewhere, such as in y."""
     texts: list[str] = []
     gaps: list[str] = []
-    for name, values in _columns(X):
+    for column, values in _columns(X):
         numbers = _numbers(values)
         if numbers is None:
-            texts.append(f"column {name} ({quoted(_first_text(values))})")
+            texts.append(f"column {column} ({quoted(_first_text(values))})")
         elif np.isnan(numbers).any():
-            gaps.append(f"column {name} ({int(np.isnan(numbers).sum())} of {len(numbers)} values)")
+            gaps.append(f"column {column} ({int(np.isnan(numbers).sum())} of {len(numbers)} values)")
     if texts:
-        return f"X must hold numbers, but there is text in {_listed(texts)}. {ENCODE}"
-    return f"X contains NaN: values are missing in {_listed(gaps)}. {IMPUTE}" if gaps else None
+        return f"{name} must hold numbers, but there is text in {_listed(texts)}. {ENCODE}"
+    return f"{name} contains NaN: values are missing in {_listed(gaps)}. {IMPUTE}" if gaps else None
 
 
 def _columns(X: Any) -> Iterator[tuple[str, Any]]:
     """The name of each column, or its number if it has none, and its values."""
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
         for place, name in enumerate(X.columns):
             yield quoted(name), np.asarray(X.iloc[:, place], dtype=object)
         return

@@ -82,7 +82,7 @@ def numeric_targets(y: Any) -> Floats:
 def checked_array(values: Any, name: str, **options: Any) -> Any:
     """Check one array as scikit-learn's `check_array` does, for doubles or singles."""
     check_kind(values, name)
-    with in_brief(name), np.errstate(over="ignore", invalid="ignore"):
+    with in_brief(name), naming_columns(values, name), np.errstate(over="ignore", invalid="ignore"):
         return check_array(values, **{"dtype": [np.float64, np.float32], "input_name": name, **options})
 
 

@@ -234,18 +234,23 @@ def test_too_many_texts_are_refused(homes):
     assert_one_line(refused("typo.csv", *FIT, "--stream"), "'size'", "line 779", "'12.O'")
 
 
-def test_targets_that_are_not_numbers_are_refused(homes):
+def test_classes_and_counts_have_no_state(homes):
     for values in (homes["town"], homes["garden"], homes["age"] % 4):
         homes.assign(price=values).to_csv("classes.csv", index=False)
-        assert_one_line(refused("classes.csv", *FIT, "--stream"), "recognized as classes", "--no-stream")
-    fitted("classes.csv", *FIT, "--stream", "--task", "regression")
-    homes.assign(price=3).to_csv("constant.csv", index=False)
-    assert_one_line(refused("constant.csv", *FIT, "--stream"), "the same in all rows (3)")
+        result = refused("classes.csv", *FIT, "--stream", "--state", "s.state")
+        assert_one_line(result, "recognized as classes", "leave --state out", "--task regression")
+    for task in ("classification", "counts"):
+        assert_one_line(refused("classes.csv", *FIT, "--stream", "--state", "s", "--task", task), "leave --state out")
+    fitted("classes.csv", *FIT, "--stream", "--state", "s", "--task", "regression")
+
+
+def test_a_target_that_is_the_same_in_all_rows_is_refused(homes):
+    for value, options in ((3, []), ("a", ["--task", "classification"]), (0, ["--task", "counts"])):
+        homes.assign(price=value).to_csv("constant.csv", index=False)
+        assert_one_line(refused("constant.csv", *FIT, "--stream", *options), f"the same in all rows ({value})")
 
 
 def test_what_needs_rows_in_memory_says_so(homes):
-    for task in ("classification", "counts"):
-        assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--task", task), f"--task {task}", "--no-stream")
     assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--widths", "cv"), "--widths evidence")
     assert_one_line(refused("homes.csv", "--target", "price", "--stream", "--method", "svr"), "'svr' is a rival")
 
@@ -490,9 +495,57 @@ def test_ctrl_c_keeps_the_state_and_says_so(homes, monkeypatch):
         stop_after(5, patch, KeyboardInterrupt)
         result = refused("parts", *FIT, "--stream", "--state", "s.state")
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1].startswith("Interrupted; no model was written. The sums so far are in s.state")
+    kept = "The sums of 278 of 1,000 rows are in s.state: the same command goes on."
+    assert result.stderr.splitlines()[-1] == f"Interrupted; no model was written. {kept}"
     fitted("parts", *FIT, "--stream", "--state", "s.state")
     np.testing.assert_array_equal(predictions("m.skops"), wanted)
+
+
+def test_ctrl_c_loses_the_block_at_work_only(homes, monkeypatch):
+    wanted, real, seen = in_stream("homes.csv"), fit.absorbed, []
+
+    def absorbed(sums, block):
+        seen.append(block)
+        sums = real(sums, block)
+        if len(seen) == 6:
+            raise KeyboardInterrupt
+        return sums
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit, "absorbed", absorbed)
+        result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
+    assert f"The sums of {5 * 64} of 1,000 rows are in s.state" in result.stderr
+    assert "320 of 1,000 rows are already in s.state" in fitted("homes.csv", *FIT, "--stream", "--state", "s.state").stderr
+    np.testing.assert_array_equal(predictions("m.skops"), wanted)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_if_the_sums_cannot_be_written_ctrl_c_tells_the_rows_of_the_last_state(homes, monkeypatch, error):
+    real, n_written = state.skops.io.dump, []
+
+    def dump(content, draft):
+        n_written.append(content)
+        if len(n_written) > 2:  # one state at the beginning, and one after the first file
+            raise error
+        real(content, draft)
+
+    with monkeypatch.context() as patch:
+        stop_after(5, patch, KeyboardInterrupt)
+        patch.setattr(state, "SECONDS", 1e9)
+        patch.setattr(state.skops.io, "dump", dump)
+        result = refused("parts", *FIT, "--stream", "--state", "s.state")
+    assert result.exit_code == 130
+    assert "The sums of 150 of 1,000 rows are in s.state" in result.stderr
+    assert "150 of 1,000 rows are already in s.state" in fitted("parts", *FIT, "--stream", "--state", "s.state").stderr
+
+
+def test_ctrl_c_in_the_search_says_that_all_rows_are_in(homes, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "explained_share", interrupted)
+    result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
+    assert "The sums of 1,000 of 1,000 rows are in s.state" in result.stderr
 
 
 def test_ctrl_c_without_a_state_is_one_line(homes, monkeypatch):

@@ -14,10 +14,11 @@ from skarce.cli.streamed.fit import StreamedFit
 from skarce.cli.streamed.state import FitState, StateFile, fingerprint
 from skarce.cli.streamed.summary import summarize
 from skarce.comparison import METHODS, REGRESSION
+from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER, TEXT
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import make_preprocessing, training_data
-from skarce.moments import block_sums
+from skarce.moments import Sums, block_sums
 
 pytest.importorskip("pyarrow")
 
@@ -57,7 +58,7 @@ def test_wide_tables_have_short_blocks(data, monkeypatch):
 
 def test_the_summary_is_that_of_the_table(data, tmp_path):
     seen = []
-    summary = summarize(data, "y", is_asked=False, on_rows=seen.append)
+    summary = summarize(data, "y", None, seen.append)
     training = training_data(read_table(tmp_path / "all"), "y")
     assert summary.kinds == training.kinds == {"x": NUMBER, "t": TEXT, "c": NUMBER}
     assert (summary.n_rows, seen[-1]) == (40, 40)
@@ -75,7 +76,7 @@ def with_small_samples(monkeypatch, n_rows):
 
 def test_the_sample_of_many_rows_is_bounded(data, monkeypatch):
     with_small_samples(monkeypatch, 5)
-    summary = summarize(data, "y", is_asked=True, on_rows=lambda rows: None)
+    summary = summarize(data, "y", TargetKind.NUMBERS, lambda rows: None)
     assert (len(summary.sample.y), summary.n_rows) == (5, 40)
     assert summary.preprocessing.named_transformers_["numbers"].n_samples_seen_ == 40
 
@@ -110,7 +111,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch, kind):
 
 
 def test_a_state_is_read_as_it_was_written(data, tmp_path):
-    summary = summarize(data, "y", is_asked=True, on_rows=lambda rows: None)
+    summary = summarize(data, "y", TargetKind.NUMBERS, lambda rows: None)
     X = summary.preprocessing.transform(summary.sample.X)
     basis = KernelBasis(gamma=0.3, centers=10, random_state=0).fit(X)
     sums = block_sums(basis, X, summary.sample.y)
@@ -136,7 +137,7 @@ def test_states_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     file = StateFile(tmp_path / "s", {}, clock=lambda: next(times))
     monkeypatch.setattr("skarce.cli.streamed.state.skops.io.dump", lambda content, draft: draft.write_bytes(b""))
     monkeypatch.setattr("skarce.cli.streamed.state._check_size", lambda draft, path: written.append(path))
-    state = FitState({}, None, None, None, 0, BEGINNING, None)
+    state = FitState({}, None, None, None, 0, BEGINNING, Sums.empty(1, 1))
     file.save_now_and_then(state)  # at 10 seconds; it takes 2 seconds, so 40 seconds are free of it
     assert len(written) == 1
     file.save_now_and_then(state)

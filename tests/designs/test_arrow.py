@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import PolynomialFeatures
 
-from skarce import KernelBasis, RelevanceVectorRegressor, VBLSRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import RowBlocks
 from tests.designs.arrow_tables import NAMES, N, assert_same, made_rows, pa, table_of
 
@@ -160,9 +160,55 @@ def test_columns_without_numbers_are_named(values, kind):
     table = pa.table({"x": [1.0, 2.0], "odd": values, "y": [1.0, 2.0]})
     with pytest.raises(ValueError, match=rf"column 'odd' is of type {kind}.* by features=\[...\], or encode it as numbers\.$"):
         RowBlocks.from_arrow(table, target="y")
-    with pytest.raises(ValueError, match=rf"column 'odd' is of type {kind}.*needed; encode it as numbers\.$"):
-        RowBlocks.from_arrow(table, target="odd", features=["x"])
+    for target in (["odd"],) if "string" in kind else ("odd", ["odd"]):  # one target may be text: labels
+        with pytest.raises(ValueError, match=rf"column 'odd' is of type {kind}.*needed; encode it as numbers\.$"):
+            RowBlocks.from_arrow(table, target=target, features=["x"])
     assert RowBlocks.from_arrow(table, target="y", features=["x"]).feature_names == ("x",)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+def test_labels_may_be_text(kind):
+    X, y, weights = made_rows()
+    labels = np.where(y > np.median(y), "high", np.where(X[:, 0] > 0, "low", "very low"))
+    table = table_of(X, y, weights).drop_columns("y").append_column("label", pa.array(labels).cast(kind))
+    blocks = RowBlocks.from_arrow(lambda: table.to_reader(99), target="label", weight="w", batch_rows=64)
+    found = RelevanceVectorClassifier("passthrough").fit(blocks)
+    expected = RelevanceVectorClassifier("passthrough").fit(RowBlocks.from_arrays(X, labels, weights, block_rows=64))
+    numbers = np.unique(labels, return_inverse=True)[1]
+    by_number = RelevanceVectorClassifier("passthrough").fit(RowBlocks.from_arrays(X, numbers, weights, block_rows=64))
+    assert found.classes_.tolist() == ["high", "low", "very low"]
+    for other in (expected, by_number):
+        np.testing.assert_allclose(found.predict_proba(pd.DataFrame(X[:50], columns=NAMES)), other.predict_proba(X[:50]), rtol=1e-9)
+
+
+def test_labels_that_are_missing_are_named():
+    table = pa.table({"x": [1.0, 2.0, 3.0], "label": ["a", None, "b"]})
+    with pytest.raises(ValueError, match="column 'label' is null in row 1, counted from 0"):
+        RelevanceVectorClassifier("passthrough").fit(RowBlocks.from_arrow(table, target="label"))
+
+
+def test_a_regressor_refuses_text():
+    blocks = RowBlocks.from_arrow(pa.table({"x": [1.0, 2.0], "label": ["a", "b"]}), target="label")
+    with pytest.raises(ValueError, match=r"y of row block 0 must hold numbers.*'a'"):
+        RelevanceVectorRegressor("passthrough").fit(blocks)
+
+
+def test_a_target_that_turns_to_numbers_is_refused():
+    streams = iter([pa.table({"x": [1.0], "y": ["1"]}), pa.table({"x": [1.0], "y": [1.0]})])
+    with pytest.raises(ValueError, match=r"column 'y' holds numbers, but it was text before\. Write labels in the same way"):
+        list(RowBlocks.from_arrow(lambda: next(streams), target="y"))
+
+
+def test_datasets_are_read_by_their_scanner(tmp_path):
+    from pyarrow import dataset, parquet
+
+    X, y, _ = made_rows()
+    parquet.write_table(table_of(X, y), tmp_path / "0.parquet")
+    rows = dataset.dataset(tmp_path)
+    for source in (rows, lambda: rows):
+        with pytest.raises(TypeError, match=r"For a dataset, pass lambda: dataset\.scanner\(\)\.to_reader\(\)\.$"):
+            RowBlocks.from_arrow(source, target="y")
+    assert_same(RowBlocks.from_arrow(lambda: rows.scanner().to_reader(), target="y"), X, y)
 
 
 def test_dates_are_named():
@@ -204,6 +250,17 @@ def test_wrong_names_are_refused(options, message):
 def test_names_of_a_wrong_kind_are_refused(options, message):
     with pytest.raises(TypeError, match=message):
         RowBlocks.from_arrow(table_of(*made_rows()[:2]), **options)
+
+
+def test_a_target_that_is_not_there_is_said_before_texts_among_the_others():
+    table = pa.table({"color": ["red", "blue"], "a": [1.0, 2.0], "y": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"has no column 'Y'\. Its columns are 'color', 'a', 'y'\."):
+        RowBlocks.from_arrow(table, target="Y")
+
+
+def test_blocks_say_their_number_of_features():
+    blocks = RowBlocks.from_arrow(table_of(*made_rows()[:2]), target="y")
+    assert repr(blocks) == "RowBlocks(an unknown number of rows, 3 features)"
 
 
 def test_a_name_of_two_columns_is_refused():
@@ -261,6 +318,13 @@ def test_a_stream_that_changes_its_columns_is_refused():
     streams = iter([table, table.drop_columns("b")])
     with pytest.raises(ValueError, match="the Arrow stream has no column 'b'"):
         list(RowBlocks.from_arrow(lambda: next(streams), target="y"))
+
+
+def test_a_stream_that_changes_its_rows_is_refused():
+    table = table_of(*made_rows()[:2])
+    n_rows = iter([N, N, N - 1, N - 1])  # the first stream is opened for the names of the columns
+    with pytest.raises(ValueError, match=rf"gave {N - 1} rows in this pass, but {N} in the one before"):
+        RelevanceVectorRegressor("passthrough").fit(RowBlocks.from_arrow(lambda: table.slice(0, next(n_rows)), target="y"))
 
 
 def test_a_stream_without_rows_is_refused():

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSClassifier, VBLSRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import DaskDesign, Recipe, Rows
-from skarce.designs.dask import Partitions, is_dask
+from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.moments import block_sums
 from tests.estimator_lists import REGRESSORS
@@ -68,7 +68,7 @@ def test_every_regressor_is_that_of_the_rows_in_memory(estimator, basis):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_sums_are_those_of_the_rows_in_memory(fit_intercept, has_weights):
     weights = WEIGHTS if has_weights else None
-    recipe = Recipe(lambda X, y, w: Rows(X, np.asarray(y)[:, None], w), KERNELS, fit_intercept=fit_intercept)
+    recipe = Recipe(lambda X, y, w, is_whole: Rows(X, np.asarray(y)[:, None], w), KERNELS, fit_intercept=fit_intercept)
     lazy = None if weights is None else da.from_array(weights, chunks=33)
     found = DaskDesign.of(*arrays(), lazy, recipe).sums
     expected = block_sums(KERNELS.fit(X), X, Y, weights)
@@ -248,7 +248,7 @@ def test_data_that_do_not_belong_together_are_refused():
         (lambda: Partitions(frame(5)[NAMES], Y), "lengths of the partitions of X are not known"),
         (lambda: Partitions(frame(5)[NAMES].to_dask_array(), frame(4)["y"].to_dask_array()), "X has 5 partitions, but y has 4"),
         (lambda: Partitions(inputs, None), "y is None"),
-        (lambda: Partitions(frame(), "z"), "must be a column of the data frame X"),
+        (lambda: Partitions(frame(), "z"), "y='z': X has no column 'z'; its columns are 'p', 'q', 'r', 'y', 'w'"),
         (lambda: Partitions(targets, targets), "with rows and columns, got Array with 1 dimensions"),
     ]
     for make, message in cases:
@@ -259,8 +259,6 @@ def test_data_that_do_not_belong_together_are_refused():
 
 
 def test_what_needs_rows_says_so():
-    with pytest.raises(ValueError, match="needs them in memory, and DaskDesign does not keep them"):
-        VBLSClassifier("passthrough").fit(arrays()[0], arrays()[1] > 0)
     with pytest.raises(ValueError, match="memory budget"), config_context(working_memory=0.001):
         VBLSRegressor(KERNELS).fit(*arrays())
 

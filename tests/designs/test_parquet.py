@@ -446,3 +446,15 @@ def test_row_blocks_of_files_can_be_pickled(folder, rows):
     write(table_of(X, y), "1.parquet")
     blocks = RowBlocks.from_parquet("1.parquet", target="y", batch_rows=64)
     assert_equal_blocks(pickle.loads(pickle.dumps(blocks)), blocks)
+
+
+def test_bytes_that_changed_inside_a_file_are_found_by_their_checksum(tmp_path):
+    values = np.random.default_rng(0).normal(size=1000)
+    table = pa.table({"a": values, "y": values})
+    pq.write_table(table, tmp_path / "0.parquet", compression="none", use_dictionary=False, write_page_checksum=True)
+    content = bytearray((tmp_path / "0.parquet").read_bytes())
+    place = content.index(values[500].tobytes())
+    content[place : place + 8] = np.float64(np.nan).tobytes()
+    (tmp_path / "0.parquet").write_bytes(content)
+    with pytest.raises(ValueError, match=r"0\.parquet cannot be read as Parquet: .*[Cc]hecksum"):
+        list(RowBlocks.from_parquet(tmp_path, target="y"))

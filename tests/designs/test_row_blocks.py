@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
 
 
@@ -54,3 +55,36 @@ def test_bad_blocks_are_named(parts, message):
 def test_row_blocks_want_a_factory():
     with pytest.raises(TypeError, match="from_arrays"):
         RowBlocks([(np.zeros((1, 1)), np.zeros(1))])
+
+
+@pytest.mark.parametrize("model", [RelevanceVectorRegressor("passthrough"), RelevanceVectorClassifier("passthrough")], ids=str)
+def test_rows_that_change_between_passes_are_refused(model, rng):
+    X, y = rng.normal(size=(100, 2)), np.arange(100.0) % 2
+    n_rows = iter([100, 90, 90, 90])
+
+    def read():
+        n = next(n_rows)
+        yield X[:n], y[:n]
+
+    with pytest.raises(ValueError, match=r"gave 90 rows in this pass, but 100 in the one before\. .* read the same rows again"):
+        model.fit(RowBlocks(read))
+
+
+def test_an_iterator_that_is_used_up_is_refused(rng):
+    once = iter([(rng.normal(size=(100, 2)), rng.normal(size=100))])
+    with pytest.raises(ValueError, match=r"gave 0 rows in this pass, but 100 in the one before"):
+        RelevanceVectorRegressor("passthrough").fit(RowBlocks(lambda: once))
+
+
+def test_a_pass_that_was_given_up_does_not_count(rng):
+    blocks = RowBlocks.from_arrays(rng.normal(size=(100, 2)), rng.normal(size=100), block_rows=30)
+    assert len(next(iter(blocks)).X) == 30
+    assert sum(len(rows.X) for rows in blocks) == 100
+
+
+def test_blocks_say_what_they_hold(rng):
+    X, y = rng.normal(size=(12_000, 2)), rng.normal(size=12_000)
+    blocks = RowBlocks(lambda: [(X, y)])
+    assert repr(blocks) == "RowBlocks(an unknown number of rows)"
+    list(blocks)
+    assert repr(blocks) == "RowBlocks(12,000 rows)"

@@ -21,6 +21,7 @@ from skarce import (
     VBLSRegressor,
 )
 from tests.estimator_lists import LATENT, REGRESSORS
+from tests.problems import random_sparse
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 def sparse_problem(seed=0, n=120, m=15):
     """Sparse columns, a dense one with a large mean, and a constant one."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, m), density=0.2, rng=rng, format="csr").toarray()
+    X = random_sparse((n, m), 0.2, rng).toarray()
     X[:, 3] = 1000.0 + rng.normal(size=n)
     X[:, 5] = 2.0
     latent = 2.0 * X[:, 0] - 3.0 * X[:, 1] + 0.5 * (X[:, 3] - 1000.0)
@@ -152,7 +153,7 @@ def test_a_basis_of_kernels_refuses_sparse_inputs():
 
 def wide_problem(n, m, density):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n, m), density=density, rng=rng, format="csr")
+    X = random_sparse((n, m), density, rng)
     latent = 10.0 * (X[:, [7]].toarray() - X[:, [11]].toarray())[:, 0]
     return X, latent, rng
 

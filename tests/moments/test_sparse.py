@@ -7,6 +7,7 @@ from scipy import sparse
 from skarce.basis.sparse_columns import SparseEvaluation
 from skarce.moments import sparse as module
 from skarce.moments.sparse import SparseProducts, sparse_sums
+from tests.problems import random_sparse
 
 N = 400
 
@@ -15,7 +16,7 @@ N = 400
 def columns():
     """Sparse columns, two far from zero, a constant one, and an empty one."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((N, 12), density=0.1, rng=rng).toarray()
+    X = random_sparse((N, 12), 0.1, rng).toarray()
     X[:, 2], X[:, 7] = 1e6 + rng.normal(size=N), -1e6 + X[:, 1] + 0.1 * rng.normal(size=N)
     X[:, 4], X[:, 5] = 3.0, 0.0
     return X

@@ -13,6 +13,13 @@ def test_sums_of_different_candidates_do_not_add():
         Sums.empty(3, 1) + Sums.empty(4, 1)
 
 
+def test_sums_say_in_a_line_what_they_hold(rng):
+    assert repr(Sums.empty(3, 2)) == "Sums(0 rows, 3 candidates, 2 targets)"
+    sums = Sums.empty(100, 1)
+    sums.absorb(rng.normal(size=(12_345, 100)), rng.normal(size=(12_345, 1)), None)
+    assert repr(sums) == "Sums(12,345 rows, 100 candidates, 1 target)"
+
+
 def test_sums_that_forget_are_those_of_weighted_rows(rng):
     phi, t = rng.normal(size=(20, 3)) + 7, rng.normal(size=(20, 2)) - 3
     sums, weighted = Sums.empty(3, 2), Sums.empty(3, 2)

@@ -103,7 +103,7 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         The number of centers.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during `fit`. Defined only if X has feature names that are all strings.
 
     See Also

@@ -53,13 +53,13 @@ class PolynomialChaosBasis(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    multi_indices_ : ndarray of shape (n_terms, n_features_in_)
+    multi_indices_ : ndarray of shape (n_terms, `n_features_in_`)
         The degree of each input in each term. Terms of low total degree come first.
     distributions_ : list of dict
         The distribution of each input, as names and numbers.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during `fit`. Defined only if X has feature names that are all strings.
 
     See Also

@@ -63,7 +63,7 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         The lower Cholesky factor L of the kernel between the centers that are kept.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of features seen during `fit`. Defined only if X has feature names that are all strings.
 
     See Also

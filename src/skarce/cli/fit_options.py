@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skarce.basis.default import AUTO
-from skarce.comparison import METHODS, REGRESSION, Method, Task, choices, find_own_method, own_names
+from skarce.comparison import METHODS, Method, Task, choices, find_own_method, own_names
 from skarce.datasets.tables import TableError
 
 BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
@@ -54,9 +54,6 @@ class FitOptions:
 
     def check_streamed(self) -> None:
         """Refuse what needs all rows in memory."""
-        if self.task is not None and self.task is not REGRESSION:
-            remedy = "use --no-stream if they fit, or fewer rows"
-            raise TableError(f"--task {self.task.name} needs all rows in memory, so the data cannot be streamed; {remedy}.")
         if self.widths == "cv":
             remedy = "use --widths evidence, ard or learned, which take a sample, or --no-stream"
             raise TableError(f"--widths cv fits all rows again and again, so they cannot be streamed; {remedy}.")

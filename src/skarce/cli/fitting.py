@@ -16,11 +16,13 @@ from skarce.cli.explanation import size_facts
 from skarce.cli.fit_options import BUDGETED, FitOptions
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel, save
-from skarce.cli.rendering import facts_table, show, working
+from skarce.cli.rendering import facts_table, say, show, working
 from skarce.cli.streamed.choice import is_streamed, named_files
 from skarce.cli.streamed.files import DataFiles
 from skarce.cli.streamed.fit import StreamedFit
+from skarce.cli.streamed.passes import FitByPasses
 from skarce.cli.streamed.state import StateFile, fingerprint
+from skarce.cli.streamed.summary import RecognizedClassesError
 from skarce.cli.target_methods import (
     basis_option,
     exclude_option,
@@ -31,8 +33,8 @@ from skarce.cli.target_methods import (
     task_option,
 )
 from skarce.cli.task_output import output_for
-from skarce.comparison import REGRESSION, WIDTH_RULES, Method, choices, find_own_method, own_names
-from skarce.datasets.tables import read_table
+from skarce.comparison import CLASSIFICATION, REGRESSION, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
+from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
 from skarce.designs.parquet_files import DataFile
 
@@ -43,8 +45,9 @@ DATA is a CSV (also .csv.gz) or Parquet file, or several files, folders or patte
 booleans or at most ten different whole numbers, the model predicts classes; use --task to override this. The saved file holds only
 data, so reading it cannot run code.
 
-Numbers can be predicted from more rows than fit into memory. Data above the memory budget are streamed: read twice in blocks, of
-which only sums are kept. With --state, a command that was stopped goes on where it was.
+A model can be fitted to more rows than fit into memory. Data above the memory budget are streamed, in blocks. For numbers they are
+read twice, and only sums are kept; with --state, a command that was stopped goes on where it was. For classes and counts they are
+read several times.
 
 \b
 Examples:
@@ -126,17 +129,45 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
 
 def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
     options.check_streamed()
+    task = options.task
+    if task is None or task is REGRESSION:
+        try:
+            return _fit_sums(_with_columns_of(data, options), options, out, state)
+        except RecognizedClassesError as found:
+            _refuse_state(state, f"{found}, but ")
+            say(f"Note: {found}; if that is wrong, use --task.")
+            task = CLASSIFICATION
+    _refuse_state(state)
+    _fit_passes(_with_columns_of(data, options), options, task, out)
+
+
+def _refuse_state(state: Path | None, found: str = "") -> None:
+    if state is not None:
+        reason = "--state is for models of numbers: those of classes and counts read the rows again and again, and have no sums"
+        raise TableError(f"{found}{reason}; leave --state out, or use --task regression if the target holds amounts.")
+
+
+def _fit_sums(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
+    """Numbers: one pass for a summary, one for sums."""
     method = find_own_method(options.method, REGRESSION)
     options.check_for(method)
-    data = _with_columns_of(data, options)
     if state is not None:
         _check_state(state, out, data)
     file = StateFile(state, fingerprint(data, options.as_dict()))
-    job = StreamedFit(data, options.target, options.applied_to(method), options.parameters, options.task is not None)
-    model, score = job.run(file)
+    kind = None if options.task is None else options.task.target
+    model, score = StreamedFit(data, options.target, options.applied_to(method), options.parameters, kind).run(file)
     save(model, out)
     file.remove()
     _show(model, score, {"rows": f"{model.regressor.n_effective_:,.0f}, streamed", "written to": str(out)})
+
+
+def _fit_passes(data: DataFiles, options: FitOptions, task: Task, out: Path) -> None:
+    """Classes and counts: as many passes as the search needs."""
+    method = find_for(options.target, task, partial(find_own_method, options.method))
+    options.check_for(method)
+    model, score, n_rows = FitByPasses(data, options.target, options.applied_to(method), options.parameters, task.target).run()
+    save(model, out)
+    _show(model, score, {"rows": f"{n_rows:,}, streamed", "written to": str(out)})
 
 
 def _with_columns_of(data: DataFiles, options: FitOptions) -> DataFiles:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from skarce._text import listed, one_line, quoted
-from skarce._whole_file import OutputError, check_output, replacing
+from skarce._whole_file import check_output
 from skarce.cli.model_file import SavedModel
-from skarce.cli.rendering import say, write
+from skarce.cli.prediction_output import Output, check_format, opened_output
+from skarce.cli.rendering import say
 from skarce.cli.sound_model import model_in_use
+from skarce.cli.streamed.choice import named_files
+from skarce.cli.streamed.files import DataFiles, Part
+from skarce.cli.streamed.progress import rows_progress
 from skarce.cli.task_output import output_for
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
-from skarce.datasets.tables import TableError, TableFile, is_gzipped, is_parquet
+from skarce.datasets.tables import Table, TableError, TableFile, is_parquet
 from skarce.datasets.training import inputs, known_texts
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write CSV to this file, gzipped if the name ends in .gz.  [default: standard output]",
+    help="Write to this file: CSV, gzipped if the name ends in .gz, or .parquet.  [default: CSV to standard output]",
 )
 @click.option(
     "--std",
@@ -41,66 +47,102 @@ from skarce.datasets.training import inputs, known_texts
     metavar="COVERAGE",
     help="Add the ends of intervals that cover this share of new observations, such as 0.95.",
 )
-def predict(model: Path, data: Path, out: Path | None, std: str, interval: float | None) -> None:
+def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, interval: float | None) -> None:
     """Predict the target for the rows of a table.
 
-    MODEL is a file that `skarce fit` wrote. DATA is a CSV (also .csv.gz) or Parquet file with the same input columns. The result
-    is DATA as CSV with two more columns: the mean of the target, and the standard deviation of a new observation; with --interval
-    also the lower and upper end of an interval. A model of classes adds the most probable class and the probability of each class
-    instead.
+    MODEL is a file that `skarce fit` wrote. DATA is a CSV (also .csv.gz) or Parquet file with the same input columns, or several
+    files of one format, folders of Parquet files, or patterns in quotes. They are read in blocks, in the order of their paths, so
+    there may be more rows than fit into memory.
+
+    The result is DATA with two more columns: the mean of the target, and the standard deviation of a new observation; with
+    --interval also the lower and upper end of an interval. A model of classes adds the most probable class and the probability of
+    each class instead. It is CSV, or Parquet if DATA is Parquet and the name of --out ends in .parquet.
 
     \b
     Examples:
       skarce predict houses.skops new_houses.csv
       skarce predict houses.skops new_houses.csv --interval 0.95
       skarce predict houses.skops new_houses.csv --out predictions.csv --std augmented
+      skarce predict houses.skops "new/*.parquet" --out predictions.parquet
     """
     if interval is not None and std != "plain":
         raise click.UsageError(f"--interval is for --std plain, and --std {std} has no intervals; use one of them.")
+    files = named_files(data)
     if out is not None:
-        _check_csv_output(out, model, data)
-    with model_in_use(model) as saved:
-        text = _with_predictions(saved, data, std, interval).to_csv(index=False, lineterminator="\n")
-    if out is None:
-        write(text)
-        return
-    with replacing(out) as draft:
-        draft.write_bytes(gzip.compress(text.encode(), mtime=0) if is_gzipped(out) else text.encode())
-    say(f"Predictions written to {out}")
+        check_format(out, is_from_parquet=files is not None and is_parquet(files[0].path))
+        check_output(out, model, *(data if files is None else [file.path for file in files]))
+    with model_in_use(model) as saved, opened_output(out) as output:
+        _Predictions(saved, std, interval).write(
+            None if files is None else DataFiles.of(files), data[0], output, is_quiet=out is None
+        )
+    if out is not None:
+        say(f"Predictions written to {out}")
 
 
-def _check_csv_output(out: Path, *sources: Path) -> None:
-    if is_parquet(out):
-        raise OutputError(f"{out}: predictions are written as CSV; choose a name that ends in .csv.")
-    check_output(out, *sources)
+class _Predictions:
+    """What a model predicts for rows, part by part."""
+
+    def __init__(self, model: SavedModel, std: str, interval: float | None) -> None:
+        self._model, self._std, self._interval = model, std, interval
+        self._texts = [name for name, kind in model.columns.items() if kind != NUMBER]
+        self._unseen = UnseenTexts(known_texts(model.pipeline[0]))
+
+    def write(self, data: DataFiles | None, path: Path, output: Output, *, is_quiet: bool) -> None:
+        """Predict all rows of files, or of a pipe if there are none, and say which texts were new."""
+        n_rows = 0
+        with nullcontext(_ignore) if is_quiet else rows_progress("Predicting", None if data is None else data.n_rows) as on_rows:
+            for part in _parts(data, path):
+                table = part.table(self._texts)
+                output.add(part, self._of(table))
+                n_rows += len(table.frame)
+                on_rows(n_rows)
+        if not n_rows:
+            raise TableError(f"there are no rows in {path if data is None else data.name}.")
+        for note in self._unseen.notes(n_rows):
+            say(note)
+
+    def _of(self, table: Table) -> dict[str, Any]:
+        """The columns of predictions for some rows."""
+        X, output = inputs(table, self._model.columns), output_for(self._model)
+        try:
+            predictions = output.predictions(self._model, X, self._std)
+            if self._interval is not None:
+                predictions.update(output.interval(self._model, X, self._interval))
+        except (ValueError, ArithmeticError) as error:
+            raise (
+                error if isinstance(error, TableError) else TableError(f"{table.name} cannot be predicted: {one_line(error)}")
+            ) from None
+        for name in predictions:
+            if name in table.frame:
+                raise TableError(f"{table.name} already has a column {name!r}; rename or drop it.")
+        self._unseen.add(X)
+        return predictions
 
 
-def _with_predictions(model: SavedModel, data: Path, std: str, interval: float | None) -> Any:
-    """The table as it is in its file, with columns for the predictions added."""
-    texts = [name for name, kind in model.columns.items() if kind != NUMBER]
-    file = TableFile(data, read_content(data))
-    X = inputs(file.table(texts), model.columns)
-    frame, output = file.verbatim(), output_for(model)
-    try:
-        predictions = output.predictions(model, X, std)
-        if interval is not None:
-            predictions.update(output.interval(model, X, interval))
-    except (ValueError, ArithmeticError) as error:
-        raise error if isinstance(error, TableError) else TableError(f"{data} cannot be predicted: {one_line(error)}") from None
-    for name, values in predictions.items():
-        if name in frame:
-            raise TableError(f"{data} already has a column {name!r}; rename or drop it.")
-        frame[name] = values
-    _print_unseen(model, X)
-    return frame
+def _parts(data: DataFiles | None, path: Path) -> Iterable[Part]:
+    """The rows of files, part by part, or those of a pipe as a whole."""
+    return [TableFile(path, read_content(path))] if data is None else data.with_columns(data.columns).parts()
 
 
-def _print_unseen(model: SavedModel, X: Any) -> None:
-    """Tell the user about text that was not in the training rows."""
-    for name, known in known_texts(model.pipeline[0]).items():
-        unseen = X[name][~X[name].isin(known)]
-        if len(unseen):
-            counts = unseen.value_counts()
-            of_rows = "1 row" if len(unseen) == 1 else f"{len(unseen)} rows"
-            texts = f"text that the model has not seen: {listed(counts.index)}"
-            say(f"Note: column {quoted(name)} has {texts} ({of_rows} of {len(X)}). Such a row is predicted as if it had no {name}.")
+def _ignore(n_rows: int) -> None:
+    """Show no progress: predictions go to the same terminal."""
+
+
+class UnseenTexts:
+    """Texts that were not in the training rows, and how often they came."""
+
+    def __init__(self, known: dict[str, Any]) -> None:
+        self._known, self._counts = known, {name: Counter[str]() for name in known}
+
+    def add(self, X: Any) -> None:
+        """Look at some rows."""
+        for name, known in self._known.items():
+            self._counts[name].update(X[name][~X[name].isin(known)])
+
+    def notes(self, n_rows: int) -> Iterator[str]:
+        """What the user should know about them, after all rows."""
+        for name, counts in self._counts.items():
+            if n_unseen := counts.total():
+                texts = f"text that the model has not seen: {listed([text for text, _ in counts.most_common()])}"
+                found = f"column {quoted(name)} has {texts} ({'1 row' if n_unseen == 1 else f'{n_unseen} rows'} of {n_rows})"
+                yield f"Note: {found}. Such a row is predicted as if it had no {name}."

@@ -16,13 +16,14 @@ from skarce._whole_file import OutputError
 from skarce.basis import KernelBasis
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import ModelFileError, SavedModel, load, reason
+from skarce.cli.rendering import StandardOutputError
 from skarce.cli.task_output import ClassificationOutput, RegressionOutput, output_for
 from skarce.datasets.tables import TableError
 from skarce.export import ExportError
 
 COVERAGE = 0.95  # of the interval that is tried
 # Errors in a `with` block that are not those of the model: they say themselves what is wrong, or concern the output.
-NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, ExportError, click.ClickException, OSError)
+NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, ExportError, StandardOutputError, click.ClickException, OSError)
 
 
 @contextmanager

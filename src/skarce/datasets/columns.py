@@ -30,7 +30,7 @@ UNUSABLE = {
 def input_kind(table: Table, name: str) -> str:
     """Whether a column holds numbers (booleans count as numbers) or text."""
     values = table.frame[name]
-    if types.is_bool_dtype(values) or types.is_numeric_dtype(values):
+    if is_number(values):
         return NUMBER
     refuse_unusable(table, name)
     if types.infer_dtype(values, skipna=True) not in OF_TEXT:
@@ -89,14 +89,20 @@ def _with_hint(value: object) -> str:
 
 def counts(table: Table, name: str) -> Floats:
     """A column as counts or rates: numbers that are not negative, and not all zero."""
+    values = counts_of_some(table, name)
+    if not values.any():
+        raise TableError(f"all counts in {quoted(name)} are zero, so there is no rate to learn.")
+    return values
+
+
+def counts_of_some(table: Table, name: str) -> Floats:
+    """A column as counts or rates, if the table is a part of all rows: all of them may be zero."""
     values = numbers(table, name)
     _refuse(
         table,
         values < 0.0,
         lambda row: f"counts must not be negative, but {table.place(row)} of {quoted(name)} has {values[row]:g}",
     )
-    if not values.any():
-        raise TableError(f"all counts in {quoted(name)} are zero, so there is no rate to learn.")
     return values
 
 
@@ -107,9 +113,7 @@ def texts(table: Table, name: str) -> Any:
 
 def labels(table: Table, name: str) -> Any:
     """A column as class labels: text, booleans or whole numbers, with two rows or more per class on average."""
-    values = _complete(table, name)
-    is_text = not (types.is_bool_dtype(values) or types.is_numeric_dtype(values))
-    found = values.astype(str).to_numpy(dtype=str) if is_text else values.to_numpy()
+    found = _label_values(table, name)
     n_classes = len(np.unique(found))
     if n_classes > len(found) / 2:
         raise TableError(
@@ -117,6 +121,23 @@ def labels(table: Table, name: str) -> Any:
             "Use --task regression if it holds numbers, convert dates to numbers, and check that it is not an identifier."
         )
     return _whole(table, name, found) if np.issubdtype(found.dtype, np.floating) else found
+
+
+def labels_of_some(table: Table, name: str) -> Any:
+    """A column as class labels, if the table is a part of all rows: its number of classes says nothing."""
+    found = _label_values(table, name)
+    return _whole(table, name, found) if np.issubdtype(found.dtype, np.floating) else found
+
+
+def _label_values(table: Table, name: str) -> Any:
+    """The values of a column without missing ones: text, booleans or numbers."""
+    values = _complete(table, name)
+    return values.to_numpy() if is_number(values) else values.astype(str).to_numpy(dtype=str)
+
+
+def is_number(values: Any) -> bool:
+    """Whether a column holds numbers or booleans, by its type."""
+    return bool(types.is_bool_dtype(values) or types.is_numeric_dtype(values))
 
 
 def _whole(table: Table, name: str, values: Floats) -> Any:

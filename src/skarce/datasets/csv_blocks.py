@@ -7,6 +7,7 @@ import gzip
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -39,15 +40,60 @@ def csv_header(path: Path) -> list[str]:
         return _header(_records(file, path), path)
 
 
-def csv_tables(path: Path, n_rows: int, text_columns: Collection[str] = (), skip: int = 0) -> Iterator[Table]:
-    """Yield tables of `n_rows` rows, and a last one with the rest. The first `skip` rows are left out.
+@dataclass(frozen=True)
+class CsvPart:
+    """Some rows of a CSV file, as they are in it.
 
-    `text_columns` are read as text. Other columns of a table are numbers if all their values in these rows are.
+    Attributes
+    ----------
+    path : Path
+        The file.
+    names : list of str
+        The names of its columns.
+    records : list of Record
+        The rows.
     """
+
+    path: Path
+    names: list[str]
+    records: list[Record]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.records)
+
+    def table(self, text_columns: Collection[str] = ()) -> Table:
+        """The rows with numbers as numbers. `text_columns` are read as text; others are numbers if all values in these rows are."""
+        frame = self._frame({"low_memory": False, "dtype": {name: str for name in text_columns if name in self.names}})
+        lines = [record.line for record in self.records]
+        return Table(frame, str(self.path), lambda row: f"line {lines[row]}")
+
+    def verbatim(self) -> Any:
+        """The rows as they are in the file, to be written again: fields stay text."""
+        return self._frame({"dtype": str, "keep_default_na": False})
+
+    def _frame(self, options: dict[str, Any]) -> Any:
+        """The frame that pandas reads. If it finds another number of rows, the two disagree about quotes."""
+        content = "".join(record.text for record in self.records)
+        if "\0" in content:
+            line = next(record.line for record in self.records if "\0" in record.text)
+            raise TableError(f"{self.path} cannot be read as CSV: there is a NUL character in line {line}.")
+        layout = {"header": None, "names": self.names, "skipinitialspace": True, "index_col": False}
+        try:
+            frame = pd.read_csv(io.StringIO(content, newline=""), **layout, **options)
+        except (ValueError, OverflowError) as error:
+            raise TableError(f"{self.path} cannot be read as CSV: {one_line(error)}") from None
+        if len(frame) != len(self.records):
+            raise TableError(f"{self.path} cannot be read as CSV: quotes in the middle of a field are ambiguous; double them.")
+        return frame
+
+
+def csv_parts(path: Path, n_rows: int, skip: int = 0) -> Iterator[CsvPart]:
+    """Yield parts of `n_rows` rows, and a last one with the rest. The first `skip` rows are left out."""
     with _opened(path) as file:
         records = _records(file, path)
         names = _header(records, path)
-        texts = {name: str for name in text_columns if name in names}
         waiting: list[Record] = []
         for number, record in enumerate(records):
             if record.n_fields != len(names):
@@ -56,10 +102,10 @@ def csv_tables(path: Path, n_rows: int, text_columns: Collection[str] = (), skip
             if number >= skip:
                 waiting.append(record)
             if len(waiting) == n_rows:
-                yield _table(waiting, path, names, texts)
+                yield CsvPart(path, names, waiting)
                 waiting = []
         if waiting:
-            yield _table(waiting, path, names, texts)
+            yield CsvPart(path, names, waiting)
 
 
 def _records(file: TextIO, path: Path) -> Iterator[Record]:
@@ -102,23 +148,6 @@ def _header(records: Iterator[Record], path: Path) -> list[str]:
     names = first.fields
     check_header(names, path)
     return names
-
-
-def _table(records: list[Record], path: Path, names: list[str], texts: dict[str, Any]) -> Table:
-    """The table of these records. If pandas finds another number of rows, the two disagree about quotes."""
-    content = "".join(record.text for record in records)
-    if "\0" in content:
-        line = next(record.line for record in records if "\0" in record.text)
-        raise TableError(f"{path} cannot be read as CSV: there is a NUL character in line {line}.")
-    options = {"header": None, "names": names, "skipinitialspace": True, "index_col": False, "low_memory": False, "dtype": texts}
-    try:
-        frame = pd.read_csv(io.StringIO(content, newline=""), **options)
-    except (ValueError, OverflowError) as error:
-        raise TableError(f"{path} cannot be read as CSV: {one_line(error)}") from None
-    if len(frame) != len(records):
-        raise TableError(f"{path} cannot be read as CSV: quotes in the middle of a field are ambiguous; double them.")
-    lines = [record.line for record in records]
-    return Table(frame, str(path), lambda row: f"line {lines[row]}")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api import types
 from sklearn.datasets import load_diabetes
 
 from skarce._text import listed, one_line, quoted
@@ -55,7 +56,7 @@ class TableFile:
     def table(self, text_columns: Collection[str] = ()) -> Table:
         """The rows with numbers as numbers. `text_columns` are read as text even if all their values look like numbers."""
         if is_parquet(self.path):
-            table = Table(self._parquet_frame(), str(self.path), row_number)
+            table = Table(_without_decimals(self._parquet_frame()), str(self.path), row_number)
         else:
             frame = self._csv_frame({"low_memory": False, "dtype": dict.fromkeys(text_columns, str)})
             table = Table(frame, str(self.path), lambda row: line_of(self._text, row))
@@ -106,6 +107,14 @@ def read_table(path: Path, text_columns: Collection[str] = ()) -> Table:
     `text_columns` are read as text even if all their values look like numbers.
     """
     return TableFile(path, read_content(path)).table(text_columns)
+
+
+def _without_decimals(frame: Any) -> Any:
+    """The frame with floating-point numbers in place of decimals, which pandas keeps as objects."""
+    are_decimal = [
+        name for name in frame if frame[name].dtype == object and types.infer_dtype(frame[name], skipna=True) == "decimal"
+    ]
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in are_decimal})
 
 
 def _refuse_bombs(content: bytes, path: Path) -> None:

@@ -27,6 +27,8 @@ def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
     kind = next(kind for kind in DESIGNS if kind.takes(X))
     if kind.brings_targets and not (y is None and sample_weight is None):
         raise ValueError(f"with {type(X).__name__}, y and sample_weight come from the blocks: do not pass them to fit.")
+    if recipe.needs_rows is not None and not kind.keeps_rows:
+        raise ValueError(recipe.needs_rows)
     if recipe.worth.needs_order and not kind.keeps_rows:
         raise ValueError(
             f'effective_samples="auto" looks at residuals in the order of the rows, but {type(X).__name__} does not keep rows in '

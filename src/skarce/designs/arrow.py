@@ -11,7 +11,7 @@ import numpy as np
 from skarce._parallel import slices
 from skarce._text import one_line, quoted
 from skarce._typing import Floats
-from skarce.designs.arrow_columns import Columns, Layout, pyarrow
+from skarce.designs.arrow_columns import Columns, Layout, is_text, pyarrow
 
 Arrays = tuple[Floats, ...]  # X and y, and sample weights if there are any
 STREAM = "the Arrow stream"
@@ -29,9 +29,20 @@ class Piece(NamedTuple):
     def arrays(self, columns: Columns) -> Arrays:
         """Return X, y and perhaps sample weights."""
         X = self._matrix(columns.features, np.float32 if columns.is_single else np.float64)
-        y = self._matrix(columns.targets)
-        data = (X, y[:, 0] if columns.is_one_target else y)
+        data = (X, self._target(columns.targets[0]) if columns.is_one_target else self._matrix(columns.targets))
         return data if columns.weight is None else (*data, self._matrix((columns.weight,))[:, 0])
+
+    def _target(self, name: str) -> Any:
+        """Return the values of a target: numbers, or texts."""
+        if not is_text(self.batch.column(name).type):
+            return self._matrix((name,))[:, 0]
+        self._refuse_nulls(name)
+        return np.asarray(self.batch.column(name).to_pylist(), dtype=str)
+
+    def _refuse_nulls(self, name: str) -> None:
+        column = self.batch.column(name)
+        if column.null_count:
+            raise self._refused(name, "null", column.is_null().to_numpy(zero_copy_only=False))
 
     def _matrix(self, names: tuple[str, ...], dtype: Any = np.float64) -> Floats:
         """Return columns as an array of shape (n_rows, n_columns)."""
@@ -42,9 +53,8 @@ class Piece(NamedTuple):
 
     def _numbers(self, name: str) -> Any:
         """Return the values of a column. Raise a ValueError for the first one that is null or not finite."""
+        self._refuse_nulls(name)
         pa, column = pyarrow(), self.batch.column(name)
-        if column.null_count:
-            raise self._refused(name, "null", column.is_null().to_numpy(zero_copy_only=False))
         if pa.types.is_decimal(column.type):
             column = column.cast(pa.float64())
         values = column.to_numpy(zero_copy_only=False)
@@ -126,7 +136,7 @@ class ArrowRows:
         """Yield (X, y) or (X, y, weights) for each block."""
         is_empty = True
         with _opened(self.source) as reader:
-            Layout.of(reader.schema, STREAM).check(self.columns)
+            self.columns.within(Layout.of(reader.schema, STREAM))
             for block in blocks(numbered(reader, STREAM), self.columns, self.batch_rows):
                 is_empty = False
                 yield block
@@ -143,15 +153,20 @@ def _check_source(source: Any) -> None:
     if not has_stream and not callable(source):
         raise TypeError(
             f"open_stream must be a function that returns an object with {HAS_STREAM}, or an object with it that can be read "
-            f"several times, such as a pyarrow.Table; got {quoted(source)}."
+            f"several times, such as a pyarrow.Table; got {quoted(source)}.{_dataset_hint(source)}"
         )
+
+
+def _dataset_hint(source: Any) -> str:
+    """How to read a dataset of pyarrow, which has no stream of its own."""
+    return " For a dataset, pass lambda: dataset.scanner().to_reader()." if hasattr(source, "scanner") else ""
 
 
 def _opened(source: Any) -> Any:
     """Return a reader of record batches."""
     stream = source if hasattr(source, HAS_STREAM) else source()
     if not hasattr(stream, HAS_STREAM):
-        raise TypeError(f"open_stream must return an object with {HAS_STREAM}, got {quoted(stream)}.")
+        raise TypeError(f"open_stream must return an object with {HAS_STREAM}, got {quoted(stream)}.{_dataset_hint(stream)}")
     pa = pyarrow()
     try:
         return pa.RecordBatchReader.from_stream(stream)

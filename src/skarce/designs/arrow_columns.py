@@ -54,13 +54,15 @@ class Layout:
         )
 
     def check(self, columns: Columns) -> None:
-        """Raise a ValueError unless there is one column of numbers for each name."""
-        for name in columns.names:
+        """Raise a ValueError unless there is one column of numbers for each name. A single target may be text: labels."""
+        for name in columns.names:  # a name that is misspelled can be why another column counts as a feature
             if name not in self.types:
                 raise ValueError(self._without(name))
+        for name in columns.names:
             if name in self.repeated:
                 raise ValueError(f"{self.source} has more than one column named {quoted(name)}. Give each column its own name.")
-            if not _is_numeric(self.types[name]):
+            may_be_text = columns.is_one_target and name in columns.targets
+            if not _is_numeric(self.types[name]) and not (may_be_text and is_text(self.types[name])):
                 raise ValueError(self._without_numbers(name, is_feature=name in columns.features))
 
     def is_single(self, columns: Columns) -> bool:
@@ -99,6 +101,8 @@ class Columns:
         Whether y has one dimension.
     is_single : bool
         Whether X is in single precision.
+    has_labels : bool or None
+        Whether the target is text. None before `within`.
     """
 
     features: tuple[str, ...]
@@ -106,6 +110,7 @@ class Columns:
     weight: str | None = None
     is_one_target: bool = True
     is_single: bool = False
+    has_labels: bool | None = None
 
     @classmethod
     def of(cls, target: Any, features: Any, weight: Any) -> Columns:
@@ -133,7 +138,12 @@ class Columns:
         layout.check(columns)
         if not columns.features:
             raise ValueError(f"{layout.source} has no columns for features. Its columns are {listed(layout.types)}.")
-        return replace(columns, is_single=layout.is_single(columns))
+        has_labels = is_text(layout.types[self.targets[0]])
+        if self.has_labels not in (None, has_labels):
+            kinds = ("text", "numbers") if has_labels else ("numbers", "text")
+            found = f"column {quoted(self.targets[0])} holds {kinds[0]}, but it was {kinds[1]} before"
+            raise ValueError(f"{layout.source}: {found}. Write labels in the same way everywhere.")
+        return replace(columns, is_single=layout.is_single(columns), has_labels=has_labels)
 
 
 def _names(parameter: str, values: Any, expected: str) -> tuple[str, ...]:
@@ -143,6 +153,13 @@ def _names(parameter: str, values: Any, expected: str) -> tuple[str, ...]:
     if not names or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{parameter} must be {expected}, got {quoted(values)}.")
     return tuple(str(name) for name in names)
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether a column holds texts, perhaps as a dictionary."""
+    types = pyarrow().types
+    values = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(values) or types.is_large_string(values))
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -6,9 +6,10 @@ each of them works on one thread. Dask is imported when its data arrive.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
@@ -16,11 +17,11 @@ from sklearn.utils.validation import _num_samples
 from skarce._memory import require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
-from skarce._progress import is_watched, progress
-from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import takes_arrays
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
+from skarce.designs.dask_columns import check_kinds
+from skarce.designs.dask_partitions import Partitions, delayed_parts, is_dask, with_whole_rows
 from skarce.designs.design import Recipe, Rows
 from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
 from skarce.designs.labels import Codes
@@ -29,56 +30,6 @@ from skarce.designs.sampling import RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_rows
 from skarce.moments.passes import Center, check_candidates
-
-Total = TypeVar("Total")
-FAN_IN = 8  # results that one task of the tree adds up
-PACKAGES = ("dask", "dask_expr")  # whose modules define the classes of arrays and frames
-REMEDY = "Make X, y and sample_weight from one frame, or give them the same partitions (rechunk, repartition)."
-
-
-def is_dask(values: Any) -> bool:
-    """Tell whether these are data of Dask, without importing it."""
-    return any(kind.__module__.partition(".")[0] in PACKAGES for kind in type(values).__mro__[:-1])
-
-
-class Partitions:
-    """Partitions of X, y and sample weights that belong together.
-
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame
-        Inputs.
-    y : Dask array, series or frame, array in memory, or str
-        Targets. A name stands for a column of X.
-    sample_weight : Dask array or series, array in memory, or None
-        Sample weights.
-    """
-
-    def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        if isinstance(y, str):
-            X, y = _without_column(X, y)
-        if y is None:
-            raise ValueError("y is None: pass the targets as a Dask array or series, or the name of a column of X.")
-        _check_inputs(X)
-        given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
-        are_frames = all(hasattr(values, "map_partitions") for values in (X, *given.values()))
-        self._parts = _parts_of_frames(X, given) if are_frames else _parts_of_arrays(_with_whole_rows(X), given)
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
-        """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
-        import dask
-
-        task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
-        results = [task(number, part, *common) for number, part in enumerate(self._parts)]
-        keys = {result.key for result in results}
-        while len(results) > 1:
-            results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
-        with _counted_tasks(keys, label):
-            (total,) = dask.compute(results[0])
-        return total
 
 
 class DaskDesign(HasPasses):
@@ -119,10 +70,7 @@ class DaskDesign(HasPasses):
         in_folds: bool = False,
         codes: Codes | None = None,
     ) -> None:
-        if in_folds:
-            require_room(candidates.n_candidates)
-        m = candidates.n_candidates
-        require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
+        _require_sums(candidates.n_candidates, in_folds=in_folds)
         self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
         self._partitions, self._is_array, self._factor = partitions, is_array, factor
         self._in_folds, self._codes = in_folds, codes
@@ -135,10 +83,12 @@ class DaskDesign(HasPasses):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> DaskDesign:
         """Draw a sample of the rows in one pass, and fit the basis on it."""
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, recipe.codes is not None, label="sampling")
+        _check_before_passes(partitions, recipe)
+        check = recipe.check_targets if recipe.codes is None else None
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, label="sampling")
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
-        recipe.check_not_every_row(sample, "Dask data")
+        recipe.check_centers(sample.n_rows, "Dask data")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
         candidates = recipe.candidates(rows)
@@ -182,27 +132,42 @@ class DaskDesign(HasPasses):
         return self.sums.moments(about_mean=about_mean)
 
 
-@contextmanager
-def _counted_tasks(keys: set[Any], label: str) -> Iterator[None]:
-    """Show how many of these tasks are done. The schedulers of this machine tell; a cluster does not, but has its dashboard."""
-    if not is_watched():
-        yield
-        return
-    from dask.base import get_scheduler
-    from dask.callbacks import Callback
-
-    is_cluster = getattr(get_scheduler(), "__module__", "").startswith("distributed")
-    known = (f"{label} {len(keys):,} partitions",) if is_cluster else (label, len(keys), "partitions")
-    with progress(*known) as part, Callback(posttask=lambda key, *task: part.step(key in keys)):
-        yield
+def _check_before_passes(partitions: Partitions, recipe: Recipe) -> None:
+    """Raise for what is known to be impossible before any partition is computed."""
+    if takes_arrays(recipe.basis):
+        check_kinds(partitions.X, "X")
+    if recipe.codes is None:
+        check_kinds(partitions.y, "y")
+    most = sys.maxsize if partitions.n_rows is None else partitions.n_rows
+    if partitions.n_rows is not None:
+        recipe.check_centers(most, "Dask data")
+    if recipe.n_centers is not None:
+        _require_sums(min(recipe.n_centers, most), in_folds=recipe.wants_folds(most))
 
 
-def _sampled(number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, has_labels: bool) -> RowSample:
-    """Return a sample of a partition. All its rows are checked, so that errors name the partition and the row."""
+def _require_sums(m: int, *, in_folds: bool) -> None:
+    """Raise a ValueError if sums over m candidates do not fit into memory."""
+    if in_folds:
+        require_room(m)
+    require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
+
+
+def _sampled(
+    number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, check: Callable[[Floats], None] | None
+) -> RowSample:
+    """Return a sample of a partition. All its rows are checked, so that errors name the partition and the row.
+
+    `check` raises for impossible targets. None means that they are labels.
+    """
+    has_labels = check is None
     rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=has_labels)
+    if check is not None:
+        with naming_partition(number):
+            for targets in rows.targets.T:
+                check(targets)
     uniform = np.random.default_rng([seed, number]).random(_num_samples(X))
-    targets = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
-    return RowSample.of(X, targets, rows.weights, uniform, has_labels=has_labels).least()
+    given = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
+    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels).least()
 
 
 def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> Sums:
@@ -233,119 +198,36 @@ def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates:
         return sums_of_folds(candidates, *checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
 
 
-def _check_inputs(X: Any) -> None:
-    """Raise for collections of Dask that have no rows of one length."""
-    if not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
-        raise ValueError(
-            f"X must be a Dask array or data frame with rows and columns, got {type(X).__name__} with "
-            f"{getattr(X, 'ndim', 'no')} dimensions."
-        )
-
-
-def _without_column(X: Any, name: str) -> tuple[Any, Any]:
-    if not hasattr(X, "columns") or name not in X.columns:
-        known = list(X.columns) if hasattr(X, "columns") else type(X).__name__
-        raise ValueError(f"y={quoted(name)} must be a column of the data frame X, which is {quoted(known)}.")
-    return X.drop(columns=[name]), X[name]
-
-
-def _with_whole_rows(X: Any) -> Any:
-    """Return X with whole rows in each partition."""
-    return X.rechunk({1: -1}) if hasattr(X, "numblocks") and X.numblocks[1] > 1 else X
-
-
-def _parts_of_frames(X: Any, given: dict[str, Any]) -> list[Any]:
-    """Return the partitions of a frame with those of its targets and weights, each as one task.
-
-    They are put together first: if each were asked for its partitions alone, Dask might read a column in fewer of them.
-    """
-    for name, values in given.items():
-        _check_divisions(X, values, name)
-        if values.npartitions != X.npartitions:
-            raise ValueError(f"X has {X.npartitions} partitions, but {name} has {values.npartitions}. {REMEDY}")
-    together = X.map_partitions(_together, *given.values(), align_dataframes=False, enforce_metadata=False, meta=X._meta)
-    return _delayed(together)
-
-
-def _parts_of_arrays(X: Any, given: dict[str, Any]) -> list[Any]:
-    """Return the partitions of an array with those of its targets and weights."""
-    inputs = _delayed(X)
-    aligned = {name: _aligned(values, X, name) for name, values in given.items()}
-    for name, parts in aligned.items():
-        if len(parts) != len(inputs):
-            raise ValueError(f"X has {len(inputs)} partitions, but {name} has {len(parts)}. {REMEDY}")
-    return [list(part) for part in zip(inputs, *aligned.values(), strict=True)]
-
-
-def _together(*parts: Any) -> list[Any]:
-    """Return inputs, targets and perhaps weights of one partition."""
-    return list(parts)
-
-
-def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: Any) -> Any:
-    """Call ``work(number, X, y, sample_weight, *shared)`` with what a partition has."""
-    X, y, sample_weight = (*part, None)[:3]
-    return work(number, X, y, sample_weight, *shared)
-
-
-def _delayed(values: Any) -> list[Any]:
-    parts = values.to_delayed()
-    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
-
-
-def _aligned(values: Any, X: Any, name: str) -> list[Any]:
-    """Return the partitions of targets or weights that belong to those of X."""
-    lengths = X.chunks[0] if hasattr(X, "chunks") and not np.isnan(X.chunks[0]).any() else None
-    if not is_dask(values):
-        return _split(values, lengths, name)
-    if hasattr(values, "chunks"):
-        known = not np.isnan(values.chunks[0]).any()
-        if known and lengths is not None and values.chunks[0] != lengths:
-            if sum(values.chunks[0]) != sum(lengths):
-                raise ValueError(f"X has {sum(lengths)} rows, but {name} has {sum(values.chunks[0])}.")
-            values = values.rechunk({0: lengths})
-        return _delayed(_with_whole_rows(values) if values.ndim == 2 else values)
-    _check_divisions(X, values, name)
-    return _delayed(values)
-
-
-def _check_divisions(X: Any, values: Any, name: str) -> None:
-    if getattr(X, "known_divisions", False) and getattr(values, "known_divisions", False) and X.divisions != values.divisions:
-        raise ValueError(f"X and {name} have different divisions. {REMEDY}")
-
-
-def _split(values: Any, lengths: Any, name: str) -> list[Any]:
-    """Return parts of an array in memory."""
-    if lengths is None:
-        raise ValueError(f"{name} is in memory, but the lengths of the partitions of X are not known. Pass {name} as Dask data.")
-    values = np.asarray(values)
-    if len(values) != sum(lengths):
-        raise ValueError(f"X has {sum(lengths)} rows, but {name} has {len(values)}.")
-    return np.split(values, np.cumsum(lengths)[:-1])
-
-
 def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], dtype: Any) -> Any:
     """Return a Dask array of answers to the rows of X. Each has the shape `trailing`."""
     import dask
     import dask.array
 
-    _check_inputs(X)
-    X = _with_whole_rows(X)
-    parts, lengths = _delayed(X), X.chunks[0] if hasattr(X, "chunks") else None
+    X = with_whole_rows(X)
+    parts, lengths = delayed_parts(X), X.chunks[0] if hasattr(X, "chunks") else None
     task = dask.delayed(_answered)
     shared = dask.delayed(answer, traverse=False)
     arrays = [
         dask.array.from_delayed(
-            task(shared, part, trailing, dtype), (np.nan if lengths is None else lengths[number], *trailing), dtype=dtype
+            task(shared, part, number, trailing, dtype), (np.nan if lengths is None else lengths[number], *trailing), dtype=dtype
         )
         for number, part in enumerate(parts)
     ]
     return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _answered(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], dtype: Any) -> Floats:
+def _answered(answer: Callable[[Any], Floats], X: Any, number: int, trailing: tuple[int, ...], dtype: Any) -> Floats:
     """Return the answers to a partition, which may be empty."""
     if not _num_samples(X):
         return np.empty((0, *trailing), dtype=dtype)
-    with one_thread():
+    with one_thread(), naming_partition(number):
         return answer(X)
+
+
+@contextmanager
+def naming_partition(number: int) -> Iterator[None]:
+    """Say in which partition a value is wrong, if the check inside does not know."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"in partition {number}: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.labels import Codes
 from skarce.designs.problem import Problem
-from skarce.designs.sampling import RowSample
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.designs.worth import Worth
 from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments, Sums
@@ -73,6 +74,10 @@ class Rows(NamedTuple):
         return Rows(inputs, self.targets[places], weights, labels, self.is_one_output, None, self.share, self.classes)
 
 
+def any_targets(targets: Floats) -> None:
+    """Take all targets."""
+
+
 class Recipe(NamedTuple):
     """What an estimator hands to `Design.of`: its checks, its basis and its options.
 
@@ -97,6 +102,10 @@ class Recipe(NamedTuple):
     worth : Worth
         What sample weights mean, and how many observations the rows are worth. A design with `counts_worth` that does not give all
         rows to `check` multiplies all weights by its factor.
+    needs_rows : str or None
+        Why all rows must be in memory, and what to do if they are not. None if they need not be.
+    check_targets : callable
+        targets of one output at some rows -> None: raises a ValueError for impossible ones. It can be pickled.
     name_inputs : callable
         names -> None: takes the names of the columns of X, or None. Call it after `check` if the data have names and the arrays do
         not.
@@ -116,6 +125,8 @@ class Recipe(NamedTuple):
     wants_folds: Callable[[int], bool] = lambda n_rows: False
     codes: Callable[[Any, Floats], Codes] | None = None
     name_inputs: Callable[[Sequence[str] | None], None] = lambda names: None
+    needs_rows: str | None = None
+    check_targets: Callable[[Floats], None] = any_targets
 
     def candidates(self, rows: Rows) -> Any:
         """Fit the basis and return its candidates, which have `on(X)`, `select(indices)` and `n_candidates` (see `Design`).
@@ -130,12 +141,27 @@ class Recipe(NamedTuple):
         landmarks = self.n_landmarks(len(rows.targets))
         return fit_basis(self.basis, rows.X, y, rows.weights, landmarks, **self.width_options(rows))
 
-    def check_not_every_row(self, sample: RowSample, kind: str) -> None:
-        """Raise a ValueError if every distinct row would become a candidate, but the sample does not hold all of them."""
-        if not sample.is_all and isinstance(self.basis, KernelBasis) and self.basis.centers is None:
+    @property
+    def n_centers(self) -> int | None:
+        """How many centers the user asks for, at most. None if the rows decide."""
+        centers = self.basis.centers if isinstance(self.basis, KernelBasis) else None
+        if centers is None or isinstance(centers, (str, bool)):
+            return None
+        return int(centers) if isinstance(centers, Integral) else len(centers) if np.ndim(centers) == 2 else None
+
+    def check_centers(self, n_rows: int, kind: str) -> None:
+        """Raise a ValueError if more centers are asked for than a sample of so many rows holds."""
+        if n_rows <= SAMPLE_ROWS or not isinstance(self.basis, KernelBasis):
+            return
+        remedy = "Use KernelBasis(centers=500), or pass an array of centers."
+        if self.basis.centers is None:
             raise ValueError(
-                f"centers=None would make each of the {sample.n_rows} rows a candidate, but {kind} are not kept in memory. Use "
-                "KernelBasis(centers=500), or pass an array of centers."
+                f"centers=None would make each of the {n_rows} rows a candidate, but {kind} are not kept in memory. {remedy}"
+            )
+        if isinstance(self.basis.centers, Integral) and int(self.basis.centers) > SAMPLE_ROWS:
+            raise ValueError(
+                f"centers={self.basis.centers} is above {SAMPLE_ROWS}, the rows of the sample that centers are taken from: {kind} "
+                f"are not kept in memory. {remedy}"
             )
 
     def codes_of_sample(self, sample: RowSample) -> Codes | None:

@@ -98,7 +98,8 @@ def opened(file: DataFile) -> Iterator[Any]:
 
     try:
         # With pre_buffer, which is the default of newer versions, all rows would stay in memory until the file is closed.
-        with ParquetFile(file.path, pre_buffer=False, buffer_size=BUFFER_BYTES) as content:
+        options = {"pre_buffer": False, "buffer_size": BUFFER_BYTES, "page_checksum_verification": True}
+        with ParquetFile(file.path, **options) as content:
             yield content
     except MemoryError as error:
         raise MemoryError(f"{file.name} is damaged or needs too much memory: {one_line(error)}") from None

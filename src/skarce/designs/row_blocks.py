@@ -34,7 +34,8 @@ class RowBlocks:
     factory : callable
         A function without arguments. It is called at the start of every pass over the data, and returns an iterable of ``(X, y)``
         or ``(X, y, sample_weight)``. Every call must give the same rows in the same order. X has shape (n_rows, n_features), y has
-        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows.
+        shape (n_rows,) or (n_rows, n_outputs), and sample_weight has shape (n_rows,). Blocks may have different numbers of rows. If
+        a pass gives another number of rows than the one before, `fit` raises a ValueError.
 
     Attributes
     ----------
@@ -163,8 +164,9 @@ class RowBlocks:
 
         Notes
         -----
-        Columns hold numbers of any width, booleans or decimals. Other types, nulls, NaN and infinite values raise a ValueError
-        that names file and column. So does a file that has changed between two passes.
+        Columns hold numbers of any width, booleans or decimals. A single target may also be text or a dictionary of texts: labels
+        for a classifier. Other types, nulls, NaN and infinite values raise a ValueError that names file and column. So does a file
+        that has changed between two passes.
 
         Examples
         --------
@@ -214,7 +216,8 @@ class RowBlocks:
 
         Notes
         -----
-        Columns hold numbers, as in `from_parquet`.
+        Columns hold numbers, and labels may be text, as in `from_parquet`. A `pyarrow.dataset.Dataset` has no stream of its own:
+        pass ``lambda: dataset.scanner().to_reader()``.
 
         Examples
         --------
@@ -237,13 +240,15 @@ class RowBlocks:
     def __iter__(self) -> Iterator[Rows]:
         return self.reading("reading")
 
-    def reading(self, label: str) -> Iterator[Rows]:
+    def reading(self, label: str, *, has_labels: bool = False) -> Iterator[Rows]:
         """Yield checked blocks, and show the progress of the pass if `fit` is verbose.
 
         Parameters
         ----------
         label : str
             What the pass does.
+        has_labels : bool, default=False
+            Whether targets are labels, which may be text.
 
         Yields
         ------
@@ -251,19 +256,33 @@ class RowBlocks:
             A block.
         """
         n_rows = 0
-        for rows in counted(self._checked_blocks(), lambda rows: len(rows.X), label, self.n_rows, "rows"):
+        for rows in counted(self._checked_blocks(has_labels), lambda rows: len(rows.X), label, self.n_rows, "rows"):
             yield rows
             n_rows += len(rows.X)
+        self._check_same_rows(n_rows)
         self.n_rows = n_rows
 
-    def _checked_blocks(self) -> Iterator[Rows]:
+    def _check_same_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a pass gave another number of rows than those before."""
+        if self.n_rows in (None, n_rows):
+            return
+        found = f"the row blocks gave {n_rows:,} rows in this pass, but {self.n_rows:,} in the one before"
+        remedy = "Each call of the function must read the same rows again, from the first one on"
+        raise ValueError(f"{found}. {remedy}. If the data have changed, make the RowBlocks again, and fit again.")
+
+    def __repr__(self) -> str:
+        rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        features = "" if self.feature_names is None else f", {len(self.feature_names)} features"
+        return f"RowBlocks({rows}{features})"
+
+    def _checked_blocks(self, has_labels: bool) -> Iterator[Rows]:
         """Yield checked blocks. An error message names its block."""
         n_features = n_outputs = None
         blocks = self.factory()
         if not isinstance(blocks, Iterable):
             raise TypeError(f"the factory of row blocks must return an iterable of blocks, got {type(blocks).__name__}.")
         for number, parts in enumerate(blocks):
-            rows = _checked(number, parts)
+            rows = _checked(number, parts, has_labels)
             if not len(rows.X):
                 continue
             n_features, n_outputs = n_features or rows.X.shape[1], n_outputs or rows.targets.shape[1]
@@ -293,7 +312,7 @@ class RowBlocks:
         """
         rng = generator_of(random_state)
         drawn: list[RowSample] = []
-        for rows in self.reading("sampling"):
+        for rows in self.reading("sampling", has_labels=has_labels):
             uniform = rng.random_sample(len(rows.X))
             drawn.append(RowSample.of(rows.X, rows.y, rows.weights, uniform, has_labels=has_labels))
             if sum(len(part.keys) for part in drawn) > 2 * n_rows:
@@ -353,7 +372,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
         sample = X.sample(recipe.seed, has_labels=recipe.codes is not None)
-        recipe.check_not_every_row(sample, "RowBlocks")
+        recipe.check_centers(sample.n_rows, "RowBlocks")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
         recipe.name_inputs(X.feature_names)
@@ -373,7 +392,8 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return super().n_samples if self._spread is None else self._spread.total
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
-        parts = (work(coded(rows, self._codes, self._factor)) for rows in self._blocks.reading("adding up"))
+        blocks = self._blocks.reading("adding up", has_labels=self._codes is not None)
+        parts = (work(coded(rows, self._codes, self._factor)) for rows in blocks)
         return reduce(lambda before, part: add([before, part]), parts)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
@@ -395,8 +415,8 @@ class RowBlocksDesign(HasPasses, BlockDesign):
             yield Block(self.candidates.on(rows.X), rows.targets, weights)
 
 
-def _checked(number: int, parts: Any) -> Rows:
+def _checked(number: int, parts: Any, has_labels: bool) -> Rows:
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):
         raise ValueError(f"row block {number} must be (X, y) or (X, y, sample_weight), got {type(parts).__name__}.")
     X, y, sample_weight = (*parts, None)[:3]
-    return Rows(*checked_block(X, y, sample_weight, f"row block {number}"))
+    return Rows(*checked_block(X, y, sample_weight, f"row block {number}", has_labels=has_labels))

@@ -84,6 +84,15 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
         """Whether a design that keeps none of its rows, which are so many, makes sums for each fold of them. Default: no."""
         return False
 
+    def _why_rows(self, method: Method[Any]) -> str | None:
+        """Why all rows must be in memory, and what to do if they are not. None if they need not be."""
+        if not method.needs_rows:
+            return None
+        return (
+            f"this method of {type(self).__name__} changes the weights of the rows again and again, so it needs them in memory, "
+            "and Dask data and RowBlocks are not there. Pass arrays X and y to fit, such as a sample of the rows."
+        )
+
     def _plan(self, design: Design) -> Any:
         """Return how rows are left out to calibrate the model. Raise a ValueError if that is impossible. Default: none are."""
         return None
@@ -108,9 +117,9 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
         X : array-like or sparse matrix of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Training inputs. Sparse matrices are for ``basis="passthrough"``, and are not made dense as a whole. With `RowBlocks`,
             targets and weights come from the blocks, and `y` and `sample_weight` must be None. Dask data stay where they are.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str, default=None
-            Targets, or class labels of a classifier. A name stands for a column of X, if that is a Dask data frame.
-        sample_weight : array-like of shape (n_samples,), default=None
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets, or class labels of a classifier. Names stand for columns of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Number of times that each row counts. Weight 2 equals the same row twice, in the noise and the criterion too. None
             counts each row once. With ``weights="relative"``, only ratios of weights matter.
 
@@ -187,6 +196,8 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
             wants_folds=self._wants_folds,
             codes=self._codes,
             name_inputs=lambda names: self._name_inputs(probe, names),
+            needs_rows=self._why_rows(method),
+            check_targets=self._likelihood().check_some_targets,
         )
 
     def _name_inputs(self, probe: Any, names: Sequence[str] | None) -> None:

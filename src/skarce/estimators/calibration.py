@@ -47,18 +47,34 @@ class Plan(NamedTuple):
 def planned(name: str, choice: Any, design: Design) -> Plan | None:
     """Return how rows are left out, or None if they are not. Raise a ValueError if that is asked for and impossible."""
     is_auto, can_calibrate = isinstance(choice, str), design.keeps_rows or design.fold_sums is not None
-    if choice is False or (is_auto and not can_calibrate):
+    if _is_off(choice) or (is_auto and not can_calibrate):
         return None
-    is_by_folds = is_auto or choice is True or isinstance(choice, np.bool_)
+    is_by_folds = _is_by_folds(choice)
     if not can_calibrate or not (is_by_folds or design.keeps_rows):
-        remedy = f'Use {name}=False or "auto".' if is_by_folds else f"With RowBlocks or Dask data, {name}=True takes five folds."
-        raise ValueError(
-            f"{name}={quoted(choice)} fits the model again without some of the rows, but they are not kept in memory (as in "
-            f"streams, sums, and dependent rows in blocks). {remedy}"
-        )
+        raise ValueError(_refusal(name, choice))
     if is_by_folds:
         return Plan(name, None, not is_auto)
     return Plan(name, _given_splits(name, choice, design), True)
+
+
+def _is_by_folds(choice: Any) -> bool:
+    """Whether rows are left out by folds of their hashes, and not by splits of the user."""
+    return isinstance(choice, (str, bool, np.bool_))
+
+
+def _is_off(choice: Any) -> bool:
+    return isinstance(choice, (bool, np.bool_)) and not choice
+
+
+def _refusal(name: str, choice: Any) -> str:
+    """Say that rows which are not kept cannot be left out."""
+    remedy = (
+        f'Use {name}=False or "auto".' if _is_by_folds(choice) else f"With RowBlocks or Dask data, {name}=True takes five folds."
+    )
+    return (
+        f"{name}={quoted(choice)} fits the model again without some of the rows, but they are not kept in memory (as in "
+        f"streams, sums, and dependent rows in blocks). {remedy}"
+    )
 
 
 class Calibrated(SparseEstimator):
@@ -78,6 +94,15 @@ class Calibrated(SparseEstimator):
     def _check_limits(self) -> None:
         super()._check_limits()
         check_calibration(self.calibration_parameter, getattr(self, self.calibration_parameter))
+
+    def _why_rows(self, method: Method[Any]) -> str | None:
+        """Rows are also needed if they are to be left out, unless sums of folds do instead."""
+        name = self.calibration_parameter
+        choice = getattr(self, name)
+        is_asked = not (isinstance(choice, str) or _is_off(choice))
+        if is_asked and not (_is_by_folds(choice) and self._wants_folds(sys.maxsize)):
+            return _refusal(name, choice)
+        return super()._why_rows(method)
 
     def _plan(self, design: Design) -> Plan | None:
         return planned(self.calibration_parameter, getattr(self, self.calibration_parameter), design)

@@ -194,7 +194,7 @@ def print_centers(candidates: Any, n_rows: int) -> None:
     if is_on_landmarks(candidates):
         print(
             f"centers: {candidates.n_candidates:,} functions at landmarks for {n_rows:,} rows; KernelBasis(centers=...) sets their "
-            "number, and centers=None takes all rows",
+            "number, and centers=None takes all rows in memory",
             file=sys.stderr,
         )
 

@@ -8,11 +8,15 @@ from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from skarce._atomic import snapshot
 from skarce._typing import Floats
-from skarce.designs.dask import is_dask, lazily
+from skarce._validation import in_brief
+from skarce.basis import KernelBasis
+from skarce.designs.dask import lazily
+from skarce.designs.dask_columns import check_inputs, check_kinds, is_frame
+from skarce.designs.dask_partitions import is_dask
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PAIRS = ("predict_interval", "latent")  # methods with two answers
@@ -33,6 +37,8 @@ def lazy_on_dask(method: Function) -> Function:
         if given.get("return_cov"):
             raise ValueError("return_cov=True has a number for each pair of rows, so it takes rows in memory. Use return_std=True.")
         is_pair = name in PAIRS or bool(given.get("return_std"))
+        check_inputs(X)
+        _check_columns(model, X)
         shape, kind = _shape_and_kind(model, name, X)
         ask = partial(_asked, model, name, args, options)
         if not is_pair:
@@ -41,6 +47,17 @@ def lazy_on_dask(method: Function) -> Function:
         return both[..., 0], both[..., 1]
 
     return cast(Function, answered)
+
+
+def _check_columns(model: Any, X: Any) -> None:
+    """Raise a ValueError if metadata tell that the columns are not those that the model was fitted on, or not numbers."""
+    with in_brief("X"):
+        if is_frame(X):
+            validate_data(model, X._meta, skip_check_array=True, reset=False)
+        else:
+            _check_n_features(model, X, reset=False)
+    if isinstance(model.basis_, KernelBasis) or model.basis_.transformer is None:
+        check_kinds(X, "X")
 
 
 def _asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], X: Any) -> Floats:

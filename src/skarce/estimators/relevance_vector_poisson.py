@@ -126,7 +126,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         Number of observations that the rows are worth: the number of rows, or what `effective_samples` has made of it.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X had any.
 
     See Also

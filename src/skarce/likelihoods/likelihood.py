@@ -102,6 +102,10 @@ class Likelihood(ABC):
         """
         return
 
+    def check_some_targets(self, targets: Floats) -> None:
+        """Raise a ValueError for impossible targets among some of the rows. Other rows may have events that these lack."""
+        self.check_targets(np.append(targets, 1.0))
+
 
 @dataclass(frozen=True)
 class Observations:

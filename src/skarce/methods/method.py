@@ -31,6 +31,8 @@ SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOU
 class Method(ABC, Generic[AnyFit]):
     """One algorithm with its parameters, as a frozen dataclass. `run` finds a fit, and `posterior` turns it into a model."""
 
+    needs_rows: ClassVar[bool] = False  # whether the weights of rows change, so that all rows must be in memory
+
     @property
     @abstractmethod
     def sense(self) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, check_targets, checked_counts, checked_scales
+from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import SPARSE_REFUSED, check_container, checked_array, in_brief, is_missing
 from skarce.basis.fingerprint import fingerprint
@@ -100,7 +101,7 @@ def checked_block(
     of = f" of {place}" if place else ""
     if is_array:
         X = _array(X, f"X{of}", accept_sparse="csr" if are_candidates else False)
-        X = checked_scales(X, CANDIDATES if are_candidates else SQUARED, is_first=False)
+        X = checked_scales(X, CANDIDATES if are_candidates else SQUARED, is_first=False, name=f"X{of}")
     else:
         check_container(X, f"X{of}")
     targets = _labels(y, f"y{of}") if has_labels else _targets(y, f"y{of}")
@@ -154,7 +155,7 @@ def _weights(sample_weight: Any, n_rows: int, of: str) -> Floats:
 
 
 def _array(values: Any, name: str, **options: Any) -> Any:
-    """Check an array. A value that is not finite is named by its row and column."""
+    """Check an array. A value that is not finite is named by its row, and by the name or the number of its column."""
     checked = checked_array(values, name, ensure_min_samples=0, ensure_all_finite=False, **options)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(checked.sum()):  # if the sum is finite, all its terms are
@@ -165,6 +166,8 @@ def _array(values: Any, name: str, **options: Any) -> Any:
     if len(wrong):
         first = wrong[0]
         numbers = np.unravel_index(first, checked.shape) if entries is None else (entries.row[first], entries.col[first])
-        place = ", column ".join(str(number) for number in numbers)
+        names = [quoted(column) for column in getattr(values, "columns", ())]
+        columns = [names[number] if names else str(number) for number in numbers[1:]]
+        place = ", column ".join([str(numbers[0]), *columns])
         raise ValueError(f"{name} must hold finite numbers, got {stored[first]} in row {place}. Drop or fill such rows.")
     return checked

@@ -19,12 +19,12 @@ class Remainders(NamedTuple):
 
     Attributes
     ----------
-    alignment : e't
-    leftover : phi'P phi = |e|^2 + y'Z y
-    overlap : e'P t
-    remainder : |e|^2
-    residual : |P t|^2
-    penalty : w'Z w
+    alignment : ``e't``
+    leftover : ``phi'P phi = |e|^2 + y'Z y``
+    overlap : ``e'P t``
+    remainder : ``|e|^2``
+    residual : ``|P t|^2``
+    penalty : ``w'Z w``
     lower : Cholesky factor of H = Phi_A'Phi_A + Z, computed without forming H
     """
 
@@ -41,7 +41,7 @@ class RowsAnswer(Protocol):
     """Answers questions about residuals from the rows themselves, without differences of large numbers."""
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
-        """Return |t - Phi_A w|^2."""
+        """Return ``|t - Phi_A w|^2``."""
         ...
 
     def residual_projections(self, indices: Indices, weights: Floats) -> Floats:
@@ -102,7 +102,7 @@ class Moments:
         return len(self.projections)
 
     def residual_energy(self, indices: Indices, weights: Floats) -> float:
-        """Return |t - Phi_A w|^2. It comes from the rows if they are available and the difference of moments has lost digits."""
+        """Return ``|t - Phi_A w|^2``. It comes from the rows if these are there and the difference of moments has lost digits."""
         block = self.gram.block(indices, indices)
         energy = float(self.target_energy - 2.0 * weights @ self.projections[indices] + weights @ block @ weights)
         if self.rows is not None and energy < LOST_DIGITS * self.target_energy:

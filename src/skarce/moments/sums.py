@@ -63,6 +63,10 @@ class Sums:
             np.zeros(n_outputs),
         )
 
+    def __repr__(self) -> str:
+        n_candidates, n_targets = self.projections.shape
+        return f"Sums({self.n_samples:,.6g} rows, {n_candidates:,} candidates, {n_targets} target{'s'[: n_targets != 1]})"
+
     def absorb(self, phi: Floats, targets: Floats, weights: Floats | None) -> None:
         """Add a block of rows in place. `phi` of shape (n_rows, n_candidates) is float64 and C-ordered. It is overwritten."""
         n = float(len(phi)) if weights is None else float(weights.sum())

@@ -42,7 +42,7 @@ class Outcome(Enum):
     ON_LANDMARKS = (
         "The fit has converged. There were too many distinct inputs to center a function at each of them, so the candidates are "
         "landmarks: a sample of the inputs that covers them. Pass KernelBasis(centers=...) with a larger number for a closer fit, "
-        "or centers=None for all inputs."
+        "or centers=None for all inputs if they are in memory."
     )
     SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (

@@ -7,16 +7,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 from pandas.api import types
 
+from skarce.cli.streamed.parquet_parts import ParquetPart, parquet_parts
 from skarce.datasets.content import TableError, is_gzipped
-from skarce.datasets.csv_blocks import csv_header, csv_tables
+from skarce.datasets.csv_blocks import CsvPart, csv_header, csv_parts
 from skarce.datasets.tables import BYTES_OF_A_VALUE, Table, is_parquet, row_number
-from skarce.designs.arrow_columns import Layout, pyarrow
-from skarce.designs.parquet import NULL_KEY, key_number, opened
+from skarce.designs.arrow_columns import Layout
+from skarce.designs.parquet import opened
 from skarce.designs.parquet_files import DataFile, find_files
 
 BLOCK_ROWS = 65_536  # rows of a block at most
@@ -36,8 +37,18 @@ class Place(NamedTuple):
 BEGINNING = Place(0, 0)
 
 
+class Part(Protocol):
+    """Some rows of one file: as a table, and as they are in the file."""
+
+    def table(self, text_columns: Collection[str] = ()) -> Table:
+        """The rows with numbers as numbers. `text_columns` of a CSV file are read as text."""
+
+    def verbatim(self) -> Any:
+        """The rows as a frame that can be written again."""
+
+
 class TableBlock(NamedTuple):
-    """Some rows of one file as a table, and the place after them."""
+    """Some rows of one file as a table with the chosen columns, and the place after them."""
 
     table: Table
     after: Place
@@ -100,18 +111,18 @@ class DataFiles:
         return replace(self, columns=tuple(names))
 
     def empty_table(self) -> Table:
-        """The columns as a table without rows."""
-        return Table(pd.DataFrame(columns=list(self.columns)), self.name, row_number)
+        """The columns of the first file as a table without rows."""
+        return Table(pd.DataFrame(columns=list(self.columns)), self.files[0].name, row_number)
 
     def blocks(self, text_columns: Collection[str] = (), start: Place = BEGINNING) -> Iterator[TableBlock]:
         """Yield the rows from a place on. Blocks do not go on from one file to the next, so they do not depend on the start."""
-        for number in range(start.file, len(self.files)):
-            file, row = self.files[number], start.row if number == start.file else 0
-            _check_unchanged(file)
-            for table in self._tables(file, text_columns, row):
-                row += len(table.frame)
-                yield TableBlock(table, Place(number, row))
-            _check_unchanged(file)
+        for part, after in self._placed_parts(start):
+            table = part.table(text_columns)
+            yield TableBlock(replace(table, frame=table.frame[list(self.columns)]), after)
+
+    def parts(self) -> Iterator[CsvPart | ParquetPart]:
+        """Yield the rows as they are in their files. Parts of CSV files have all columns of the file."""
+        return (part for part, _ in self._placed_parts(BEGINNING))
 
     def whole(self) -> Table:
         """All rows as one table. A column that is text in one CSV file is text in all of them."""
@@ -123,11 +134,22 @@ class DataFiles:
                 return _joined(tables, self.name)
             texts |= found
 
-    def _tables(self, file: DataFile, text_columns: Collection[str], skip: int) -> Iterator[Table]:
-        if is_parquet(file.path):
-            return _parquet_tables(file, self.columns, self.block_rows, skip)
-        tables = csv_tables(file.path, self.block_rows, text_columns, skip)
-        return (replace(table, frame=table.frame[list(self.columns)]) for table in tables)
+    def _placed_parts(self, start: Place) -> Iterator[tuple[CsvPart | ParquetPart, Place]]:
+        for number in range(start.file, len(self.files)):
+            file, row = self.files[number], start.row if number == start.file else 0
+            _check_unchanged(file)
+            for part in self._parts_of(file, row):
+                row += part.n_rows
+                yield part, Place(number, row)
+            _check_unchanged(file)
+
+    def _parts_of(self, file: DataFile, skip: int) -> Iterator[CsvPart | ParquetPart]:
+        if not is_parquet(file.path):
+            yield from csv_parts(file.path, self.block_rows, skip)
+            return
+        parts = parquet_parts(file, self.columns, self.block_rows, skip)
+        while (part := _explained(lambda: next(parts, None))) is not None:
+            yield part
 
 
 def _explained(work: Callable[[], Found]) -> Found:
@@ -196,7 +218,7 @@ def _becomes_text(parts: list[Any]) -> bool:
 def _joined(tables: list[Table], name: str) -> Table:
     """Tables one below the other. The place of a row names its file."""
     if not tables:
-        raise TableError(f"{name} has no rows.")
+        raise TableError(f"there are no rows in {name}.")
     ends = list(accumulate(len(table.frame) for table in tables))
 
     def place(row: int) -> str:
@@ -205,50 +227,3 @@ def _joined(tables: list[Table], name: str) -> Table:
         return f"{table.place(row - ends[number] + len(table.frame))} of {table.name}"
 
     return Table(pd.concat([table.frame for table in tables], ignore_index=True), name, place)
-
-
-def _parquet_tables(file: DataFile, columns: Sequence[str], n_rows: int, skip: int) -> Iterator[Table]:
-    """Yield tables of `n_rows` rows of a Parquet file, and a last one with the rest. The first `skip` rows are left out."""
-    stored = [name for name in columns if name not in file.keys]
-    tables = _arrow_tables(file, stored, n_rows, skip)
-    while (table := _explained(lambda: next(tables, None))) is not None:
-        frame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
-        for name in set(columns) - set(stored):
-            frame[name] = _key_value(file.keys[name])
-        first = skip
-        yield Table(frame[list(columns)], file.name, lambda row, first=first: row_number(first + row))  # type: ignore[misc]
-        skip += len(frame)
-
-
-def _key_value(text: str) -> float | str | None:
-    """The value of a Hive key: a number if it is one, and None if it is missing."""
-    number = key_number(text)
-    return (None if text == NULL_KEY else text) if number is None else number
-
-
-def _arrow_tables(file: DataFile, names: Sequence[str], n_rows: int, skip: int) -> Iterator[Any]:
-    pa = pyarrow()
-    kept: list[Any] = []
-    n_missing = n_rows
-    for batch in _batches(file, names, n_rows, skip):
-        rest = batch
-        while rest.num_rows:
-            kept.append(rest.slice(0, n_missing))
-            rest = rest.slice(kept[-1].num_rows)
-            n_missing -= kept[-1].num_rows
-            if not n_missing:
-                yield pa.Table.from_batches(kept)
-                kept, n_missing = [], n_rows
-    if kept:
-        yield pa.Table.from_batches(kept)
-
-
-def _batches(file: DataFile, names: Sequence[str], n_rows: int, skip: int) -> Iterator[Any]:
-    """Yield record batches after the first `skip` rows. Row groups in which all rows are skipped are not read."""
-    with opened(file) as content:
-        sizes = [content.metadata.row_group(group).num_rows for group in range(content.num_row_groups)]
-        first = bisect.bisect_right(list(accumulate(sizes)), skip)
-        n_left = skip - sum(sizes[:first])
-        for batch in content.iter_batches(batch_size=n_rows, columns=list(names), row_groups=range(first, len(sizes))):
-            yield batch.slice(min(n_left, batch.num_rows))
-            n_left -= min(n_left, batch.num_rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce._memory import fits, memory_budget
 from skarce._parallel import blas_threads
+from skarce._whole_file import OutputError
 from skarce.basis.transformers import candidates_of
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
@@ -22,6 +23,7 @@ from skarce.cli.streamed.progress import OnRows, rows_progress
 from skarce.cli.streamed.state import FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
 from skarce.comparison import Method
+from skarce.datasets import TargetKind
 from skarce.datasets.columns import TEXT, numbers
 from skarce.datasets.tables import TableError
 from skarce.datasets.training import inputs
@@ -44,15 +46,15 @@ class StreamedFit:
         The method, with its basis and its rule for widths.
     options : dict
         Parameters of the model.
-    is_asked : bool
-        Whether the user asked for regression. If not, classes are refused.
+    kind : TargetKind or None
+        What the target holds, if the user said it. If not, classes are refused.
     """
 
     data: DataFiles
     target: str
     method: Method
     options: Mapping[str, Any] = field(default_factory=dict)
-    is_asked: bool = False
+    kind: TargetKind | None = None
 
     def run(self, file: StateFile) -> tuple[SavedModel, float]:
         """Fit the model, from the state in the file if there is one. Return it with its R2 on all rows."""
@@ -62,15 +64,16 @@ class StreamedFit:
             file.save(state)
         else:
             say(f"{state.n_done:,} of {state.n_rows:,} rows are already in {file.path}; continuing from there.")
-        with _kept_in(file), rows_progress("Adding up", state.n_rows, state.n_done) as on_rows:
-            self._add_up(state, file, on_rows)
-        with working(f"Fitting {self.method.name} to the sums of {state.n_rows:,} rows"):
-            return self._model(state)
+        with _kept_in(file, state):
+            with rows_progress("Adding up", state.n_rows, state.n_done) as on_rows:
+                self._add_up(state, file, on_rows)
+            with working(f"Fitting {self.method.name} to the sums of {state.n_rows:,} rows"):
+                return self._model(state)
 
     def _start(self) -> FitState:
         """Read all rows once, and choose the candidates."""
         with rows_progress("Summarizing", self.data.n_rows) as on_rows:
-            summary = summarize(self.data, self.target, is_asked=self.is_asked, on_rows=on_rows)
+            summary = summarize(self.data, self.target, self.kind, on_rows)
         for note in summary.notes:
             say(f"Note: {note}")
         basis = self._basis(summary)
@@ -88,7 +91,10 @@ class StreamedFit:
             return fitted(self.method.name, lambda: self.method.prepared(X, **self.options).fitted_basis(X, sample.y))
 
     def _add_up(self, state: FitState, file: StateFile, on_rows: OnRows) -> None:
-        """Add all blocks from the place of the state on. The state is written between blocks, and after each file."""
+        """Add all blocks from the place of the state on. The state is written between blocks, and after each file.
+
+        A block has sums of its own until it is whole, so an interrupt finds the state as it was after the last block.
+        """
         candidates = candidates_of(state.basis, state.kept)
         texts = [name for name, kind in state.kinds.items() if kind == TEXT]
         for block in self.data.blocks(texts, state.place):
@@ -96,8 +102,9 @@ class StreamedFit:
                 file.save(state)
             X = np.ascontiguousarray(state.preprocessing.transform(inputs(block.table, state.kinds)))
             with blas_threads(1):
-                state.sums = absorbed(state.sums, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
-            state.place = block.after
+                none = Sums.empty(candidates.n_candidates, 1)
+                own = absorbed(none, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
+            state.go_on(state.sums + own, block.after)
             on_rows(state.n_done)
             file.save_now_and_then(state)
         file.save(state)
@@ -126,12 +133,15 @@ def _require_room(n_candidates: int) -> None:
 
 
 @contextmanager
-def _kept_in(file: StateFile) -> Iterator[None]:
-    """Let an interrupt say that the state is kept, and how to go on."""
+def _kept_in(file: StateFile, state: FitState) -> Iterator[None]:
+    """Let an interrupt write the state, and say how many rows are in it. A second one ends the writing; the last state stays."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
+        with suppress(KeyboardInterrupt, OutputError):
+            file.save(state)
         if file.path is not None:
             word = (str(interrupt) or "Interrupted;").partition(";")[0]
-            interrupt.args = (f"{word}; no model was written. The sums so far are in {file.path}: the same command goes on.",)
+            kept = f"The sums of {file.n_saved:,} of {state.n_rows:,} rows are in {file.path}"
+            interrupt.args = (f"{word}; no model was written. {kept}: the same command goes on.",)
         raise

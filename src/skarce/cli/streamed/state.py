@@ -72,6 +72,10 @@ class FitState:
         """The number of rows in the sums."""
         return round(self.sums.n_samples)
 
+    def go_on(self, sums: Sums, place: Place) -> None:
+        """Take the sums of the rows before a place. Both change at once, so that an interrupt cannot come in between."""
+        vars(self).update(sums=sums, place=place)
+
 
 def fingerprint(data: DataFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     """What must be the same for a state to be used: the version, the files and the options."""
@@ -81,7 +85,17 @@ def fingerprint(data: DataFiles, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class StateFile:
-    """A file for the state of one fit. Without a path, nothing is kept."""
+    """A file for the state of one fit. Without a path, nothing is kept.
+
+    Attributes
+    ----------
+    path : Path or None
+        Where it is.
+    n_saved : int
+        The number of rows in the state that was read or written last.
+    """
+
+    n_saved: int = 0
 
     def __init__(self, path: Path | None, identity: dict[str, Any], clock: Callable[[], float] = time.monotonic) -> None:
         self.path, self._identity, self._clock = path, json.loads(json.dumps(identity)), clock
@@ -94,7 +108,7 @@ class StateFile:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return self._read(self.path)
+                state = self._read(self.path)
         except RefusedError as error:
             raise StateError(f"{self.path} {error} {_REMEDY}") from None
         except OSError as error:
@@ -103,6 +117,8 @@ class StateFile:
             raise StateError(f"{self.path} is not a state of skarce fit, or it is damaged. {_REMEDY}") from None
         except Exception as error:  # a damaged file can raise anything
             raise StateError(f"{self.path} is damaged ({one_line(error, 100)}). {_REMEDY}") from None
+        self.n_saved = state.n_done
+        return state
 
     def save(self, state: FitState) -> None:
         """Write the state, completely or not at all."""
@@ -115,6 +131,7 @@ class StateFile:
             with ZipFile(draft, "a") as archive:
                 archive.writestr(HEADER, json.dumps({"format": FORMAT, **self._identity}))
             _check_size(draft, self.path)
+        self.n_saved = state.n_done
         ended = self._clock()
         self._next = ended + max(SECONDS, (ended - started) / SHARE_OF_TIME)
 

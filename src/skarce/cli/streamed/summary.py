@@ -12,17 +12,18 @@ from pandas.api import types
 from sklearn.preprocessing import StandardScaler
 
 from skarce._parameters import generator_of
-from skarce._text import quoted
+from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.cli.streamed.files import DataFiles, TableBlock
 from skarce.datasets import TargetKind
-from skarce.datasets.columns import NUMBER, TEXT, input_kind, numbers
+from skarce.datasets.columns import NUMBER, TEXT, counts_of_some, input_kind, is_number, labels_of_some, numbers
 from skarce.datasets.leaks import exclude_option, near_copies
 from skarce.datasets.tables import Table, TableError, is_parquet
 from skarce.datasets.training import MOST_CLASSES, TEXTS, inputs, make_preprocessing, recognize_target
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 
 MOST_TEXTS = 100  # different texts in a column: each becomes a column of its own
-NEEDS_ROWS = "classifiers need all rows in memory"
+MOST_LABELS = 100  # classes of a target: each has functions of its own
+READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels_of_some, TargetKind.COUNTS: counts_of_some}
 SEED = 0  # of the sample: the same data give the same model
 
 
@@ -40,22 +41,24 @@ class Summary:
         At most 20,000 rows: inputs as a data frame, and targets.
     notes : list of str
         What the user may not expect in the data.
+    text_columns : list of str
+        The columns to read as text; the target may be one of them.
     """
 
     kinds: dict[str, str]
     preprocessing: Any
     sample: RowSample
     notes: list[str]
+    text_columns: list[str]
 
     @property
     def n_rows(self) -> int:
         """The number of all rows."""
         return self.sample.n_rows
 
-    @property
-    def text_columns(self) -> list[str]:
-        """The columns of text."""
-        return [name for name, kind in self.kinds.items() if kind == TEXT]
+
+class RecognizedClassesError(TableError):
+    """A target that was not said to be numbers, and whose values are classes."""
 
 
 class _TurnsToTextError(Exception):
@@ -66,31 +69,34 @@ class _TurnsToTextError(Exception):
         self.name = name
 
 
-def summarize(data: DataFiles, target: str, *, is_asked: bool, on_rows: Callable[[int], None]) -> Summary:
+def summarize(data: DataFiles, target: str, kind: TargetKind | None, on_rows: Callable[[int], None]) -> Summary:
     """Summarize all rows in one pass, and one more for each column whose first text comes late.
 
-    If regression was not asked for, targets that are classes are refused.
+    If the kind of the target was not said, it is numbers, and values that are classes raise a `RecognizedClassesError`.
     """
     texts: list[str] = []
     while True:
         try:
-            return _summary_of(data, target, texts, is_asked=is_asked, on_rows=on_rows)
+            return _summary_of(data, target, kind, texts, on_rows)
         except _TurnsToTextError as turned:
             texts.append(turned.name)
             on_rows(0)
 
 
-def _summary_of(data: DataFiles, target: str, texts: Sequence[str], *, is_asked: bool, on_rows: Callable[[int], None]) -> Summary:
+def _summary_of(
+    data: DataFiles, target: str, kind: TargetKind | None, texts: Sequence[str], on_rows: Callable[[int], None]
+) -> Summary:
     first = next(data.blocks(texts), None)
     if first is None:
-        raise TableError(f"{data.name} has no rows.")
-    collected = _Collected(target, _kinds(first.table, target), may_turn=not is_parquet(data.files[0].path))
-    if not is_asked:
+        raise TableError(f"there are no rows in {data.name}.")
+    if kind is None:
         _refuse_classes(first.table, target)
+    may_turn = not is_parquet(data.files[0].path)
+    collected = _Collected(target, kind, _kinds(first.table, target), _type_of(first.table, target), may_turn=may_turn)
     for block in data.blocks(collected.text_columns):
         collected.add(block)
         on_rows(collected.n_rows)
-    collected.check_target(is_asked=is_asked)
+    collected.check_target()
     return collected.summary()
 
 
@@ -107,30 +113,32 @@ def _refuse_classes(table: Table, target: str) -> None:
     if types.is_numeric_dtype(values) and not types.is_bool_dtype(values):
         return
     if recognize_target(table, target) is TargetKind.CLASSES:
-        raise TableError(f"the target {quoted(target)} was recognized as classes, and {NEEDS_ROWS}; {_remedy()}.")
+        raise RecognizedClassesError(f"the target {quoted(target)} was recognized as classes")
 
 
-def _remedy() -> str:
-    return "use --no-stream if they fit, fewer rows, or --task regression if it holds amounts"
+def _type_of(table: Table, name: str) -> str:
+    values = table.column(name)
+    return "text" if not is_number(values) else "booleans" if types.is_bool_dtype(values) else "numbers"
 
 
 class _Collected:
     """What is known about the rows so far."""
 
-    def __init__(self, target: str, kinds: dict[str, str], *, may_turn: bool) -> None:
-        self.target, self.kinds = target, kinds
+    def __init__(self, target: str, kind: TargetKind | None, kinds: dict[str, str], target_type: str, *, may_turn: bool) -> None:
+        self.target, self.kind, self.kinds, self._target_type = target, kind, kinds, target_type
         self._may_turn = may_turn
         self._numbers = [name for name, kind in kinds.items() if kind == NUMBER]
         self._scaler = StandardScaler()
         self._are_bool: dict[str, bool] = {}
-        self._texts: dict[str, set[str]] = {name: set() for name in self.text_columns}
-        self._target_values: set[float] = set()
+        self._texts: dict[str, set[str]] = {name: set() for name, its_kind in kinds.items() if its_kind == TEXT}
+        self._target_values: set[Any] = set()
         self._rng = generator_of(SEED)
         self._drawn: list[RowSample] = []
 
     @property
     def text_columns(self) -> list[str]:
-        return [name for name, kind in self.kinds.items() if kind == TEXT]
+        has_labels = self.kind is TargetKind.CLASSES and self._target_type == "text"
+        return [*self._texts, *([self.target] if has_labels else [])]
 
     @property
     def n_rows(self) -> int:
@@ -140,14 +148,14 @@ class _Collected:
         """Take one more block into account."""
         table = block.table
         self._check_kinds(table)
-        X, y = inputs(table, self.kinds), numbers(table, self.target)
+        X, y = inputs(table, self.kinds), READERS[self.kind or TargetKind.NUMBERS](table, self.target)
         if self._numbers:
             self._scaler.partial_fit(X[self._numbers])
         for name, known in self._texts.items():
             known.update(X[name].unique())
             self._check_number_of_texts(name, table)
-        if len(self._target_values) <= MOST_CLASSES:
-            self._target_values.update(np.unique(y).tolist())
+        if len(self._target_values) <= MOST_LABELS:
+            self._target_values.update(np.unique(y)[: MOST_LABELS + 1].tolist())
         self._drawn.append(RowSample.of(X, y, None, self._rng.random_sample(len(y))).least())
         if sum(len(part.keys) for part in self._drawn) > 2 * SAMPLE_ROWS:
             self._drawn = [RowSample.total_of(self._drawn)]
@@ -156,18 +164,28 @@ class _Collected:
         """Raise if a column is of another kind than before. In CSV files, one text makes a column text from its first row on."""
         for name, kind in self.kinds.items():
             values = table.frame[name]
-            is_number = types.is_bool_dtype(values) or types.is_numeric_dtype(values)
-            if kind == TEXT and is_number and not values.isna().any():
+            if kind == TEXT and is_number(values) and not values.isna().any():
                 raise TableError(f"column {quoted(name)} of {table.name} holds numbers, but it is text in the rows before.")
             if kind == NUMBER and self._may_turn and not values.isna().any():
-                self._check_numbers(table, name, is_number=is_number)
+                self._check_numbers(table, name)
+        found = _type_of(table, self.target)
+        if self.kind is TargetKind.CLASSES and found != self._target_type and not table.column(self.target).isna().any():
+            self._refuse_mixed_labels(table, found)
 
-    def _check_numbers(self, table: Table, name: str, *, is_number: bool) -> None:
+    def _refuse_mixed_labels(self, table: Table, found: str) -> None:
+        """Read labels again as text, if a file does not tell their type, or raise."""
+        if self._may_turn:
+            raise _TurnsToTextError(self.target)
+        before = f"but {self._target_type} in the rows before; write labels in the same way in all files"
+        raise TableError(f"the target {quoted(self.target)} of {table.name} holds {found}, {before}.")
+
+    def _check_numbers(self, table: Table, name: str) -> None:
         """Raise if a column of numbers has a text, or if it mixes numbers with the words true and false."""
-        is_bool = types.is_bool_dtype(table.frame[name])
-        if is_number and self._are_bool.setdefault(name, is_bool) == is_bool:
+        values = table.frame[name]
+        is_bool = types.is_bool_dtype(values)
+        if is_number(values) and self._are_bool.setdefault(name, is_bool) == is_bool:
             return
-        if not is_number and self._drawn and RowSample.total_of(self._drawn).X[name].nunique() > MOST_TEXTS:
+        if not is_number(values) and self._drawn and RowSample.total_of(self._drawn).X[name].nunique() > MOST_TEXTS:
             numbers(table, name)  # raises, and names the first text
         raise _TurnsToTextError(name)
 
@@ -179,22 +197,24 @@ class _Collected:
             found = f"column {quoted(name)} of {table.name} has more than {MOST_TEXTS} different texts, too many to stream{hint}"
             raise TableError(f"{found}; leave it out ({exclude_option(name)}), or merge rare texts.")
 
-    def check_target(self, *, is_asked: bool) -> None:
-        """Raise if the target is constant, or if it has only a few whole numbers and nobody asked for regression."""
-        values = sorted(self._target_values)
+    def check_target(self) -> None:
+        """Raise if the target is constant, if it has too many classes, or if it has only a few whole numbers and may be classes."""
+        values, target = self._target_values, quoted(self.target)
         if len(values) == 1:
-            raise TableError(
-                f"the target {quoted(self.target)} is the same in all rows ({values[0]:g}), so there is nothing to learn."
-            )
-        are_whole = all(value == round(value) for value in values)
-        if not is_asked and are_whole and len(values) <= min(MOST_CLASSES, self.n_rows // 2):
-            found = f"the target {quoted(self.target)} has {len(values)} different whole numbers, which were recognized as classes"
-            raise TableError(f"{found}, and {NEEDS_ROWS}; {_remedy()}.")
+            value = next(iter(values))
+            same = f"{value:g}" if isinstance(value, float) else one_line(value, LONGEST_NAME)
+            raise TableError(f"the target {target} is the same in all rows ({same}), so there is nothing to learn.")
+        if self.kind is TargetKind.CLASSES and len(values) > min(MOST_LABELS, self.n_rows / 2):
+            found = f"the target {target} has more than {min(MOST_LABELS, self.n_rows // 2)} different values"
+            raise TableError(f"{found}, too many for classes. Use --task regression if it holds numbers.")
+        if self.kind is None and len(values) <= min(MOST_CLASSES, self.n_rows // 2) and all(v == round(v) for v in values):
+            found = f"the target {target} has {len(values)} different whole numbers, which were recognized as classes"
+            raise RecognizedClassesError(found)
 
     def summary(self) -> Summary:
         sample = RowSample.total_of(self._drawn)
-        notes = near_copies(sample.X, sample.y, self._numbers)
-        return Summary(self.kinds, self._preprocessing(), sample, notes)
+        notes = [] if self.kind is TargetKind.CLASSES else near_copies(sample.X, sample.y, self._numbers)
+        return Summary(self.kinds, self._preprocessing(), sample, notes, self.text_columns)
 
     def _preprocessing(self) -> Any:
         """The preprocessing that a fit in memory has, with the scales and texts of all rows."""

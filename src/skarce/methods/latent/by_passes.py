@@ -94,7 +94,7 @@ class SpreadPass:
 
     def __call__(self, rows: Any) -> Spread:
         for output in range(self.n_outputs if len(rows.targets) else 0):
-            self.likelihood.check_targets(np.append(rows.targets[:, output], 1.0))  # other rows may have what these lack
+            self.likelihood.check_some_targets(rows.targets[:, output])
         return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
 
     def _of_blocks(self, blocks: Blocks) -> Spread:

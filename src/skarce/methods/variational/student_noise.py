@@ -24,7 +24,7 @@ information that Student's t noise leaves (`information_share`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -82,6 +82,8 @@ class RobustLeastSquares(Method[RobustFit]):
     degrees_of_freedom : float or None
         The degrees of freedom of the noise. None learns them.
     """
+
+    needs_rows: ClassVar[bool] = True
 
     inner: VariationalLeastSquares
     degrees_of_freedom: float | None = None

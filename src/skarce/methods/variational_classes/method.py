@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class VariationalClassification(Method[LatentFit]):
     factorized : the form of the paper, with independent weights and a fake target for each
     significance : a stricter rule for what stays; see `choose`
     """
+
+    needs_rows: ClassVar[bool] = True
 
     prior: Prior = field(default_factory=Prior)
     solver: str = "direct"

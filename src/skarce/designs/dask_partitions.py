@@ -1,0 +1,178 @@
+"""The partitions of Dask arrays and data frames that belong together, each as one task. A tree of tasks adds up what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from skarce._progress import is_watched, progress
+from skarce.designs.dask_columns import check_inputs, with_columns_taken
+
+Total = TypeVar("Total")
+FAN_IN = 8  # results that one task of the tree adds up
+PACKAGES = ("dask", "dask_expr")  # whose modules define the classes of arrays and frames
+REMEDY = "Make X, y and sample_weight from one frame, or give them the same partitions (rechunk, repartition)."
+MERGED = (
+    "If they are .values of one frame, Dask has merged files because it reads few columns: pass frames and series instead, or the "
+    'frame with the name of a column, as in fit(frame, "y").'
+)
+
+
+def is_dask(values: Any) -> bool:
+    """Tell whether these are data of Dask, without importing it."""
+    return any(kind.__module__.partition(".")[0] in PACKAGES for kind in type(values).__mro__[:-1])
+
+
+class Partitions:
+    """Partitions of X, y and sample weights that belong together.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Inputs.
+    y : Dask array, series or frame, array in memory, str or list of str
+        Targets. Names stand for columns of X.
+    sample_weight : Dask array or series, array in memory, str or None
+        Sample weights. A name stands for a column of X.
+
+    Attributes
+    ----------
+    X, y : the inputs and targets, lazy as they came, and without columns that are named
+    n_rows : the number of rows, or None if it is not known before a pass
+    """
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        X, y, sample_weight = with_columns_taken(X, y, sample_weight)
+        if y is None:
+            raise ValueError("y is None: pass the targets as a Dask array or series, or the name of a column of X.")
+        check_inputs(X)
+        self.X, self.y = X, y
+        lengths = lengths_of(X)
+        self.n_rows = None if lengths is None else int(sum(lengths))
+        given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
+        are_frames = all(hasattr(values, "map_partitions") for values in (X, *given.values()))
+        self._parts = _parts_of_frames(X, given) if are_frames else _parts_of_arrays(with_whole_rows(X), given)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
+        """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
+        import dask
+
+        task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
+        results = [task(number, part, *common) for number, part in enumerate(self._parts)]
+        keys = {result.key for result in results}
+        while len(results) > 1:
+            results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
+        with _counted_tasks(keys, label):
+            (total,) = dask.compute(results[0])
+        return total
+
+
+@contextmanager
+def _counted_tasks(keys: set[Any], label: str) -> Iterator[None]:
+    """Show how many of these tasks are done. The schedulers of this machine tell; a cluster does not, but has its dashboard."""
+    if not is_watched():
+        yield
+        return
+    from dask.base import get_scheduler
+    from dask.callbacks import Callback
+
+    is_cluster = getattr(get_scheduler(), "__module__", "").startswith("distributed")
+    known = (f"{label} {len(keys):,} partitions",) if is_cluster else (label, len(keys), "partitions")
+    with progress(*known) as part, Callback(posttask=lambda key, *task: part.step(key in keys)):
+        yield
+
+
+def with_whole_rows(X: Any) -> Any:
+    """Return X with whole rows in each partition."""
+    return X.rechunk({1: -1}) if hasattr(X, "numblocks") and X.numblocks[1] > 1 else X
+
+
+def _parts_of_frames(X: Any, given: dict[str, Any]) -> list[Any]:
+    """Return the partitions of a frame with those of its targets and weights, each as one task.
+
+    They are put together first: if each were asked for its partitions alone, Dask might read a column in fewer of them.
+    """
+    for name, values in given.items():
+        _check_divisions(X, values, name)
+        if values.npartitions != X.npartitions:
+            raise ValueError(f"X has {X.npartitions} partitions, but {name} has {values.npartitions}. {REMEDY}")
+    together = X.map_partitions(_together, *given.values(), align_dataframes=False, enforce_metadata=False, meta=X._meta)
+    return delayed_parts(together)
+
+
+def _parts_of_arrays(X: Any, given: dict[str, Any]) -> list[Any]:
+    """Return the partitions of an array with those of its targets and weights."""
+    inputs = delayed_parts(X)
+    aligned = {name: _aligned(values, X, name) for name, values in given.items()}
+    for name, parts in aligned.items():
+        if len(parts) != len(inputs):
+            raise ValueError(f"X has {len(inputs)} partitions, but {name} has {len(parts)}. {REMEDY} {MERGED}")
+    return [list(part) for part in zip(inputs, *aligned.values(), strict=True)]
+
+
+def _together(*parts: Any) -> list[Any]:
+    """Return inputs, targets and perhaps weights of one partition."""
+    return list(parts)
+
+
+def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: Any) -> Any:
+    """Call ``work(number, X, y, sample_weight, *shared)`` with what a partition has."""
+    X, y, sample_weight = (*part, None)[:3]
+    return work(number, X, y, sample_weight, *shared)
+
+
+def delayed_parts(values: Any) -> list[Any]:
+    """Return one task for each partition, in the order and number in which the user knows them.
+
+    The optimizer of frames merges files if it reads few of their columns. Then only columns that nobody reads are left out.
+    """
+    if not hasattr(values, "simplify"):  # an array
+        return list(values.to_delayed().ravel())
+    optimized = values.optimize()
+    kept = optimized if optimized.npartitions == values.npartitions else values.simplify()
+    return list(kept.to_delayed(optimize_graph=False))
+
+
+def _aligned(values: Any, X: Any, name: str) -> list[Any]:
+    """Return the partitions of targets or weights that belong to those of X."""
+    lengths = lengths_of(X)
+    if not is_dask(values):
+        return _split(values, lengths, name)
+    if hasattr(values, "chunks"):
+        own = lengths_of(values)
+        if own is not None and lengths is not None and own != lengths:
+            if sum(own) != sum(lengths):
+                raise ValueError(f"X has {sum(lengths)} rows, but {name} has {sum(own)}.")
+            values = values.rechunk({0: lengths})
+        return delayed_parts(with_whole_rows(values) if values.ndim == 2 else values)
+    _check_divisions(X, values, name)
+    return delayed_parts(values)
+
+
+def lengths_of(values: Any) -> tuple[int, ...] | None:
+    """Return the number of rows in each partition of an array, if they are known."""
+    return values.chunks[0] if hasattr(values, "chunks") and not np.isnan(values.chunks[0]).any() else None
+
+
+def _check_divisions(X: Any, values: Any, name: str) -> None:
+    if getattr(X, "known_divisions", False) and getattr(values, "known_divisions", False) and X.divisions != values.divisions:
+        raise ValueError(f"X and {name} have different divisions. {REMEDY}")
+
+
+def _split(values: Any, lengths: Any, name: str) -> list[Any]:
+    """Return parts of an array in memory."""
+    if lengths is None:
+        raise ValueError(
+            f"{name} is in memory, but the lengths of the partitions of X are not known. Pass {name} as Dask data, or the name of "
+            "a column of a data frame X."
+        )
+    values = np.asarray(values)
+    if len(values) != sum(lengths):
+        raise ValueError(f"X has {sum(lengths)} rows, but {name} has {len(values)}.")
+    return np.split(values, np.cumsum(lengths)[:-1])
