@@ -9,7 +9,7 @@ import click
 from skarce._whole_file import check_output
 from skarce.cli.rendering import say
 from skarce.cli.sound_model import model_in_use
-from skarce.export import to_onnx
+from skarce.export import ExportError, to_onnx
 
 
 @click.command()
@@ -42,5 +42,5 @@ def export(model: Path, kind: str, out: Path, std: bool, real: str) -> None:
         try:
             to_onnx(saved.pipeline, out, std=std, real=real)
         except ImportError as error:
-            raise click.ClickException(str(error)) from None
+            raise ExportError(str(error)) from None
     say(f"ONNX model written to {out}")
