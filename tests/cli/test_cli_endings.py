@@ -56,7 +56,7 @@ def test_a_full_disk_is_one_line(houses, monkeypatch):
     assert os.listdir() == ["houses.csv"]
 
 
-@pytest.mark.parametrize("command", ["compare", "fit", "predict", "explain", "reproduce"])
+@pytest.mark.parametrize("command", ["compare", "fit", "predict", "explain", "export", "reproduce"])
 def test_every_command_has_help_with_examples(command):
     result = run(command, "--help")
     assert result.exit_code == 0

@@ -1,8 +1,9 @@
-"""`skarce export`: files for programs without Python."""
+"""skarce export, and fits within a number of bytes."""
 
-import sys
+import shutil
+import subprocess
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,31 +12,41 @@ from tests.cli.commands import assert_one_line, run
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
 
-def test_an_onnx_model_takes_the_columns_of_the_table(houses, model):
-    onnxruntime = pytest.importorskip("onnxruntime", reason='this test runs an ONNX model: pip install "skarce[export-test]"')
-    pytest.importorskip("onnx")
-    result = run("export", model, "--format", "onnx", "--out", "houses.onnx")
+def test_a_model_becomes_a_header(model):
+    result = run("export", model, "houses.csv", "--format", "c", "--out", "my houses.h")
     assert result.exit_code == 0, result.output
-    assert "houses.onnx" in result.stderr
-    session = onnxruntime.InferenceSession("houses.onnx")
-    columns = {name: houses[[name]] for name in ("size", "age", "town", "garden")}
-    text = {name for name, column in columns.items() if column.dtypes.iloc[0].kind not in "iufb"}
-    assert text == {"town"}
-    found = session.run(
-        ["mean", "std"], {name: column.to_numpy(dtype=object if name in text else float) for name, column in columns.items()}
+    assert "bytes of flash" in result.stdout
+    text = Path("my houses.h").read_text()
+    assert "void my_houses_predict(" in text
+    assert "MY_HOUSES_TOWN_BONN" in text
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_the_header_predicts_what_the_command_line_predicts(model, houses):
+    assert run("export", model, "--out", "house.h", "--real", "double").exit_code == 0
+    assert run("predict", model, "houses.csv", "--out", "predicted.csv").exit_code == 0
+    size, age, town, garden = houses.iloc[3][["size", "age", "town", "garden"]]
+    Path("main.c").write_text(
+        '#include <stdio.h>\n#include "house.h"\nint main(void) {\n'
+        f"    double x[4] = {{ {size}, {age}, HOUSE_TOWN_{town.upper()}, {int(garden)} }}, mean[1], std[1];\n"
+        '    house_predict(x, mean, std);\n    printf("%.17g %.17g", mean[0], std[0]);\n    return 0;\n}\n'
     )
-    houses.drop(columns="price").to_csv("new.csv", index=False)
-    assert run("predict", model, "new.csv", "--out", "predicted.csv").exit_code == 0
-    predicted = pd.read_csv("predicted.csv")
-    for own, expected in zip(found, (predicted.iloc[:, -2], predicted.iloc[:, -1]), strict=True):
-        np.testing.assert_allclose(own, expected, rtol=0, atol=1e-9 * houses["price"].std())
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "house"], check=True)
+    mean, std = map(float, subprocess.run(["./house"], capture_output=True, text=True, check=True).stdout.split())
+    row = pd.read_csv("predicted.csv").iloc[3]
+    assert mean == pytest.approx(row["price_mean"], rel=1e-9)
+    assert std == pytest.approx(row["price_std"], rel=1e-9)
 
 
-def test_without_onnx_the_user_is_told_how_to_get_it(model, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    assert_one_line(run("export", model, "--format", "onnx", "--out", "houses.onnx"), "pip install", "skarce[onnx]")
+def test_a_fit_within_bytes(houses):
+    result = run("fit", "houses.csv", "--target", "price", "--method", "ols", "--basis", "rbf", "--max-bytes", "400")
+    assert result.exit_code == 0, result.output
+    assert "of at most 400" in result.stdout
+    assert run("export", "model.skops", "--out", "model.h").exit_code == 0
 
 
-def test_an_output_that_cannot_be_written_is_refused(model):
-    assert_one_line(run("export", model, "--format", "onnx", "--out", "nowhere/houses.onnx"), "nowhere")
-    assert_one_line(run("export", model, "--format", "onnx", "--out", model), "is an input")
+def test_what_cannot_be_is_one_line(model):
+    assert_one_line(run("export", model, "--out", "no/model.h"), "the folder")
+    assert_one_line(run("export", "houses.csv", "--out", "model.h"), "houses.csv")
+    assert_one_line(run("fit", "houses.csv", "--target", "price", "--max-bytes", "4"), "one function takes")
+    assert not Path("model.h").exists()

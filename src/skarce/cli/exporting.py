@@ -1,46 +1,105 @@
-"""``skarce export``: a model as a file for programs without Python."""
+"""``skarce export``: a model for use without Python."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import click
 
 from skarce._whole_file import check_output
-from skarce.cli.rendering import say
+from skarce.cli.model_file import SavedModel
+from skarce.cli.rendering import facts_table, show
 from skarce.cli.sound_model import model_in_use
-from skarce.export import ExportError, to_onnx
+from skarce.datasets.columns import NUMBER
+from skarce.datasets.content import read_content
+from skarce.datasets.tables import TableFile
+from skarce.datasets.training import inputs
+from skarce.export import ExportError, to_c, to_onnx
+from skarce.export.to_c import KINDS
+
+C, ONNX = "c", "onnx"
+DEFAULT_REALS = {C: "float", ONNX: "double"}
+STDS = {"plain": True, "augmented": "augmented", "none": False}
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--format", "kind", type=click.Choice(["onnx"]), required=True, help="What to write.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
-@click.option("--std/--no-std", default=True, show_default=True, help="Whether the standard deviation is part of the export.")
+@click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--real",
-    type=click.Choice(["double", "float"]),
-    default="double",
+    "--format",
+    "kind",
+    type=click.Choice([C, ONNX]),
+    default=C,
     show_default=True,
-    help="Precision of inputs, outputs and all between.",
+    help="c is one C99 header; onnx is a model for ONNX runtimes.",
 )
-def export(model: Path, kind: str, out: Path, std: bool, real: str) -> None:
-    """Write a model for programs without Python.
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Where to write it, such as model.h or model.onnx.")
+@click.option("--name", help="How all names in C begin.  [default: the name of the output]")
+@click.option("--real", type=click.Choice(list(KINDS)), help="The type of numbers.  [default: float in C, double in ONNX]")
+@click.option(
+    "--std",
+    type=click.Choice(list(STDS)),
+    default="plain",
+    show_default=True,
+    help="Which standard deviation numbers and counts have; the augmented one, in C only, needs a table of training rows.",
+)
+def export(model: Path, data: Path | None, kind: str, out: Path, name: str | None, real: str | None, std: str) -> None:
+    """Write a model for use without Python.
 
-    MODEL is a file that `skarce fit` wrote. The preprocessing of its columns is part of the export. An ONNX model has one input for
-    each column, with the name of the column; text columns take strings. Its outputs are mean and std, or label and probabilities.
+    MODEL is a file that `skarce fit` wrote. The result takes raw rows: scaling and codes of text are in it. It is compared with the
+    predictions of Python before it is written, at random points and at the rows of DATA, a table with the input columns.
 
-    The export is run and compared with the model before it is written.
+    An ONNX model has one input for each column, with the name of the column; text columns take strings. Its outputs are mean and
+    std, or label and probabilities.
 
     \b
     Examples:
+      skarce export houses.skops --format c --out houses.h
+      skarce export houses.skops houses.csv --out houses.h --real double
+      skarce export houses.skops --out houses.h --name house --std none
       skarce export houses.skops --format onnx --out houses.onnx
-      skarce export houses.skops --format onnx --out houses.onnx --real float
     """
-    check_output(out, model)
+    if kind == ONNX and name is not None:
+        raise click.UsageError("--name is for --format c; an ONNX model has no names to begin.")
+    check_output(out, model, *([data] if data else []))
     with model_in_use(model) as saved:
-        try:
-            to_onnx(saved.pipeline, out, std=std, real=real)
-        except ImportError as error:
-            raise ExportError(str(error)) from None
-    say(f"ONNX model written to {out}")
+        options = {"real": real or DEFAULT_REALS[kind], "std": STDS[std], "X": None if data is None else _rows(saved, data)}
+        facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
+    show(facts_table({**facts, "written to": str(out)}))
+
+
+def _rows(saved: SavedModel, data: Path) -> Any:
+    texts = [column for column, of in saved.columns.items() if of != NUMBER]
+    return inputs(TableFile(data, read_content(data)).table(texts), saved.columns)
+
+
+def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any]) -> dict[str, str]:
+    exported = to_c(saved.pipeline, out, name=name or _name_of(out), **options)
+    size = exported.size
+    return {
+        "tables": f"{size.table_bytes} bytes of flash",
+        "stack": f"about {size.stack_bytes} bytes",
+        "a prediction": f"about {size.n_multiplications} multiplications",
+        "largest error": f"{exported.error:.1e} of the std of the target, at {exported.n_rows} rows",
+    }
+
+
+def _to_onnx(saved: SavedModel, out: Path, options: dict[str, Any]) -> dict[str, str]:
+    try:
+        converted = to_onnx(saved.pipeline, out, **options)
+    except ImportError as error:
+        raise ExportError(str(error)) from None
+    graph = converted.graph
+    return {
+        "size": f"{out.stat().st_size} bytes",
+        "inputs": ", ".join(one.name for one in graph.input),
+        "outputs": ", ".join(one.name for one in graph.output),
+    }
+
+
+def _name_of(out: Path) -> str:
+    """The name of a file as a name of C."""
+    word = re.sub(r"[^A-Za-z0-9_]+", "_", out.stem)[:31].lstrip("_0123456789")
+    return word or "model"

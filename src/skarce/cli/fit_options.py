@@ -29,6 +29,7 @@ class FitOptions:
     centers: int | None
     n_basis: int | None
     max_time: float | None
+    max_bytes: int | None
 
     def check(self) -> None:
         """Raise if an option is wrong, whatever the data are."""
@@ -54,6 +55,8 @@ class FitOptions:
 
     def check_streamed(self) -> None:
         """Refuse what needs all rows in memory."""
+        if self.max_bytes is not None:
+            raise TableError("--max-bytes fits smaller models to the rows again, so they cannot be streamed; use --no-stream.")
         if self.widths == "cv":
             remedy = "use --widths evidence, ard or learned, which take a sample, or --no-stream"
             raise TableError(f"--widths cv fits all rows again and again, so they cannot be streamed; {remedy}.")

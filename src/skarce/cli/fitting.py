@@ -37,6 +37,7 @@ from skarce.comparison import CLASSIFICATION, REGRESSION, WIDTH_RULES, Method, T
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData, make_preprocessing
 from skarce.designs.parquet_files import DataFile
+from skarce.export import smaller_within
 
 HELP = """Fit a model to a table and save it.
 
@@ -61,6 +62,7 @@ Examples:
   skarce fit houses.csv --target price --widths ard          one width per input, learned from up to 1000 rows
   skarce fit houses.csv --target price --widths cv           the best of nine, cross-validated: 46 fits
   skarce fit houses.csv --target price --method gps-be --n-basis 20
+  skarce fit houses.csv --target price --max-bytes 4096      small enough for a microcontroller
 """
 
 
@@ -86,6 +88,11 @@ Examples:
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
     help="Time limit in seconds for all fits together; then the best model so far is saved.",
+)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    help="Keep the best model whose tables in C take at most this many bytes, in float and with the std.",
 )
 @click.option(
     "--stream/--no-stream",
@@ -122,9 +129,10 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
     print_notes(training)
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(options.applied_to(chosen), training, options.parameters)
+        pipeline, costs = _within(pipeline, training, options.max_bytes)
     model = SavedModel(pipeline, options.target, training.kinds, __version__)
     save(model, out)
-    _show(model, pipeline.score(training.X, training.y), {"written to": str(out)})
+    _show(model, pipeline.score(training.X, training.y), {**costs, "written to": str(out)})
 
 
 def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
@@ -188,6 +196,14 @@ def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) 
     preprocessing = make_preprocessing(training.kinds)
     model = fitted(method.name, lambda: method.fit(preprocessing.fit_transform(training.X), training.y, **parameters))
     return Pipeline([("preprocessing", preprocessing), ("model", model)])
+
+
+def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -> tuple[Pipeline, dict[str, str]]:
+    """Return a model whose tables in C are small enough, and what that costs."""
+    if max_bytes is None:
+        return pipeline, {}
+    found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes)
+    return found.model, {"C tables": str(found)}
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:

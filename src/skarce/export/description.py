@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -160,13 +159,14 @@ def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]]
     chain, raw = before
     whole = simplified((*chain, *read_basis(reader, model.basis_, raw)))
     stages, used = pruned(whole, np.arange(whole[-1].n_outputs))
-    pairs = zip(model._posteriors(), model._places, model._scales() if hasattr(model, "_scales") else repeat(1.0))
+    scales = model._scales() if hasattr(model, "_scales") else np.ones(len(model._places))
+    targets = zip(model._posteriors(), model._places, scales, strict=True)
     described = Described(
         title=type(model).__name__,
         inputs=(),
         used=tuple(int(place) for place in used),
         stages=simplified(stages),
-        heads=tuple(Head.of(posterior, places, float(scale)) for posterior, places, scale in pairs),
+        heads=tuple(Head.of(posterior, places, float(scale)) for posterior, places, scale in targets),
         temperature=float(getattr(model, "temperature_", 1.0)),
     )
     if hasattr(model, "classes_"):

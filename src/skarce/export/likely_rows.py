@@ -50,9 +50,9 @@ def _inputs_of(chain: Chain, outputs: Floats, rng: np.random.Generator) -> Float
         lowest = np.where(stage.shift[:, :1].ravel() > 0.0, 0.0, -1.0) if stage.n_inputs else np.zeros(0)
         return np.asarray(lowest + (1.0 - lowest) * rng.uniform(size=inputs.shape))
     if isinstance(stage, Splines):
-        for part in stage.parts:
-            ends = [*part.starts, *part.origins]
-            inputs[:, part.source] = rng.uniform(min(ends), max(ends), n_rows)
+        for spline in stage.parts:
+            ends = [*spline.starts, *spline.origins]
+            inputs[:, spline.source] = rng.uniform(min(ends), max(ends), n_rows)
     if isinstance(stage, SideBySide):
         start = 0
         for part in stage.parts:

@@ -110,6 +110,12 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
 
 
+def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
+    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
+    described = described_for(describe(model), std)
+    return Header(described, "model", REALS[real], has_std=std is not False, is_augmented=std == "augmented").size.table_bytes
+
+
 def described_for(described: Described, std: Any) -> Described:
     """Return a description with what this std needs. Raise if there is no such std."""
     if described.target == CLASSES:
@@ -169,9 +175,8 @@ def _remarks(described: Described, header: Header, compared: Compared, error: fl
         f"Accuracy      at most {error:.1e} {unit} from Python, at {rows}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed. Missing numbers are NaN, so do",
-        "not compile with -ffast-math. Define the macros below before the include to move tables, or to use exp and sqrt of a library:",
-        f"{options['name'].upper()}_STORAGE, {options['name'].upper()}_READ, {options['name'].upper()}_READ_PLACE, "
-        f"{options['name'].upper()}_EXP(x), {options['name'].upper()}_SQRT(x).",
+        "not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define before the include:",
+        ", ".join(f"{options['name'].upper()}_{macro}" for macro in ("STORAGE", "READ", "READ_PLACE", "EXP(x)", "SQRT(x)")) + ".",
     ]
 
 

@@ -76,10 +76,11 @@ def add_query_kernels(functions: Functions, query: QueryKernels, head: Head, num
     n_rows = query.kernels.n_outputs
     functions.n_buffered += 2 * max(n, 1)
     functions.n_multiplications += n_rows * (functions.multiplications_of(query.kernels) + 2 + n) + n * (n + 1) // 2 + 2 * n
+    sums = functions.tables.reals("sums", query.cover.sum(axis=1))
     level = [
         f"    sum *= {functions.number(1.0 / total)};",
         f"    energy -= sum * sum * {functions.number(total)};",
-        f"    for (j = 0; j < {n}; ++j) cross[j] -= sum * {functions.read(functions.tables.reals('sums', query.cover.sum(axis=1)), 'j')};",
+        f"    for (j = 0; j < {n}; ++j) cross[j] -= sum * {functions.read(sums, 'j')};",
         "    error -= sum;",
     ]
     functions.lines += [
@@ -123,7 +124,7 @@ def _add_diagonal(functions: Functions, stage: Kernels) -> str:
     name, real = f"{functions.prefix}_own_kernel", f"{functions.prefix}_real"
     if any(f" {name}(" in line for line in functions.lines):
         return name
-    body = [f"(void)u;", f"return {functions.number(1.0)};"]
+    body = ["(void)u;", f"return {functions.number(1.0)};"]
     if stage.kind in PRODUCT_KINDS:
         zero = functions.number(0.0)
         shape = (

@@ -122,7 +122,8 @@ class Functions:
             if len(filled) < len(items):
                 guard += f" && {self.place(self.tables.places('filled', [not np.isnan(i.missing) for i in items]), 'i')} != 0"
             value = f"{guard} ? {self.read(fills, 'i')} : {value}"
-        lines.append(f"value = {value};")
+        if value != "value":
+            lines.append(f"value = {value};")
         if any(item.lower > -np.inf or item.upper < np.inf for item in items):
             lower = self.read(self.tables.reals("lowest", [item.lower for item in items]), "i")
             upper = self.read(self.tables.reals("highest", [item.upper for item in items]), "i")

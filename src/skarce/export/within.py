@@ -1,0 +1,177 @@
+"""The best model whose tables in C fit into a number of bytes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from skarce._parameters import check_choice, check_count
+from skarce._text import quoted
+from skarce.basis import KernelBasis
+from skarce.estimators.nested import NestedRegressor
+from skarce.estimators.on_basis import OnBasis
+from skarce.export.to_c import KINDS, table_bytes
+from skarce.export.transformers import ExportError
+
+
+@dataclass(frozen=True)
+class Within:
+    """A model that is small enough, beside the model of the same fit without a limit.
+
+    Attributes
+    ----------
+    model : the fitted model or pipeline
+    n_bytes, n_functions, error : bytes of its tables in C, number of its functions, and its error on the training rows: the root
+        mean square, or the share of wrong classes
+    largest_bytes, largest_functions, largest_error : the same of the model without a limit
+    max_bytes : the limit
+    """
+
+    model: Any
+    n_bytes: int
+    n_functions: int
+    error: float
+    largest_bytes: int
+    largest_functions: int
+    largest_error: float
+    max_bytes: int
+
+    def __str__(self) -> str:
+        """Return what the limit costs, in a sentence."""
+        if self.n_bytes == self.largest_bytes:
+            return f"{self.n_bytes} bytes of at most {self.max_bytes}; nothing was left out"
+        return (
+            f"{self.n_bytes} bytes of at most {self.max_bytes}: {self.n_functions} of {self.largest_functions} functions; the "
+            f"error on the training rows is {self.error:.4g}, and {self.largest_error:.4g} with all of them ({self.largest_bytes} bytes)"
+        )
+
+
+def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "float", std: Any = True) -> Within:
+    """Fit a model, and keep the best one whose tables in C take at most `max_bytes`.
+
+    Nested models come from the same fit. Other methods are fitted again with fewer functions, at the kernel and widths of the first
+    fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skarce, or a pipeline that ends in one.
+    X : array-like of shape (n_samples, n_features)
+        Training inputs.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets.
+    max_bytes : int
+        The largest number of bytes of constant tables. Code and the self-test are not counted.
+    real, std
+        As in `to_c`.
+
+    Returns
+    -------
+    found : Within
+        The fitted model, its size, and what the limit costs in error. ``print(found)`` says so in a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skarce import KernelBasis, OrthogonalLeastSquaresRegressor
+    >>> from skarce.export import fit_within
+    >>> X = np.linspace(-5, 5, 100)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 100)
+    >>> found = fit_within(OrthogonalLeastSquaresRegressor(KernelBasis(gamma=0.3)), X, y, max_bytes=128)
+    >>> found.n_bytes <= 128, found.n_functions < found.largest_functions
+    (True, True)
+    """
+    _model_of(estimator)
+    return smaller_within(clone(estimator).fit(X, y), X, y, max_bytes=max_bytes, real=real, std=std)
+
+
+def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "float", std: Any = True) -> Within:
+    """Return the same for a model that is already fitted to these rows."""
+    check_count("max_bytes", max_bytes)
+    check_choice("real", real, KINDS)
+    model = _model_of(fitted)
+    rows = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) and len(fitted) > 1 else X
+
+    def size(candidate: Any) -> int:
+        return table_bytes(_with_model(fitted, candidate), real, std)
+
+    largest = size(model)
+    chosen = model if largest <= max_bytes else _largest_that_fits(model, rows, y, lambda one: size(one) <= max_bytes)
+    if chosen is None:
+        smallest = size(_sized(model, 1, rows, y))
+        raise ExportError(
+            f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use std=False, "
+            "fewer inputs, or a larger limit."
+        )
+    return Within(
+        model=_with_model(fitted, chosen),
+        n_bytes=size(chosen),
+        n_functions=len(chosen.active_),
+        error=_error(chosen, rows, y),
+        largest_bytes=largest,
+        largest_functions=len(model.active_),
+        largest_error=_error(model, rows, y),
+        max_bytes=int(max_bytes),
+    )
+
+
+def _largest_that_fits(model: Any, rows: Any, y: Any, fits: Callable[[Any], bool]) -> Any:
+    """Return the model of most functions that fits, by bisection of their number, or None."""
+    best, low, high = None, 1, len(model.active_) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        candidate = _sized(model, middle, rows, y)
+        if fits(candidate):
+            best, low = candidate, middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def _sized(model: Any, n_functions: int, rows: Any, y: Any) -> Any:
+    """Return a model of so many functions at most: from the same fit if it is nested, else from another fit."""
+    if isinstance(model, NestedRegressor):
+        paths = [posterior.path for posterior in model._posteriors()]
+        if all(path is not None and path.least <= n_functions <= path.most for path in paths):
+            return model.with_n_basis(n_functions)
+    again = clone(model)
+    limit = "n_basis" if "n_basis" in again.get_params(deep=False) else "max_active"
+    again.set_params(basis=_as_fitted(model), **{limit: n_functions})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is what ends the fit
+        return again.fit(rows, y)
+
+
+def _as_fitted(model: Any) -> Any:
+    """Return the basis of a model, with the kernel and the widths that its fit has chosen."""
+    fitted = model.basis_
+    if not isinstance(fitted, KernelBasis):
+        return model.basis
+    options = model._seeded_basis().get_params(deep=False)
+    return KernelBasis(**{**options, "kernel": fitted.kernel_, "gamma": fitted.gamma_, "width_params": None})
+
+
+def _model_of(estimator: Any) -> Any:
+    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if not isinstance(model, OnBasis):
+        raise TypeError(f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}.")
+    return model
+
+
+def _with_model(estimator: Any, model: Any) -> Any:
+    if not isinstance(estimator, Pipeline):
+        return model
+    return Pipeline([*estimator.steps[:-1], (estimator.steps[-1][0], model)])
+
+
+def _error(model: Any, rows: Any, y: Any) -> float:
+    if is_classifier(model):
+        return float(1.0 - model.score(rows, y))
+    return float(np.sqrt(np.mean((np.asarray(model.predict(rows)) - np.asarray(y, dtype=np.float64)) ** 2)))

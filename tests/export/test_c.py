@@ -1,0 +1,150 @@
+"""Generated C is compiled without a warning and predicts what Python predicts."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from skarce import EvidenceRegressor, KernelBasis
+from skarce.export import ExportError, to_c
+from skarce.export.description import CLASSES, describe
+from skarce.export.reference import predicted
+from skarce.export.to_c import c_source
+from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
+from tests.export.models import OTHERS, REGRESSORS, fitted
+
+FEW = ("rvm-rbf", "rvm-matern52", "two-targets", "chaos", "splines-linear", "mixed-basis", "table", "three-classes", "counts")
+EVERY = [*REGRESSORS, *OTHERS] if os.environ.get("SKARCE_EXPORT") == "all" else list(FEW)  # make test-export
+TOLERANCES = {"float": 1e-4, "double": 1e-9}
+N_ROWS = 40
+needs_gcc = pytest.mark.skipif(not has("gcc"), reason="needs gcc")
+
+
+def case(name, real, std=True):
+    """A program of a model, what Python predicts at its rows, and the size of an error of 1."""
+    of = fitted(name)
+    described = describe(of.model)
+    X = of.X[-N_ROWS:]
+    expected = predicted(of.model, X, described, std)
+    text = c_source(of.model, name=f"m_{name.replace('-', '_').lower()}_{real}", real=real, std=std, X=X).text
+    is_classes = described.target == CLASSES
+    label = text[text.index("#ifndef ") + 8 :].split("_H\n")[0].lower()
+    program = Program(label, text, described.coded(X), expected.shape[1], has_std=std is not False, is_classes=is_classes)
+    if is_classes:
+        return program, expected, 1.0
+    if name.startswith("counts"):
+        return program, expected, expected[:, 1:]
+    return program, expected, np.tile([head.deviation for head in described.heads], expected.shape[1] // len(described.heads))
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return {(name, real): case(name, real) for name in EVERY for real in TOLERANCES}
+
+
+def assert_close(cases, found):
+    for (_, real), (program, expected, units) in cases.items():
+        values, selftest = found[program.name]
+        assert np.max(np.abs(values - expected) / units) <= TOLERANCES[real], program.name
+        assert selftest <= TOLERANCES[real] * np.max(units), program.name
+
+
+@needs_gcc
+@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_compiled_headers_predict_what_python_predicts(cases, compiler, language, tmp_path):
+    if not has(compiler):
+        pytest.skip(f"needs {compiler}")
+    programs = [program for program, _, _ in cases.values()]
+    options = SANITIZERS if (compiler, language) == ("gcc", "c") else ("-O1",)
+    assert_close(cases, outputs(compiled(written(programs, tmp_path), compiler, language, *options), programs))
+
+
+@needs_gcc
+def test_other_stds(tmp_path):
+    cases = {
+        (f"{name}-{std}", "double"): case(name, "double", std) for name, std in (("rvm-rbf", "augmented"), ("two-targets", False))
+    }
+    programs = [program for program, _, _ in cases.values()]
+    assert_close(cases, outputs(compiled(written(programs, tmp_path), "gcc", "c"), programs))
+
+
+def test_a_wrong_table_would_be_found(tmp_path):
+    """The self-test returns a large number if a single weight is off."""
+    program, _, _ = case("rvm-rbf", "double")
+    weight = fitted("rvm-rbf").model.posterior_.mean[0]
+    text = program.text.replace(f" {weight:.17g},", f" {weight + 1.0:.17g},")
+    assert text != program.text
+    broken = Program(program.name, text, program.rows, program.n_outputs)
+    assert outputs(compiled(written([broken], tmp_path), "gcc", "c"), [broken])[program.name][1] > 0.01
+
+
+def test_library_functions_and_storage_can_be_chosen(tmp_path):
+    program, expected, units = case("rvm-matern52", "float")
+    upper = program.name.upper()
+    macros = [
+        f"#define {upper}_EXP(x) expf(x)",
+        f"#define {upper}_SQRT(x) sqrtf(x)",
+        f"#define {upper}_STORAGE __attribute__((aligned(16)))",
+    ]
+    chosen = Program(program.name, "\n".join(["#include <math.h>", *macros, program.text]), program.rows, program.n_outputs)
+    found = outputs(compiled(written([chosen], tmp_path), "gcc", "c"), [chosen])
+    assert np.max(np.abs(found[program.name][0] - expected) / units) <= 1e-4
+
+
+def test_nothing_is_allocated_and_no_library_is_called():
+    text = case("three-classes", "float")[0].text
+    code = text[text.index("*/") :]
+    assert "#include" not in code
+    assert "malloc" not in code
+    assert "(double)" not in code
+
+
+def test_tables_have_as_many_bytes_as_said(tmp_path):
+    """The compiler says how large the tables are."""
+    of = fitted("rvm-rbf")
+    exported = to_c(of.model, tmp_path / "model.h")
+    names = [line.split("[")[0].split()[-1] for line in exported.text.splitlines() if line.startswith("static const")]
+    model_tables = [name for name in names if not name.startswith("model_test_")]
+    sizes = " + ".join(f"sizeof({name})" for name in model_tables)
+    said = f"typedef char as_said[({sizes}) == {exported.size.table_bytes} ? 1 : -1];"
+    (tmp_path / "size.c").write_text(f'#include "model.h"\n{said}\nint main(void) {{ return (int)model_selftest(); }}\n')
+    compiled(tmp_path / "size.c", "gcc", "c")
+
+
+def test_nothing_is_written_if_float_is_not_enough(tmp_path):
+    X = np.linspace(0, 1, 40)[:, None]
+    model = EvidenceRegressor(KernelBasis(gamma=0.05)).fit(X, np.sin(6 * X[:, 0]))
+    with pytest.raises(ExportError, match='Use real="double"'):
+        to_c(model, tmp_path / "model.h")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "mention"),
+    [
+        ({"name": "2fast"}, "name must be"),
+        ({"name": "int"}, "name must be"),
+        ({"real": "half"}, "real must be"),
+        ({"std": "no"}, "std must be"),
+    ],
+)
+def test_bad_options_are_named(options, mention, tmp_path):
+    with pytest.raises(ValueError, match=mention):
+        to_c(fitted("rvm-rbf").model, tmp_path / "model.h", **options)
+
+
+def test_a_std_that_the_model_has_not(tmp_path):
+    with pytest.raises(ExportError, match="Use std=True"):
+        to_c(fitted("splines-linear").model, tmp_path / "model.h", std="augmented")
+    with pytest.raises(ExportError, match="have no std"):
+        to_c(fitted("three-classes").model, tmp_path / "model.h", std=False)
+
+
+def test_names_of_text_are_in_the_header(tmp_path):
+    text = to_c(fitted("table").model, tmp_path / "model.h").text
+    assert "MODEL_COLOR_LIGHT_BLUE = 1" in text
+    assert "MODEL_INPUT_SPEED_M_S = 0" in text
+    assert (tmp_path / "model.h").read_text() == text

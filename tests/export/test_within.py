@@ -1,0 +1,65 @@
+"""Models whose tables in C fit into a number of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce.export import ExportError, fit_within, table_bytes
+from tests.export.models import numbers, targets
+
+GAMMA = KernelBasis(gamma=0.1)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        OrthogonalLeastSquaresRegressor(GAMMA),
+        make_pipeline(StandardScaler(), OrthogonalLeastSquaresRegressor(GAMMA)),
+        RelevanceVectorRegressor(GAMMA),
+    ],
+)
+def test_the_largest_model_that_fits_is_kept(estimator):
+    X = numbers()
+    y = targets(X)
+    found = fit_within(estimator, X, y, max_bytes=300)
+    assert found.n_bytes == table_bytes(found.model) <= 300 < found.largest_bytes
+    assert found.n_functions < found.largest_functions
+    assert found.error == pytest.approx(np.sqrt(np.mean((found.model.predict(X) - y) ** 2)))
+    assert found.error > found.largest_error
+    assert f"{found.n_bytes} bytes of at most 300" in str(found)
+
+
+def test_no_nested_model_with_one_more_function_fits():
+    X = numbers()
+    estimator = OrthogonalLeastSquaresRegressor(GAMMA)
+    found = fit_within(estimator, X, targets(X), max_bytes=300)
+    larger = estimator.fit(X, targets(X)).with_n_basis(found.n_functions + 1)
+    assert table_bytes(larger) > 300
+
+
+def test_a_model_that_fits_stays_as_it_is():
+    X = numbers()
+    found = fit_within(VBLSRegressor(), X, targets(X), max_bytes=4096)
+    assert found.n_bytes == found.largest_bytes
+    assert "nothing was left out" in str(found)
+
+
+def test_classes_have_a_share_of_errors():
+    X = numbers(120)
+    found = fit_within(RelevanceVectorClassifier(GAMMA), X, targets(X) > 1.0, max_bytes=4096)
+    assert found.error == pytest.approx(np.mean(found.model.predict(X) != (targets(X) > 1.0)))
+
+
+def test_a_limit_that_is_too_small():
+    X = numbers()
+    with pytest.raises(ExportError, match="one function takes"):
+        fit_within(RelevanceVectorRegressor(GAMMA), X, targets(X), max_bytes=8)
+
+
+def test_models_of_others_are_refused():
+    with pytest.raises(TypeError, match="StandardScaler"):
+        fit_within(StandardScaler(), numbers(), targets(numbers()), max_bytes=100)
