@@ -39,3 +39,11 @@ def test_without_onnx_the_user_is_told_how_to_get_it(model, monkeypatch):
 def test_an_output_that_cannot_be_written_is_refused(model):
     assert_one_line(run("export", model, "--format", "onnx", "--out", "nowhere/houses.onnx"), "nowhere")
     assert_one_line(run("export", model, "--format", "onnx", "--out", model), "is an input")
+
+
+@pytest.mark.parametrize("options", [("--name", "house"), ("--std", "augmented")])
+def test_options_of_c_are_refused(model, options):
+    result = run("export", model, "--format", "onnx", "--out", "houses.onnx", *options)
+    assert result.exit_code == 2
+    assert options[0] in result.stderr
+    assert "is for --format c" in result.stderr

@@ -17,6 +17,7 @@ from skarce.datasets.content import read_content
 from skarce.datasets.tables import TableFile
 from skarce.datasets.training import inputs
 from skarce.export import ExportError, to_c, to_onnx
+from skarce.export.onnx.graph import REALS
 from skarce.export.to_c import KINDS
 
 C, ONNX = "c", "onnx"
@@ -61,13 +62,23 @@ def export(model: Path, data: Path | None, kind: str, out: Path, name: str | Non
       skarce export houses.skops --out houses.h --name house --std none
       skarce export houses.skops --format onnx --out houses.onnx
     """
-    if kind == ONNX and name is not None:
-        raise click.UsageError("--name is for --format c; an ONNX model has no names to begin.")
+    if kind == ONNX:
+        _check_onnx(name, real, std)
     check_output(out, model, *([data] if data else []))
     with model_in_use(model) as saved:
         options = {"real": real or DEFAULT_REALS[kind], "std": STDS[std], "X": None if data is None else _rows(saved, data)}
         facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
     show(facts_table({**facts, "written to": str(out)}))
+
+
+def _check_onnx(name: str | None, real: str | None, std: str) -> None:
+    """Refuse options that only C has."""
+    if name is not None:
+        raise click.UsageError("--name is for --format c; ONNX models have the names of the columns.")
+    if std == "augmented":
+        raise click.UsageError("--std augmented is for --format c; use --std plain or none.")
+    if real not in (None, *REALS):
+        raise click.UsageError(f"--real {real} is for --format c; use {' or '.join(REALS)}.")
 
 
 def _rows(saved: SavedModel, data: Path) -> Any:
