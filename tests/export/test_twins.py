@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import make_regression
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer, StandardScaler
 
@@ -137,6 +138,22 @@ def test_a_pipeline_stays_one():
     assert [type(step).__name__ for _, step in twin.steps] == ["ColumnTransformer", "SVR"]
     assert type(model[-1]).__name__ == "RelevanceVectorRegressor"
     assert_same_mean(twin, model, frame)
+
+
+@pytest.mark.parametrize(
+    ("around", "kind"),
+    [
+        (lambda model: TransformedTargetRegressor(model, transformer=StandardScaler()), "TransformedTargetRegressor"),
+        (lambda model: GridSearchCV(model, {"fit_intercept": [True]}, cv=2), "SVR"),
+    ],
+)
+def test_what_stands_around_a_model(around, kind):
+    X, y = data()
+    model = around(RelevanceVectorRegressor(KernelBasis(gamma=0.3), **OPTIONS)).fit(X, y)
+    twin = to_sklearn(model)
+    assert type(twin).__name__ == kind
+    assert b"skarce" not in pickle.dumps(twin)
+    assert_same_mean(twin, model, queries())
 
 
 def test_a_constant_target_has_a_twin():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Kernel, Matern, PairwiseKernel
 from sklearn.linear_model import LinearRegression, PoissonRegressor
@@ -21,6 +22,7 @@ from skarce.basis import KernelBasis, ProcessBasis
 from skarce.estimators import RelevanceVectorPoissonRegressor
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.on_basis import OnBasis
+from skarce.export.description import SEARCHES
 
 OF_SUPPORT_VECTORS = {"rbf": "rbf", "polynomial": "poly", "sigmoid": "sigmoid"}  # kernels, as SVR calls them
 SEEN = ("n_features_in_", "feature_names_in_")
@@ -36,12 +38,13 @@ def to_sklearn(model: Any) -> Any:
       an `SVR`, if there is one target.
     - Other kernels, kernels with a width for each input, several targets and `ProcessBasis` become a `GaussianProcessRegressor`.
     - A transformer of scikit-learn as the basis becomes a pipeline: the transformer, then a linear model.
-    - A pipeline stays a pipeline, with the twin as its last step.
+    - A pipeline stays a pipeline, with the twin as its last step. So does a `TransformedTargetRegressor`, with the twin inside. A
+      search becomes the twin of its best estimator.
 
     Parameters
     ----------
     model : fitted estimator or pipeline
-        A regressor of skarce, or a pipeline whose last step is one.
+        A regressor of skarce, or a pipeline, search or `TransformedTargetRegressor` around one.
 
     Returns
     -------
@@ -77,8 +80,19 @@ def to_sklearn(model: Any) -> Any:
         twin = copy(model)
         twin.steps = [*model.steps[:-1], (model.steps[-1][0], to_sklearn(model.steps[-1][1]))]
         return twin
+    if isinstance(model, TransformedTargetRegressor):
+        check_is_fitted(model, "regressor_")
+        twin = copy(model)
+        twin.regressor = twin.regressor_ = to_sklearn(model.regressor_)
+        return twin
+    if isinstance(model, SEARCHES):
+        check_is_fitted(model, "best_estimator_")
+        return to_sklearn(model.best_estimator_)
     if not isinstance(model, OnBasis):
-        raise TypeError(f"to_sklearn takes a fitted model of skarce, or a pipeline that ends with one, got {type(model).__name__}.")
+        raise TypeError(
+            "to_sklearn takes a fitted model of skarce, or a pipeline, search or TransformedTargetRegressor around one, got "
+            f"{type(model).__name__}."
+        )
     check_is_fitted(model)
     if isinstance(model, LatentClassifier):
         raise ValueError(
