@@ -155,11 +155,11 @@ def test_rows_far_away_and_rows_with_nan():
 
 def test_a_column_with_the_name_of_an_output():
     X = numbers()
-    frame = pd.DataFrame(X, columns=["mean", "std", "c"])
+    frame = pd.DataFrame(X, columns=["mean", "std", "mean_"])
     model = VBLSRegressor().fit(frame, targets(X))
     converted = to_onnx(model)
-    assert [one.name for one in converted.graph.input] == ["mean_", "std_", "c"]
-    columns = {name: X[:, [place]] for place, name in enumerate(["mean_", "std_", "c"])}
+    assert [one.name for one in converted.graph.input] == ["mean__", "std_", "mean_"]
+    columns = {name: X[:, [place]] for place, name in enumerate(["mean__", "std_", "mean_"])}
     np.testing.assert_allclose(runner(converted)(columns)[0], model.predict(frame), rtol=1e-12)
 
 

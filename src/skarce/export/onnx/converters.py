@@ -130,15 +130,19 @@ def _replay(graph: Graph, found: list[str], scope: Any, operator: Any, container
         raise ExportError(f"models of skarce need target_opset={OPSET} or larger, got {container.target_opset}.")
     names = {ENTRY: _entry(scope, operator, container)}
     for name, value in graph.constants.items():
-        names[name] = scope.get_unique_variable_name(f"skarce_{name}")
+        names[name] = scope.get_unique_variable_name(_plain(name))
         content = [text.encode() for text in value.ravel()] if value.dtype == object else value.ravel()
         container.add_initializer(names[name], element_type(value.dtype), value.shape, content)
     for node in graph.nodes:
-        names[node.output] = scope.get_unique_variable_name(f"skarce_{node.output}")
+        names[node.output] = scope.get_unique_variable_name(_plain(node.output))
         _add(scope, container, node.kind, [names[one] for one in node.inputs], names[node.output], **node.attributes)
     for result, output in zip(found, operator.outputs, strict=True):
         kind = _element_type_of(output)
         _add(scope, container, "Cast" if kind else "Identity", [names[result]], output.full_name, **({"to": kind} if kind else {}))
+
+
+def _plain(name: str) -> str:
+    return name.replace("/", "_")
 
 
 def _entry(scope: Any, operator: Any, container: Any) -> str:

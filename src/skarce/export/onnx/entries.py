@@ -24,12 +24,19 @@ MISSING_TEXT = ""  # stands for missing text, because ONNX has no other
 
 
 def ports_of(described: Described, dtype: np.dtype[Any], taken: Sequence[str]) -> list[Port]:
-    """Return the inputs. A column with the name of an output, in `taken`, gets an underscore."""
+    """Return the inputs. A column with the name of an output, in `taken`, gets underscores until its name is free."""
     if _is_array(described):
         return [Port(ARRAY, dtype, len(described.inputs))]
     kinds = [dtype if one.categories is None else np.dtype(object) for one in described.inputs]
-    names = [f"{one.name}_" if one.name in taken else one.name for one in described.inputs]
-    return [Port(name, kind, 1) for name, kind in zip(names, kinds, strict=True)]
+    names = [one.name for one in described.inputs]
+    free = [_free(name, {*taken, *names}) if name in taken else name for name in names]
+    return [Port(name, kind, 1) for name, kind in zip(free, kinds, strict=True)]
+
+
+def _free(name: str, known: set[str]) -> str:
+    while name in known:
+        name += "_"
+    return name
 
 
 def add_entry(graph: Graph, described: Described, ports: Sequence[Port]) -> str:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 REALS: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
 
 
+INSIDE = "skarce/"  # how names of values begin that are neither inputs nor outputs
+
+
 @dataclass(frozen=True)
 class Node:
     """One operator: its kind, the names of its inputs and of its output, and its attributes."""
@@ -36,7 +39,7 @@ class Graph:
     def op(self, kind: str, *inputs: Any, **attributes: Any) -> str:
         """Add an operator. Inputs that are not names are constants, and numbers are in the precision of the graph."""
         names = tuple(one if isinstance(one, str) else self.constant(one) for one in inputs)
-        output = f"{kind.lower()}_{len(self.nodes)}"
+        output = f"{INSIDE}{kind.lower()}_{len(self.nodes)}"
         self.nodes.append(Node(kind, names, output, attributes))
         return output
 
@@ -46,7 +49,7 @@ class Graph:
         array = array.astype(self.dtype) if array.dtype.kind == "f" else array
         key = (array.dtype.str, array.shape, array.tobytes() if array.dtype.kind != "O" else tuple(array.ravel()))
         if key not in self._known:
-            self._known[key] = f"constant_{len(self.constants)}"
+            self._known[key] = f"{INSIDE}constant_{len(self.constants)}"
             self.constants[self._known[key]] = array
         return self._known[key]
 
