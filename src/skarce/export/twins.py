@@ -59,8 +59,7 @@ def to_sklearn(model: Any) -> Any:
     Notes
     -----
     A twin has no std of ours. That of a Gaussian process is another one, because a sparse model is uncertain about its weights, and
-    not about a process. So a `GaussianProcessRegressor` that is a twin has no ``L_``, and raises an AttributeError if it is asked
-    for a std.
+    not about a process. So the std of a `GaussianProcessRegressor` that is a twin is NaN.
 
     ``sklearn.base.clone`` of a twin is unfitted, as always. Fitting it trains a model of that class, and not the same again.
 
@@ -205,6 +204,7 @@ def _scaler(factors: Floats) -> StandardScaler:
 def _process_of(kernel: Kernel, centers: Floats, weights: Floats, model: Any) -> GaussianProcessRegressor:
     twin = GaussianProcessRegressor(kernel, optimizer=None)
     twin.kernel_, twin.X_train_, twin.alpha_ = kernel, np.asarray(centers, dtype=np.float64), weights.T
+    twin.L_ = np.full((len(centers), len(centers)), np.nan)  # older versions compute with it for the mean alone, too
     twin._y_train_mean, twin._y_train_std = np.asarray(model.intercept_), np.ones(np.shape(model.intercept_))
     return twin
 
