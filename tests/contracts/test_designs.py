@@ -151,7 +151,9 @@ def fit_intercept(request):
 
 def recipe_for(rows, **options):
     basis = KernelBasis(gamma=GAMMA, centers=rows.X[:15])
-    return Recipe(lambda X, y, w: Rows(X, np.asarray(y).reshape(len(X), -1), w, is_one_output=False), basis, **options)
+    return Recipe(
+        lambda X, y, w, is_whole=True: Rows(X, np.asarray(y).reshape(len(X), -1), w, is_one_output=False), basis, **options
+    )
 
 
 def made(case, rows, folder, recipe):

@@ -284,8 +284,8 @@ class Design(ABC):
     def evaluation(self) -> tuple[Evaluation, Floats]:
         """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""
         raise ValueError(
-            f"this method changes the weights of the rows again and again, so it needs them in memory, and {type(self).__name__} "
-            "does not keep them. Pass arrays X and y to fit."
+            "this method changes the weights of the rows again and again, so it needs them in memory, but row blocks and Dask data "
+            "are not kept there. Pass arrays X and y to fit."
         )
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:

@@ -21,7 +21,7 @@ from skarce.basis import KernelBasis, fit_basis
 from skarce.basis.centers import is_auto
 from skarce.basis.default import INPUTS, stands_for_kernels
 from skarce.basis.fingerprint import fingerprint
-from skarce.basis.transformers import candidates_counted, transformer_of
+from skarce.basis.transformers import candidates_counted, check_fitted, transformer_of
 from skarce.designs import Design, Rows, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.methods.method import Method
@@ -208,6 +208,7 @@ class Streaming(SparseEstimator):
             raise TypeError(f"sums must be what skarce.moments.block_sums returns, or a total of it, got {type(sums).__name__}.")
         if not sums.n_samples > 0.0:
             raise ValueError("the sums are over no rows: at least one block needs a row of positive weight.")
+        check_fitted(basis)
         if None not in (sums.made_with, own := fingerprint(basis)) and sums.made_with != own:
             raise ValueError(
                 "the sums were made with another basis: its kernel, centers or widths differ. Pass the one of block_sums."

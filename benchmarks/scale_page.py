@@ -1,0 +1,43 @@
+"""Write the measured tables of many rows into the docs: ``python -m benchmarks.scale_page``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+PAGE, RESULTS = Path("docs/large-data.md"), Path("results/benchmarks")
+START, END = "<!-- measured: {} -->\n", "<!-- end -->\n"
+TABLES = {"scale": "RMSE", "scale_labels": "log loss"}
+
+
+def table(results: list[dict[str, Any]], error: str) -> str:
+    """Return a table in Markdown with a row for each number of rows and method."""
+    has = [name for name in ("coverage", "accuracy") if any(name in one for one in results)]
+    head = ["rows", "method", "seconds", "rows per second", "peak memory", error, "functions", *has]
+    lines = [head, ["---"] * len(head)]
+    for one in results:
+        more = [f"{one[name]:.3f}" if name in one else "" for name in has]
+        speed, memory = f"{one['rows'] / one['seconds']:,.0f}", f"{one['peak_mb']:,.0f} MB"
+        numbers = [f"{one['rows']:,}", one["method"], f"{one['seconds']:.1f}", speed, memory, f"{one['error']:.4f}"]
+        lines.append([*numbers, str(one.get("functions", "")), *more])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def with_table(page: str, name: str, text: str) -> str:
+    """Return the page with a new table between its marks."""
+    before, rest = page.split(START.format(name))
+    _, after = rest.split(END, 1)
+    return before + START.format(name) + text + END + after
+
+
+def main() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, error in TABLES.items():
+        results = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["results"]
+        page = with_table(page, name, table(results, error))
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
