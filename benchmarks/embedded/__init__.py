@@ -1,0 +1,1 @@
+"""Programs for microcontrollers, run in an emulator."""
