@@ -44,7 +44,7 @@ $(EXPORT)/.installed: $(VENV)/.installed
 	@touch $@
 
 test-export: $(EXPORT)/.installed  ## export every estimator, kernel and pipeline, and run the exported models
-	SKARCE_EXPORT_ALL=1 $(EXPORT)/bin/python -m pytest tests/export
+	SKARCE_EXPORT_ALL=1 $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
 
 # The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
 OLDEST := $(VENV)-oldest
