@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-export test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-export test-embedded test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
 
@@ -43,8 +43,8 @@ $(EXPORT)/.installed: $(VENV)/.installed
 	@$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,export-test]"
 	@touch $@
 
-test-export: $(EXPORT)/.installed  ## export every estimator, kernel and pipeline, and run the exported models
-	SKARCE_EXPORT_ALL=1 $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
+test-export: $(EXPORT)/.installed  ## run every kind of model as ONNX, and as C by gcc and clang, as C++, and under the sanitizers
+	SKARCE_EXPORT=all $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
 
 # The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
 OLDEST := $(VENV)-oldest
@@ -70,6 +70,12 @@ $(VENV)/.browser: $(VENV)/.installed
 
 test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
 	$(BIN)/python -m pytest tests/browser
+
+# Debian and Ubuntu have packages for the compiler and the emulator; elsewhere, install them yourself.
+test-embedded: $(VENV)/.installed  ## run exported models on a Cortex-M0 and a Cortex-M4, under QEMU
+	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet gcc-arm-none-eabi qemu-system-arm; }
+	$(BIN)/python -m pytest tests/embedded
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -160,6 +166,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.cliffs --out results/benchmarks
 	$(BIN)/python -m benchmarks.chaos --out results/benchmarks
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
+	$(BIN)/python -m benchmarks.export --out results/benchmarks
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.embedded.board import BOARDS, built, flash_bytes, missing_tools, printed
+from skarce.export.c.fixed_point import FORMATS, FixedPoint
+from skarce.export.c.tables import FLOAT
+from skarce.export.checks import comparison
 from skarce.export.description import CLASSES, describe
 from skarce.export.reference import predicted
 from skarce.export.to_c import c_source
@@ -20,8 +23,7 @@ N_ROWS = 6
 
 
 def program(text, rows, n_outputs, call):
-    cells = ", ".join(f"{cell:.9g}f" if "." in f"{cell:.9g}" or "e" in f"{cell:.9g}" else f"{cell:.9g}.0f" for cell in np.ravel(rows))
-    n_inputs = rows.shape[1]
+    cells = ", ".join(FLOAT.literal(cell) for cell in np.ravel(rows))
     return f"""
 #include "board.h"
 {text}
@@ -36,7 +38,7 @@ int main(void)
     }}
     error = model_selftest();
     print_real(&error, 1);
-    return 0 * {n_inputs};
+    return 0;
 }}
 """
 
@@ -52,7 +54,8 @@ def test_a_microcontroller_predicts_what_python_predicts(name, board, tmp_path):
     exported = c_source(of.model)
     n_inputs, n_outputs = rows.shape[1], expected.shape[1]
     is_classes = described.target == CLASSES
-    call = f"model_predict_proba(rows + i * {n_inputs}, found);" if is_classes else f"model_predict(rows + i * {n_inputs}, found, found + 1);"
+    ending = "_proba(x, found);" if is_classes else "(x, found, found + 1);"
+    call = f"const float *x = rows + i * {n_inputs};\n        model_predict{ending}"
     source = tmp_path / "main.c"
     source.write_text(program(exported.text, rows, n_outputs, call))
     binary = built(source, board)
@@ -61,3 +64,23 @@ def test_a_microcontroller_predicts_what_python_predicts(name, board, tmp_path):
     np.testing.assert_allclose(np.reshape(values, expected.shape), expected, rtol=0, atol=1e-4 * unit)
     assert selftest <= 1e-4 * unit
     assert exported.size.table_bytes < flash_bytes(binary) < exported.size.table_bytes + 12_000
+
+
+@pytest.mark.parametrize("real", ["q15", "q31"])
+def test_a_core_without_floating_point_computes_the_same_whole_numbers(real, tmp_path):
+    of, board = fitted("rvm-matern52"), BOARDS[0]
+    described, X = describe(of.model), of.X[:N_ROWS]
+    exported = c_source(of.model, real=real, X=of.X)
+    model = FixedPoint(described, FORMATS[real], comparison(of.model, described, of.X, True).rows, has_std=True)
+    cells = ", ".join(str(cell) for cell in np.ravel(model.inputs(X)))
+    source = tmp_path / "main.c"
+    loop = (
+        f"for (i = 0; i < {N_ROWS}; ++i) {{ model_predict(rows + 3 * i, &mean, &std); print_real(&mean, 1); print_real(&std, 1); }}"
+    )
+    source.write_text(
+        f'#include "board.h"\n{exported.text}\nstatic const int32_t rows[] = {{ {cells} }};\n'
+        f"int main(void)\n{{\n    int32_t mean, std;\n    int i;\n    {loop}\n    return 0;\n}}\n"
+    )
+    words = [struct.unpack(">i", bytes.fromhex(word))[0] for word in printed(built(source, board), board).split()]
+    found = np.reshape(words, (N_ROWS, 2)) / 2.0**model.output_bits
+    np.testing.assert_array_equal(found, model.predict(X))

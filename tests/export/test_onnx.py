@@ -26,7 +26,7 @@ from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, ta
 pytest.importorskip("onnx", reason='ONNX models need the package onnx: pip install "skarce[export-test]"')
 
 FEW = ("rvm-rbf", "rvm-matern52", "two-targets", "process", "chaos", "splines-linear", "mixed-basis", "target-scaled", "table")
-NAMES = [*(REGRESSORS if "SKARCE_EXPORT_ALL" in os.environ else FEW), *OTHERS]
+NAMES = [*(REGRESSORS if os.environ.get("SKARCE_EXPORT") == "all" else FEW), *OTHERS]  # make test-export
 
 
 def inputs(described, X, real="double", std=True):

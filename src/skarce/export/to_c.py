@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,30 @@ from skarce._parameters import check_choice
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._whole_file import check_output, replacing
+from skarce.export.c.fixed_header import FixedHeader
+from skarce.export.c.fixed_point import FORMATS, FixedPoint
 from skarce.export.c.header import Examples, Header, Size, without_std
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
-from skarce.export.checks import TOLERANCES, Compared, comparison
+from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison
 from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, Described, describe
+from skarce.export.likely_rows import likely_rows
 from skarce.export.stages import Kernels, Products, Splines
 from skarce.export.transformers import ExportError
 
 N_EXAMPLES = 5  # rows of the self-test
-KINDS = (*REALS,)
+KINDS = (*REALS, *FORMATS)
+MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
+NO_NOISE = 0.01  # share of the std of the target that stands for the noise if there is none
+_FLOAT_MACROS, _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE", "EXP(x)", "SQRT(x)"), ("STORAGE", "READ")
+_FLOAT_REMARKS = (
+    "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
+    "before the include:",
+)
+_FIXED_REMARKS = (
+    "Inputs and outputs are whole numbers: the number times its scale below. To move tables, define before the include:",
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +71,9 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
         Where the header is written, as a whole or not at all.
     name : str, default="model"
         How all names in the header begin.
-    real : {"float", "double"}, default="float"
-        The type of numbers.
+    real : {"float", "double", "q15", "q31"}, default="float"
+        The type of numbers. ``"q15"`` and ``"q31"`` are whole numbers with tables of 16 and 32 bits, for cores without a
+        floating-point unit: regressors on columns or on kernels of distances, if this adds at most a tenth of the std of the noise.
     std : {True, False, "augmented"}, default=True
         Whether regressors also return the std of a new observation. ``"augmented"`` is that of ``predict(std="augmented")``, which
         needs a table of training rows. Classifiers always have what their probabilities need.
@@ -101,18 +115,46 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     if not (isinstance(std, (bool, np.bool_)) or std == "augmented"):
         raise ValueError(f"std must be True, False or 'augmented', got {quoted(std)}.")
     described = described_for(describe(model), std)
-    header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
     compared = comparison(model, described, X, std)
-    error = compared.largest_error(_emulated(described, compared.rows.astype(REALS[real].dtype), std))
-    if not error <= TOLERANCES[real]:
-        raise ExportError(_refusal(error, real, std))
-    remarks = _remarks(described, header, compared, error, name=name, real=real, std=std)
+    writer = _fixed_writer if real in FORMATS else _float_writer
+    header, found = writer(described, compared.rows, name=name, real=real, std=std)
+    error = compared.largest_error(found)
+    _check_error(described, compared, found, real, std)
+    remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
     return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
+
+
+def _float_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[Header, Floats]:
+    """Return the writer of a header in floating point, and what the header computes at rows."""
+    header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
+    return header, _emulated(described, rows.astype(REALS[real].dtype), std)
+
+
+def _fixed_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[FixedHeader, Floats]:
+    """Return the writer of a header in whole numbers, and what the header computes at rows."""
+    if std == "augmented":
+        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
+    model = FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
+    return FixedHeader(model, name), model.predict(rows)
+
+
+def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:
+    """Raise if the header would be too far from Python."""
+    if real in TOLERANCES:
+        error, most, unit = compared.largest_error(found), TOLERANCES[real], "std of its target"
+    else:
+        noises = [head.noise or NO_NOISE * head.deviation for head in described.heads]
+        units = np.broadcast_to(np.tile(noises, found.shape[1] // len(noises)), found.shape)
+        error, most, unit = replace(compared, units=units).largest_error(found), MOST_OF_NOISE, "std of its noise"
+    if not error <= most:
+        raise ExportError(_refusal(error, most, unit, real, std))
 
 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
     """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
     described = described_for(describe(model), std)
+    if real in FORMATS:
+        return _fixed_writer(described, likely_rows(described, N_RANDOM), name="model", real=real, std=std)[0].size.table_bytes
     return Header(described, "model", REALS[real], has_std=std is not False, is_augmented=std == "augmented").size.table_bytes
 
 
@@ -139,13 +181,12 @@ def _emulated(described: Described, rows: Floats, std: Any) -> Floats:
     return mean if std is False else np.column_stack([mean, deviation])
 
 
-def _refusal(error: float, real: str, std: Any) -> str:
-    remedies = ['real="double"'] if real == "float" else []
-    remedies += ["std=False"] if std is not False else []
-    remedies.append("another kernel width or fewer functions")
+def _refusal(error: float, most: float, unit: str, real: str, std: Any) -> str:
+    better = {"float": ['real="double"'], "q15": ['real="q31"', 'real="float"'], "q31": ['real="float"']}
+    remedies = better.get(real, []) + (["std=False"] if std is not False else []) + ["another kernel width or fewer functions"]
     return (
-        f"in {real} arithmetic this model differs from Python by {error:.2g} of the std of its target, and at most "
-        f"{TOLERANCES[real]:g} is allowed, so nothing was written. Use {', or '.join(remedies)}."
+        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
+        f"nothing was written. Use {', or '.join(remedies)}."
     )
 
 
@@ -158,9 +199,9 @@ def _examples(compared: Compared) -> Examples:
     return Examples(compared.rows[chosen], compared.expected[chosen])
 
 
-def _remarks(described: Described, header: Header, compared: Compared, error: float, **options: Any) -> list[str]:
+def _remarks(described: Described, size: Size, compared: Compared, error: float, **options: Any) -> list[str]:
     """Return the comment on top of the header."""
-    size, std = header.size, options["std"]
+    std, is_fixed = options["std"], options["real"] in FORMATS
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
     rows = f"{compared.n_given} given rows and {len(compared.rows) - compared.n_given} random points"
     unit = "of 1" if described.target == CLASSES else "of the std of the target"
@@ -174,9 +215,9 @@ def _remarks(described: Described, header: Header, compared: Compared, error: fl
         f"Arithmetic    {options['real']}, about {size.n_multiplications} multiplications a prediction",
         f"Accuracy      at most {error:.1e} {unit} from Python, at {rows}",
         "",
-        "Everything is static, const and reentrant; nothing is allocated, and no library is needed. Missing numbers are NaN, so do",
-        "not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define before the include:",
-        ", ".join(f"{options['name'].upper()}_{macro}" for macro in ("STORAGE", "READ", "READ_PLACE", "EXP(x)", "SQRT(x)")) + ".",
+        "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
+        *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
+        ", ".join(f"{options['name'].upper()}_{macro}" for macro in (_FIXED_MACROS if is_fixed else _FLOAT_MACROS)) + ".",
     ]
 
 

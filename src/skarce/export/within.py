@@ -49,7 +49,7 @@ class Within:
             return f"{self.n_bytes} bytes of at most {self.max_bytes}; nothing was left out"
         return (
             f"{self.n_bytes} bytes of at most {self.max_bytes}: {self.n_functions} of {self.largest_functions} functions; the "
-            f"error on the training rows is {self.error:.4g}, and {self.largest_error:.4g} with all of them ({self.largest_bytes} bytes)"
+            f"error on the training rows is {self.error:.4g}, and {self.largest_error:.4g} with all ({self.largest_bytes} bytes)"
         )
 
 

@@ -196,9 +196,9 @@ class Header:
         ]
         test = self._selftest(examples)
         parts = [
-            self._comment(remarks),
+            comment(remarks),
             [f"#ifndef {guard}", f"#define {guard}", "", *macros, ""],
-            [f"typedef {self.real.c_type} {name}_real;", "", *self._constants(), ""],
+            [f"typedef {self.real.c_type} {name}_real;", "", *enumerations(name, self.described), ""],
             self.tables.lines,
             self._arithmetic,
             self.functions.lines,
@@ -206,27 +206,6 @@ class Header:
             ["", f"#endif /* {guard} */", ""],
         ]
         return "\n".join(line for part in parts for line in part)
-
-    def _comment(self, remarks: list[str]) -> list[str]:
-        return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
-
-    def _constants(self) -> list[str]:
-        prefix, described = self.name.upper(), self.described
-        n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
-        lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
-        taken: set[str] = set()
-        names = constants(f"{prefix}_INPUT", [one.name for one in described.inputs], taken)
-        lines += _enumeration("Places of the inputs in x.", names)
-        for one, column in zip(described.inputs, constants(prefix, [one.name for one in described.inputs], set()), strict=True):
-            if one.categories is None:
-                continue
-            codes = constants(column, one.categories, taken)
-            lines += _enumeration(f"Codes of {one.name}. Any other number is a text that was not in the training rows.", codes)
-            if one.missing is not None:
-                lines.append(f"#define {constants(column, ['if missing'], taken)[0]} {codes[one.missing]}")
-        if described.target == CLASSES:
-            lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
-        return lines
 
     def _selftest(self, examples: Examples) -> list[str]:
         name, real, n_rows = self.name, f"{self.name}_real", len(examples.rows)
@@ -263,6 +242,30 @@ class Header:
             "    return largest;",
             "}",
         ]
+
+
+def comment(remarks: list[str]) -> list[str]:
+    """Return lines as a comment."""
+    return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
+
+
+def enumerations(name: str, described: Described) -> list[str]:
+    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes."""
+    prefix, taken = name.upper(), set[str]()
+    n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
+    lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
+    inputs = [one.name for one in described.inputs]
+    lines += _enumeration("Places of the inputs in x.", constants(f"{prefix}_INPUT", inputs, taken))
+    for one, column in zip(described.inputs, constants(prefix, inputs, set()), strict=True):
+        if one.categories is None:
+            continue
+        codes = constants(column, one.categories, taken)
+        lines += _enumeration(f"Codes of {one.name}. Any other number is a text that was not in the training rows.", codes)
+        if one.missing is not None:
+            lines.append(f"#define {constants(column, ['if missing'], taken)[0]} {codes[one.missing]}")
+    if described.target == CLASSES:
+        lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
+    return lines
 
 
 def without_std(described: Described) -> Described:

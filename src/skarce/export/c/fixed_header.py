@@ -1,0 +1,300 @@
+"""One C99 header for a model in whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skarce.export.c.fixed_point import EXPONENT_BITS, LOG2E, UNIT_BITS, FixedHead, FixedPoint, power_terms
+from skarce.export.c.header import Examples, Size, comment, enumerations
+from skarce.export.c.names import constants
+from skarce.export.c.tables import wrapped
+from skarce.export.columns import Lookup
+
+ARITHMETIC = """
+/* value / 2^bits, rounded to the nearest. */
+static inline int64_t NAME_round(int64_t value, int bits)
+{
+    const int64_t half = ((int64_t)1 << bits) / 2;
+    return value >= 0 ? (value + half) >> bits : -((half - value) >> bits);
+}
+
+/* The square root, rounded down. */
+static inline int64_t NAME_root(int64_t value)
+{
+    uint64_t rest = (uint64_t)value, root = 0, bit = (uint64_t)1 << 62;
+    while (bit > rest) bit >>= 2;
+    for (; bit != 0; bit >>= 2) {
+        if (rest >= root + bit) {
+            rest -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return (int64_t)root;
+}
+"""
+
+
+class FixedHeader:
+    """The parts of a header. `text` puts them together."""
+
+    def __init__(self, model: FixedPoint, name: str) -> None:
+        self.model, self.name, self.upper = model, name, name.upper()
+        self.tables: list[str] = []
+        self.n_bytes, self.n_multiplications = 0, 0
+        self.code = ARITHMETIC.replace("NAME_", f"{name}_").splitlines()
+        self._add_columns()
+        if model.kernels is not None:
+            self._add_kernels()
+        heads = [self._add_head(head, number) for number, head in enumerate(model.heads)]
+        self._add_predict(heads)
+        self.size = Size(self.n_bytes, self._stack(), self.n_multiplications)
+
+    def _stack(self) -> int:
+        n = len(self.model.described.heads[0].weights)
+        return 4 * (len(self.model.columns) + self.model.described.n_functions + n)
+
+    def table(self, label: str, values: Any, c_type: str, size: int) -> str:
+        """Add a table and return its name."""
+        cells = [str(int(value)) for value in np.ravel(values)] or ["0"]
+        name = f"{self.name}_{label}{len(self.tables)}"
+        self.n_bytes += size * len(cells)
+        self.tables += [f"static const {c_type} {name}[{len(cells)}] {self.upper}_STORAGE = {{", *wrapped(cells), "};"]
+        return name
+
+    def numbers(self, label: str, values: Any) -> str:
+        """Add a table of the format and return its name."""
+        return self.table(label, values, self.model.kind.c_type, (self.model.kind.table_bits + 1) // 8)
+
+    def places(self, label: str, values: Any) -> str:
+        """Add a table of small whole numbers and return its name."""
+        is_small = max([0, *np.ravel(values)]) < 256
+        return self.table(label, values, "uint8_t" if is_small else "uint16_t", 1 if is_small else 2)
+
+    def read(self, table: str, place: str) -> str:
+        """Return the expression of an entry of a table."""
+        return f"{self.upper}_READ({table}, {place})"
+
+    # Columns and kernels --------------------------------------------------------------------------------------------------
+
+    def _add_columns(self) -> None:
+        model, used = self.model, self.model.described.used
+        body = [f"static inline void {self.name}_columns(const {self.name}_real x[], int32_t u[])", "{", "    int64_t value;"]
+        for place, column in enumerate(model.columns):
+            source = f"x[{used[column.item.source]}]"
+            if isinstance(column.item, Lookup):
+                body.append(f"    value = {model._bounded(column.item.otherwise)};")
+                pairs = zip(column.keys, column.results, strict=True)
+                body += [f"    if ({source} == {key}) value = {result};" for key, result in pairs]
+            else:
+                body.append(
+                    f"    value = {self.name}_round(((int64_t){source} - {column.center}) * {column.factor}, {column.drop});"
+                )
+                lower, upper = model._bounded(column.item.lower), model._bounded(column.item.upper)
+                body += [f"    if (value < {lower}) value = {lower};", f"    if (value > {upper}) value = {upper};"]
+                self.n_multiplications += 1
+            if not np.isnan(column.item.missing):
+                body.append(f"    if ({source} == {self.upper}_MISSING) value = {column.missing};")
+            body.append(f"    u[{place}] = (int32_t)value;")
+        if not model.columns:
+            body += ["    value = 0;", "    u[0] = (int32_t)value + 0 * (int32_t)x[0];"]
+        self.code += ["", "/* Scaled numbers, and values of categories. */", *body, "}"]
+
+    def _add_kernels(self) -> None:
+        model, kernels = self.model, self.model.kernels
+        assert kernels is not None
+        centers, n_inputs, kind = self.numbers("centers", model.centers), kernels.n_inputs, model.kind
+        d = f"(int64_t)u[j] - (int64_t){self.read(centers, f'i * {n_inputs} + j')} * {1 << kind.finer}"
+        step = "total += d < 0 ? -d : d;" if kernels.kind == "laplacian" else f"total += (d * d) >> {kind.dropped};"
+        root = [f"        total = {self.name}_root(total);"] if kernels.kind.startswith("matern") else []
+        self.n_multiplications += kernels.n_outputs * (n_inputs + kind.degree + 3)
+        self.code += [
+            "",
+            f"/* {kernels.n_outputs} {kernels.kind} kernels of {n_inputs} columns. */",
+            f"static inline void {self.name}_kernels(const int32_t u[], int32_t v[])",
+            "{",
+            "    int64_t total, d, t, w;",
+            "    int i, j;",
+            f"    for (i = 0; i < {kernels.n_outputs}; ++i) {{",
+            "        total = 0;",
+            f"        for (j = 0; j < {n_inputs}; ++j) {{",
+            f"            d = {d};",
+            f"            {step}",
+            "        }",
+            *root,
+            f"        if (total >= {model.farthest}) {{",
+            "            v[i] = 0;",
+            "            continue;",
+            "        }",
+            *(f"        {line}" for line in self._shape(kernels.kind)),
+            "    }",
+            "}",
+        ]
+
+    def _shape(self, kind: str) -> list[str]:
+        """Return the lines that turn a distance into the value of a kernel."""
+        name, drop = self.name, self.model.distance_bits - EXPONENT_BITS
+        terms = power_terms(self.model.kind)
+        lines = [
+            f"t = {f'{name}_round(total, {drop})' if drop >= 0 else f'total * {1 << -drop}'};",
+            f"w = {name}_round(t * {LOG2E}, {UNIT_BITS});",
+            f"d = w & {(1 << EXPONENT_BITS) - 1};",
+            f"total = {terms[-1]};",
+            *(f"total = {term} + {name}_round(total * d, {EXPONENT_BITS});" for term in terms[-2::-1]),
+            f"total >>= w >> {EXPONENT_BITS};",
+        ]
+        if kind.startswith("matern"):
+            square = f" + (t * t >> {2 * EXPONENT_BITS - 20}) / 3" if kind == "matern52" else ""
+            lines.append(f"total = {name}_round(({1 << 20} + {name}_round(t, {EXPONENT_BITS - 20}){square}) * total, 20);")
+        return [*lines, "v[i] = (int32_t)total;"]
+
+    # Heads ----------------------------------------------------------------------------------------------------------------
+
+    def _add_head(self, head: FixedHead, number: int) -> str:
+        model, name, n = self.model, f"{self.name}_target{number}", len(head.weights)
+        weights, lost = self.numbers("weights", head.weights), model.kind.dropped
+        is_whole = (head.head.places == np.arange(n)).all()
+        place = "i" if is_whole else self.read(self.places("places", head.head.places), "i")
+        step = f"v[{place}]"
+        if head.center.any():
+            step = f"(int32_t)({step} - (int64_t){self.read(self.numbers('center', head.center), 'i')} * {1 << model.center_drop})"
+        std = f", {self.name}_real *std" if model.has_std else ""
+        self.n_multiplications += n
+        self.code += [
+            "",
+            f"/* Mean{' and std' if model.has_std else ''} from {n} functions. */",
+            f"static inline void {name}(const int32_t v[], {self.name}_real *mean{std})",
+            "{",
+            f"    int32_t steps[{max(n, 1)}];",
+            "    int64_t total = 0;",
+            "    int i;",
+            f"    for (i = 0; i < {n}; ++i) {{",
+            f"        steps[i] = {step};",
+            f"        total += {self.name}_round((int64_t){self.read(weights, 'i')} * steps[i], {lost});",
+            "    }",
+            f"    *mean = ({self.name}_real)({head.level} + {self.name}_round(total, {head.weight_drop}));",
+            *(self._std(head, n) if model.has_std else []),
+            *(["    (void)v;", "    (void)steps;"] if n == 0 else []),
+            "}",
+        ]
+        return name
+
+    def _std(self, head: FixedHead, n: int) -> list[str]:
+        model, lost = self.model, self.model.kind.dropped
+        root, drops = self.numbers("root", head.root[np.tril_indices(n)]), self.places("drops", head.root_drops)
+        self.n_multiplications += n * (n + 1) // 2 + n
+        entry = self.read(root, "i * (i + 1) / 2 + j")
+        return [
+            "    if (std != 0) {",
+            "        int64_t part;",
+            "        int j;",
+            f"        total = {head.base};",
+            f"        for (i = 0; i < {n}; ++i) {{",
+            "            part = 0;",
+            f"            for (j = 0; j <= i; ++j) part += {self.name}_round((int64_t){entry} * steps[j], {lost});",
+            f"            part = {self.name}_round(part, (int){self.read(drops, 'i')});",
+            "            total += part * part;",
+            "        }",
+            f"        total = {self.name}_round({self.name}_root(total), {model.part_bits - model.output_bits});",
+            f"        *std = ({self.name}_real)total;",
+            "    }",
+        ]
+
+    def _add_predict(self, heads: list[str]) -> None:
+        model, real = self.model, f"{self.name}_real"
+        n_columns, n_functions = max(len(model.columns), 1), max(model.described.n_functions, 1)
+        std = f", {real} std[]" if model.has_std else ""
+        lines = [f"    int32_t u[{n_columns}];", f"    {self.name}_columns(x, u);"]
+        if model.kernels is not None:
+            lines = [f"    int32_t u[{n_columns}], v[{n_functions}];", lines[1], f"    {self.name}_kernels(u, v);"]
+        source = "u" if model.kernels is None else "v"
+        for number, head in enumerate(heads):
+            end = f", std != 0 ? &std[{number}] : 0" if model.has_std else ""
+            lines.append(f"    {head}({source}, &mean[{number}]{end});")
+        self.code += [
+            "",
+            f"/* Mean{' and std of a new observation' if model.has_std else ''} at the raw row x, in whole numbers. */",
+            f"static inline void {self.name}_predict(const {real} x[], {real} mean[]{std})",
+            "{",
+            *lines,
+            "}",
+        ]
+
+    # Text -----------------------------------------------------------------------------------------------------------------
+
+    def text(self, examples: Examples, remarks: list[str]) -> str:
+        """Return the header. `remarks` are lines of its comment on top."""
+        guard, upper = f"{self.upper}_H", self.upper
+        macros = [
+            f"#ifndef {upper}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
+            f"#define {upper}_STORAGE",
+            "#endif",
+            f"#ifndef {upper}_READ /* how an entry of a table is read */",
+            f"#define {upper}_READ(table, place) ((table)[(place)])",
+            "#endif",
+        ]
+        parts = [
+            comment(remarks),
+            [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "", *macros, ""],
+            [f"typedef int32_t {self.name}_real;", f"#define {upper}_MISSING INT32_MIN", "", *self._scales(), ""],
+            enumerations(self.name, self.model.described),
+            self._selftest(examples),
+            ["", f"#endif /* {guard} */", ""],
+        ]
+        before, after = parts[:4], parts[4:]
+        return "\n".join(line for part in (*before, self.tables, self.code, *after) for line in part)
+
+    def _scales(self) -> list[str]:
+        """Return the factors between numbers and whole numbers."""
+        model, described = self.model, self.model.described
+        names = constants(f"{self.upper}_SCALE", [one.name for one in described.inputs], set())
+        lines = ["/* x[i] is the number times its scale, rounded. */"]
+        for place, bits in zip(described.used, model.input_bits, strict=True):
+            lines.append(f"#define {names[place]} {_power_of_two(bits)}")
+        return [
+            *lines,
+            "/* mean and std are numbers times this. */",
+            f"#define {self.upper}_OUTPUT_SCALE {_power_of_two(model.output_bits)}",
+        ]
+
+    def _selftest(self, examples: Examples) -> list[str]:
+        name, real, model = self.name, f"{self.name}_real", self.model
+        n_inputs, n_outputs, n_rows = len(model.described.inputs), examples.expected.shape[1], len(examples.rows)
+        expected = np.rint(np.ldexp(examples.expected, model.output_bits)).astype(np.int64)
+        call = f"{name}_predict(x, found, found + {n_outputs // 2});" if model.has_std else f"{name}_predict(x, found);"
+        cells = [wrapped([str(value) for value in np.ravel(table)] or ["0"]) for table in (model.inputs(examples.rows), expected)]
+        return [
+            "",
+            f"static const {real} {name}_test_inputs[{max(n_rows * n_inputs, 1)}] {self.upper}_STORAGE = {{",
+            *cells[0],
+            "};",
+            f"static const {real} {name}_test_outputs[{max(n_rows * n_outputs, 1)}] {self.upper}_STORAGE = {{",
+            *cells[1],
+            "};",
+            "",
+            "/* The largest difference to what Python predicts, over the rows of the test, times the scale of the output. */",
+            f"static inline {real} {name}_selftest(void)",
+            "{",
+            f"    {real} x[{n_inputs}], found[{n_outputs}];",
+            "    int64_t error, largest = 0;",
+            "    int i, j;",
+            f"    for (i = 0; i < {n_rows}; ++i) {{",
+            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {self.upper}_READ({name}_test_inputs, i * {n_inputs} + j);",
+            f"        {call}",
+            f"        for (j = 0; j < {n_outputs}; ++j) {{",
+            f"            error = (int64_t)found[j] - {self.upper}_READ({name}_test_outputs, i * {n_outputs} + j);",
+            "            if (error < 0) error = -error;",
+            "            if (error > largest) largest = error;",
+            "        }",
+            "    }",
+            f"    return ({real})largest;",
+            "}",
+        ]
+
+
+def _power_of_two(bits: int) -> str:
+    text = f"{float(np.ldexp(1.0, bits)):.17g}"
+    return text if any(letter in text for letter in ".e") else f"{text}.0"

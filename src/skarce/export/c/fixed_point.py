@@ -1,0 +1,309 @@
+r"""A model in whole numbers, for cores without a floating-point unit, evaluated exactly as its C does.
+
+A number z is stored as the whole number nearest to z 2^b. Tables have 15 or 31 bits and a sign. What is computed from them has at
+most 31 bits, and sums have 63, so that nothing overflows:
+
+- inputs x have b bits each, by their range in the rows that the export is checked at;
+- columns u = (x - c) f are kept in [-r, r], where r is beyond all centers by as much as a kernel needs to vanish;
+- kernels have 30 bits, and mean and std as many as their largest value leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
+
+from skarce._typing import Floats
+from skarce.export.columns import Columns, Lookup, Number
+from skarce.export.description import NUMBERS, Described
+from skarce.export.heads import Head
+from skarce.export.stages import Kernels, simplified
+from skarce.export.transformers import ExportError
+
+UNIT_BITS = 30  # of values that are at most 1
+INPUT_BITS = 29  # of the largest input
+EXPONENT_BITS = 26
+FARTHEST = 40.0  # exp(-40) is below the resolution
+REACH = {"rbf": 5.0, "laplacian": 25.0, "matern32": 30.0, "matern52": 30.0}  # distance at which a kernel vanishes
+MISSING = -(2**31)  # the input that stands for a missing number
+
+
+@dataclass(frozen=True)
+class Format:
+    """A fixed-point format.
+
+    Attributes
+    ----------
+    name : ``"q15"`` or ``"q31"``
+    table_bits : of numbers in tables, without the sign
+    finer : how many bits columns have more than centers
+    dropped : bits that products lose before they are added up
+    degree : of the polynomial for powers of two
+    """
+
+    name: str
+    table_bits: int
+    finer: int
+    dropped: int
+    degree: int
+
+    @property
+    def c_type(self) -> str:
+        """The type of tables."""
+        return "int16_t" if self.table_bits == 15 else "int32_t"
+
+
+FORMATS = {"q15": Format("q15", 15, 8, 0, 4), "q31": Format("q31", 31, 0, 16, 8)}
+
+
+def rounded(values: Any, bits: int) -> Any:
+    """Divide whole numbers by a power of two and round to the nearest, halves away from zero, as the exported code does."""
+    half = (1 << bits) >> 1
+    return np.where(values >= 0, (values + half) >> bits, -((-values + half) >> bits))
+
+
+def whole(values: Any, bits: int) -> Any:
+    """Return numbers times a power of two as whole numbers of at most 62 bits."""
+    scaled = np.ldexp(np.asarray(values, dtype=np.float64), bits)
+    return np.rint(np.clip(scaled, -(2.0**62), 2.0**62)).astype(np.int64)
+
+
+def mantissas(values: Any, n_bits: int) -> tuple[Any, int]:
+    """Return whole numbers of at most `n_bits`, and the bits that they share."""
+    bits = n_bits - bits_above(float(np.max(np.abs(values), initial=0.0)))
+    return np.clip(whole(values, bits), 1 - 2**n_bits, 2**n_bits - 1), bits
+
+
+def bits_above(largest: float) -> int:
+    """Return the smallest e with a number below 2^e."""
+    return int(np.frexp(largest)[1]) if largest > 0.0 else 0
+
+
+def integer_root(values: Any) -> Any:
+    """Return the largest whole number whose square is not above each value."""
+    root = np.sqrt(values.astype(np.float64)).astype(np.int64)
+    root = np.where(root * root > values, root - 1, root)
+    return np.where((root + 1) * (root + 1) <= values, root + 1, root)
+
+
+@dataclass(frozen=True)
+class FixedColumn:
+    """(x - center) * factor / 2^drop for a number; values of codes for a category."""
+
+    item: Any
+    center: int = 0
+    factor: int = 0
+    drop: int = 0
+    missing: int = 0
+    keys: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class FixedHead:
+    """Weights and roots as whole numbers. `drop` are the bits that bring a sum to the bits of the output."""
+
+    head: Head
+    weights: Any
+    weight_drop: int
+    level: int
+    center: Any
+    root: Any
+    root_drops: Any
+    base: int
+
+
+class FixedPoint:
+    """A model in whole numbers."""
+
+    def __init__(self, described: Described, kind: Format, rows: Floats, *, has_std: bool) -> None:
+        self.kind, self.described, self.has_std = kind, described, has_std
+        self.stage, self.kernels = _supported(described)
+        used = np.abs(rows[:, list(described.used)])
+        ranges = np.nanmax(np.where(np.isnan(used), 0.0, used), axis=0, initial=0.0)
+        codes = _coded_sources(self.stage)
+        self.input_bits = [0 if place in codes else INPUT_BITS - bits_above(float(most)) for place, most in enumerate(ranges)]
+        self._set_columns(rows)
+        self.function_bits = UNIT_BITS if self.kernels is not None else self.column_bits
+        self._set_heads()
+
+    # Quantities -----------------------------------------------------------------------------------------------------------
+
+    def _set_columns(self, rows: Floats) -> None:
+        """Choose the bits of columns, and make the tables of columns and centers."""
+        if self.kernels is None:
+            prepared = self.stage.values(rows[:, list(self.described.used)])
+            reach = 2.0 * float(np.max(np.abs(prepared), initial=1e-30))
+        else:
+            reach = float(np.max(np.abs(self.kernels.centers), initial=0.0)) + REACH[self.kernels.kind]
+        self.reach_bits = bits_above(reach)
+        center_bits = min(self.kind.table_bits, UNIT_BITS) - self.reach_bits
+        self.column_bits = center_bits + self.kind.finer if self.kernels is not None else UNIT_BITS - self.reach_bits
+        self.columns = [self._column(item) for item in self.stage.items]
+        self.centers = whole(np.zeros((0, 0)) if self.kernels is None else self.kernels.centers, center_bits)
+
+    def _column(self, item: Number | Lookup) -> FixedColumn:
+        bits = self.input_bits[item.source]
+        missing = 0.0 if np.isnan(item.missing) else item.missing
+        if isinstance(item, Lookup):
+            keys, results = whole(np.array(item.keys), bits), whole(np.array(item.results), self.column_bits)
+            return FixedColumn(item, missing=self._bounded(missing), keys=tuple(keys.tolist()), results=tuple(results.tolist()))
+        factor, factor_bits = mantissas(item.factor, self.kind.table_bits)
+        drop = bits + factor_bits - self.column_bits
+        if drop < 0 or drop > 62:  # the column is always nearly zero
+            factor, drop = np.int64(0), 0
+        return FixedColumn(item, int(whole(item.center, bits)), int(factor), drop, self._bounded(missing))
+
+    def _bounded(self, value: float) -> int:
+        return int(whole(np.clip(value, *np.ldexp((-1.0, 1.0), self.reach_bits)), self.column_bits))
+
+    def _set_heads(self) -> None:
+        """Choose the bits of mean and std, and make the tables of the heads."""
+        step = 1.0 if self.kernels is not None else 2.0 ** (self.reach_bits + 1)
+        means = [abs(head.level) + step * float(np.abs(head.weights).sum()) for head in self.described.heads]
+        roots = [head.base + float(((step * np.abs(head.root).sum(axis=1)) ** 2).sum()) for head in self.described.heads]
+        self.part_bits = UNIT_BITS - bits_above(float(np.sqrt(max(roots))))
+        self.output_bits = min(UNIT_BITS - bits_above(max(means)), *([self.part_bits] if self.has_std else []))
+        self.heads = [self._head(head) for head in self.described.heads]
+
+    def _head(self, head: Head) -> FixedHead:
+        lost = self.kind.dropped
+        center_bits = self.function_bits - self.center_drop
+        center = whole(head.center, center_bits)
+        weights, weight_bits = mantissas(head.weights, self.kind.table_bits)
+        level = head.intercept + float(head.weights @ np.ldexp(center.astype(np.float64), -center_bits))
+        root, drops = np.zeros(head.root.shape, dtype=np.int64), np.zeros(len(head.root), dtype=np.int64)
+        for number, row in enumerate(head.root):
+            root[number], bits = mantissas(row, self.kind.table_bits)
+            drops[number] = np.clip(bits + self.function_bits - lost - self.part_bits, 0, 62)
+        drop = weight_bits + self.function_bits - lost - self.output_bits
+        if drop < 0:
+            raise ExportError(f"the weights of this model are too large for {self.kind.name}. Use real='float'.")
+        base = int(whole(head.base, 2 * self.part_bits))
+        return FixedHead(head, weights, min(drop, 62), int(whole(level, self.output_bits)), center, root, drops, base)
+
+    @property
+    def center_drop(self) -> int:
+        """How many bits the centers of functions have less than the functions."""
+        return max(self.function_bits + self.reach_bits * (self.kernels is None) - min(self.kind.table_bits, UNIT_BITS), 0)
+
+    # Evaluation -----------------------------------------------------------------------------------------------------------
+
+    def inputs(self, rows: Floats) -> Any:
+        """Return raw coded rows as whole numbers. Inputs that the model does not need are zero."""
+        found = np.zeros(rows.shape, dtype=np.int64)
+        for place, bits in zip(self.described.used, self.input_bits, strict=True):
+            column = rows[:, place]
+            values = np.clip(whole(np.nan_to_num(column), bits), 1 - 2**31, 2**31 - 1)
+            found[:, place] = np.where(np.isnan(column), MISSING, values)
+        return found
+
+    def predict(self, rows: Floats) -> Floats:
+        """Return means and stds, side by side, as the exported code computes them."""
+        phi = self._functions(self._prepared(self.inputs(rows)[:, list(self.described.used)]))
+        parts = [self._mean_and_std(head, phi) for head in self.heads]
+        found = [mean for mean, _ in parts] + ([std for _, std in parts] if self.has_std else [])
+        return np.ldexp(np.stack(found, axis=1).astype(np.float64), -self.output_bits)
+
+    def _prepared(self, x: Any) -> Any:
+        columns = []
+        for column in self.columns:
+            value = x[:, column.item.source]
+            if isinstance(column.item, Lookup):
+                result = np.full(len(x), self._bounded(column.item.otherwise))
+                for key, own in zip(column.keys, column.results, strict=True):
+                    result = np.where(value == key, own, result)
+            else:
+                result = rounded((value - column.center) * column.factor, column.drop)
+                lower, upper = (self._bounded(end) for end in (column.item.lower, column.item.upper))
+                result = np.clip(result, lower, upper)
+            columns.append(np.where(value == MISSING, column.missing, result))
+        return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0), dtype=np.int64)
+
+    def _functions(self, u: Any) -> Any:
+        if self.kernels is None:
+            return u
+        total = np.zeros((len(u), len(self.centers)), dtype=np.int64)
+        for column, centers in zip(u.T, self.centers.T, strict=True):
+            d = column[:, None] - centers * (1 << self.kind.finer)
+            total += np.abs(d) if self.kernels.kind == "laplacian" else (d * d) >> self.kind.dropped
+        if self.kernels.kind.startswith("matern"):
+            total = integer_root(total)
+        return self._shaped(total)
+
+    @property
+    def distance_bits(self) -> int:
+        """The bits of what the exponential function is taken of."""
+        squared = 2 * self.column_bits - self.kind.dropped
+        return {"laplacian": self.column_bits, "rbf": squared}.get(self.kernels.kind, squared // 2) if self.kernels else 0
+
+    @property
+    def farthest(self) -> int:
+        """The distance from which on a kernel is zero."""
+        return int(whole(FARTHEST, self.distance_bits))
+
+    def _shaped(self, total: Any) -> Any:
+        assert self.kernels is not None
+        drop = self.distance_bits - EXPONENT_BITS
+        near = np.minimum(total, self.farthest)
+        t = rounded(near, drop) if drop >= 0 else near * (1 << -drop)
+        value = self._power(t)
+        if self.kernels.kind.startswith("matern"):
+            factor = (1 << 20) + rounded(t, EXPONENT_BITS - 20)
+            if self.kernels.kind == "matern52":
+                factor = factor + (t * t >> (2 * EXPONENT_BITS - 20)) // 3
+            value = rounded(factor * value, 20)
+        return np.where(total >= self.farthest, 0, value)
+
+    def _power(self, t: Any) -> Any:
+        """Return exp(-t), t with `EXPONENT_BITS`."""
+        w = rounded(t * LOG2E, UNIT_BITS)
+        fraction = w & ((1 << EXPONENT_BITS) - 1)
+        terms = power_terms(self.kind)
+        value = np.full(t.shape, terms[-1], dtype=np.int64)
+        for term in terms[-2::-1]:
+            value = term + rounded(value * fraction, EXPONENT_BITS)
+        return value >> (w >> EXPONENT_BITS)
+
+    def _mean_and_std(self, head: FixedHead, phi: Any) -> tuple[Any, Any]:
+        steps = phi[:, head.head.places] - head.center * (1 << self.center_drop)
+        lost = self.kind.dropped
+        total = rounded(steps * head.weights, lost).sum(axis=1)
+        mean = head.level + rounded(total, head.weight_drop)
+        square = np.full(len(phi), head.base, dtype=np.int64)
+        for row, drop in zip(head.root, head.root_drops, strict=True):
+            part = rounded(rounded(steps * row, lost).sum(axis=1), int(drop))
+            square += part * part
+        return mean, rounded(integer_root(square), self.part_bits - self.output_bits) if self.has_std else mean
+
+
+LOG2E = int(whole(np.log2(np.e), UNIT_BITS))
+
+
+def power_terms(kind: Format) -> list[int]:
+    """Return the coefficients of a polynomial for 2^-f on [0, 1)."""
+    fit = Chebyshev.interpolate(lambda f: np.exp2(-f), kind.degree, domain=[0.0, 1.0]).convert(kind=Polynomial)
+    return [int(term) for term in whole(fit.coef, UNIT_BITS)]
+
+
+def _coded_sources(stage: Columns) -> set[int]:
+    """Return the inputs that are only looked up, by whole numbers."""
+    numbers = {item.source for item in stage.items if isinstance(item, Number)}
+    lookups = [item for item in stage.items if isinstance(item, Lookup)]
+    broken = {item.source for item in lookups if any(key != round(key) for key in item.keys)}
+    return {item.source for item in lookups} - numbers - broken
+
+
+def _supported(described: Described) -> tuple[Columns, Kernels | None]:
+    """Return columns and kernels of a model. Raise if it has other parts."""
+    stages = simplified(described.stages)
+    is_simple = len(stages) == 1 or (len(stages) == 2 and isinstance(stages[1], Kernels) and stages[1].kind in REACH)
+    if described.target != NUMBERS or not (is_simple and isinstance(stages[0], Columns)):
+        raise ExportError(
+            f"fixed-point arithmetic is for regressors of numbers on columns or on {', '.join(REACH)} kernels, after scalers and "
+            f"encoders, but this {described.title} is something else. Use real='float' or 'double'."
+        )
+    return stages[0], stages[1] if len(stages) == 2 and isinstance(stages[1], Kernels) else None

@@ -1,0 +1,106 @@
+"""Models in whole numbers: C computes exactly what is checked in Python, and that is close to the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skarce.export import ExportError, to_c
+from skarce.export.c.fixed_point import FORMATS, FixedPoint, integer_root, mantissas, power_terms, rounded
+from skarce.export.checks import comparison
+from skarce.export.description import describe
+from skarce.export.to_c import MOST_OF_NOISE, c_source
+from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
+from tests.export.models import fitted
+
+NAMES = ("rvm-rbf", "rvm-laplacian", "rvm-matern52", "passthrough", "table", "two-targets")
+
+
+def fixed(name, real):
+    """A header, the same model in Python, and its rows."""
+    of = fitted(name)
+    described = describe(of.model)
+    compared = comparison(of.model, described, of.X, True)
+    model = FixedPoint(described, FORMATS[real], compared.rows, has_std=True)
+    text = c_source(of.model, name=f"{real}_{name.replace('-', '_')}", real=real, X=of.X).text
+    return (
+        Program(f"{real}_{name.replace('-', '_')}", text, model.inputs(compared.rows), compared.expected.shape[1]),
+        model,
+        compared,
+    )
+
+
+@pytest.mark.skipif(not has("gcc"), reason="needs gcc")
+@pytest.mark.parametrize(("compiler", "language"), [("gcc", "c"), ("clang", "c++")])
+def test_c_computes_the_same_whole_numbers(compiler, language, tmp_path):
+    if not has(compiler):
+        pytest.skip(f"needs {compiler}")
+    cases = [fixed(name, real) for name in NAMES for real in FORMATS]
+    programs = [program for program, _, _ in cases]
+    options = SANITIZERS if compiler == "gcc" else ("-O1",)
+    found = outputs(compiled(written(programs, tmp_path), compiler, language, *options), programs)
+    for program, model, compared in cases:
+        values, selftest = found[program.name]
+        np.testing.assert_array_equal(values / 2.0**model.output_bits, model.predict(compared.rows), err_msg=program.name)
+        noise = max(head.noise for head in model.described.heads)
+        assert selftest / 2.0**model.output_bits <= MOST_OF_NOISE * noise
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_bits_are_closer_to_python(name):
+    errors = []
+    for real in ("q15", "q31"):
+        _, model, compared = fixed(name, real)
+        errors.append(compared.largest_error(model.predict(compared.rows)))
+    assert errors[0] < 0.01
+    assert errors[1] < 0.05 * errors[0]
+
+
+def test_inputs_far_outside_do_not_overflow():
+    _, model, _ = fixed("rvm-rbf", "q31")
+    far = model.predict(np.array([[1e30, -1e30, 1e30]]))
+    np.testing.assert_allclose(far[0, 0], fitted("rvm-rbf").model.intercept_, atol=1e-6)
+
+
+def test_tables_of_16_bits_are_half_as_large():
+    of = fitted("rvm-rbf")
+    sizes = [c_source(of.model, real=real, X=of.X).size.table_bytes for real in ("q15", "float")]
+    assert sizes[0] < 0.52 * sizes[1]
+
+
+def test_a_model_that_needs_more_bits_is_refused(tmp_path):
+    of = fitted("after-MinMaxScaler")
+    with pytest.raises(ExportError, match=r'of the std of its noise.*Use real="q31"'):
+        to_c(of.model, tmp_path / "model.h", real="q15", X=of.X)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["splines-linear", "counts", "rvm-polynomial"])
+def test_other_models_are_refused(name):
+    with pytest.raises(ExportError, match="fixed-point arithmetic is for"):
+        c_source(fitted(name).model, real="q15")
+
+
+def test_whole_numbers_are_rounded_to_the_nearest():
+    values = np.arange(-40, 41)
+    expected = np.sign(values) * np.floor(np.abs(values) / 8.0 + 0.5)
+    np.testing.assert_array_equal(rounded(values, 3), expected)
+    np.testing.assert_array_equal(rounded(values, 0), values)
+
+
+def test_roots_of_whole_numbers():
+    values = np.array([0, 1, 3, 4, 2**52 - 1, 2**52, 2**60 - 1, 2**62], dtype=np.int64)
+    root = [int(value) for value in integer_root(values)]
+    assert all(r * r <= value < (r + 1) ** 2 for r, value in zip(root, values.tolist(), strict=True))
+
+
+def test_mantissas_fill_their_bits():
+    whole, bits = mantissas(np.array([0.3, -0.001]), 15)
+    np.testing.assert_allclose(whole / 2.0**bits, [0.3, -0.001], atol=2.0**-16)
+    assert 2**14 <= np.abs(whole).max() < 2**15
+
+
+@pytest.mark.parametrize(("real", "error"), [("q15", 1e-5), ("q31", 1e-9)])
+def test_powers_of_two(real, error):
+    f = np.linspace(0, 1, 101)
+    np.testing.assert_allclose(np.polyval(power_terms(FORMATS[real])[::-1], f) / 2.0**30, 2.0**-f, atol=error)
