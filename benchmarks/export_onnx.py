@@ -1,6 +1,6 @@
 """Time predictions of ONNX models beside those of Python: ``python -m benchmarks.export_onnx``.
 
-Friedman's first function, 500 rows. Microseconds of one call with one row, and microseconds per row of a call with 1000 rows, the
+The models of ``benchmarks.export``: Friedman's first function, 500 rows. Microseconds of one call with one row, and microseconds per row of a call with 1000 rows, the
 best of several repeats, on one thread. Our models are run by `predict`, as ONNX models by onnxruntime, and as twins. SVR and
 GaussianProcessRegressor of scikit-learn are run by `predict`, and as ONNX models of skl2onnx. Bytes are those of the ONNX file. The
 difference to Python is the largest at 1000 new rows, as a share of the std of the target. It needs the packages of
@@ -23,19 +23,14 @@ from rich.console import Console
 from rich.table import Table
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 from sklearn.datasets import make_friedman1
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
-from skarce import RelevanceVectorRegressor
+from benchmarks.export import N_ROWS, fitted_models
 from skarce.export import to_onnx, to_sklearn
 from skarce.export.onnx.assembly import runner
 
-N_ROWS, N_TEST, N_REPEATS, SECONDS = 500, 1000, 7, 0.05
+N_TEST, N_REPEATS, SECONDS = 1000, 7, 0.05
 
 
 class Timed(NamedTuple):
@@ -68,21 +63,17 @@ def of_onnx(name: str, model: Any, expected: Any, X: Any, size: float, dtype: An
 
 def ways(X: Any, y: Any, queries: Any) -> list[Timed]:
     size = float(y.std())
-    ours = make_pipeline(StandardScaler(), RelevanceVectorRegressor("rbf")).fit(X, y)
-    svr = make_pipeline(StandardScaler(), SVR(C=100.0, epsilon=0.5)).fit(X, y)
-    process = make_pipeline(
-        StandardScaler(), GaussianProcessRegressor(ConstantKernel() * RBF() + WhiteKernel(), normalize_y=True, random_state=0)
-    ).fit(X, y)
+    ours, svr, process = fitted_models(X, y)
     twin = to_sklearn(ours)
     both = ours.predict(queries, return_std=True)
     double, single = ([("X", kind([None, X.shape[1]]))] for kind in (DoubleTensorType, FloatTensorType))
     svr_model = skl2onnx.to_onnx(svr, initial_types=single)  # onnxruntime has no SVMRegressor in double precision
     process_model = skl2onnx.to_onnx(process, initial_types=double, target_opset=18)
-    n_functions, n_vectors = len(ours[-1].active_), len(svr[-1].support_)
+    n_functions, n_vectors = len(ours.active_), len(svr.support_)
     return [
         of_python(f"skarce, {n_functions} functions, mean and std", lambda rows: ours.predict(rows, return_std=True)),
         of_python("skarce, mean", ours.predict),
-        of_python("its twin, an SVR", twin.predict),
+        of_python(f"its twin, a {type(twin).__name__}", twin.predict),
         of_onnx("ONNX, double, mean and std", to_onnx(ours), both, queries, size),
         of_onnx("ONNX, double, mean", to_onnx(ours, std=False), both[:1], queries, size),
         of_onnx("ONNX, float, mean and std", to_onnx(ours, real="float"), both, queries, size, np.float32),

@@ -50,7 +50,7 @@ static inline unsigned int ticks_of_known_loop(void)
 {
     unsigned int n = 100000u;
     clock_start();
-    __asm__ volatile("1: subs %0, #1\n bne 1b" : "+l"(n) : : "cc");
+    __asm__ volatile(".syntax unified\n 1: subs %0, #1\n bne 1b" : "+l"(n) : : "cc");
     return clock_ticks();
 }
 

@@ -34,11 +34,12 @@ def missing_tools() -> list[str]:
     return [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
 
 
-def built(source: Path, board: Board) -> Path:
-    """Compile a program that includes board.h, without any library but that of the compiler."""
+def built(source: Path, board: Board, *, is_ours: bool = True) -> Path:
+    """Compile a program that includes board.h. Ours may not have a warning, and gets no library but that of the compiler."""
     program = source.with_suffix(f".{board.machine}.elf")
     layout = ("-mthumb", "-ffreestanding", "-nostdlib", "-nostartfiles", f"-I{HERE}", f"-T{HERE / 'board.ld'}")
-    command = [COMPILER, *WARNINGS, "-Os", *board.options, *layout, str(source), "-o", str(program), "-lgcc"]
+    checks, libraries = (WARNINGS, ("-lgcc",)) if is_ours else (("-std=c99",), ("-lm", "-lc", "-lgcc"))
+    command = [COMPILER, *checks, "-Os", *board.options, *layout, str(source), "-o", str(program), *libraries]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr[:4000])

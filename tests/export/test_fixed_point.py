@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skarce import EvidenceRegressor, KernelBasis
 from skarce.export import ExportError, to_c
 from skarce.export.c.fixed_point import FORMATS, FixedPoint, integer_root, mantissas, power_terms, rounded
 from skarce.export.checks import comparison
@@ -16,18 +17,14 @@ from tests.export.models import fitted
 NAMES = ("rvm-rbf", "rvm-laplacian", "rvm-matern52", "passthrough", "table", "two-targets")
 
 
-def fixed(name, real):
+def fixed(name, real, std=True):
     """A header, the same model in Python, and its rows."""
-    of = fitted(name)
+    of, label = fitted(name), f"{real}_{name.replace('-', '_')}_{std}".lower()
     described = describe(of.model)
-    compared = comparison(of.model, described, of.X, True)
-    model = FixedPoint(described, FORMATS[real], compared.rows, has_std=True)
-    text = c_source(of.model, name=f"{real}_{name.replace('-', '_')}", real=real, X=of.X).text
-    return (
-        Program(f"{real}_{name.replace('-', '_')}", text, model.inputs(compared.rows), compared.expected.shape[1]),
-        model,
-        compared,
-    )
+    compared = comparison(of.model, described, of.X, std)
+    model = FixedPoint(described, FORMATS[real], compared.rows, has_std=std)
+    text = c_source(of.model, name=label, real=real, std=std, X=of.X).text
+    return Program(label, text, model.inputs(compared.rows), compared.expected.shape[1], has_std=std), model, compared
 
 
 @pytest.mark.skipif(not has("gcc"), reason="needs gcc")
@@ -35,7 +32,7 @@ def fixed(name, real):
 def test_c_computes_the_same_whole_numbers(compiler, language, tmp_path):
     if not has(compiler):
         pytest.skip(f"needs {compiler}")
-    cases = [fixed(name, real) for name in NAMES for real in FORMATS]
+    cases = [fixed(name, real) for name in NAMES for real in FORMATS] + [fixed("rvm-rbf", "q15", std=False)]
     programs = [program for program, _, _ in cases]
     options = SANITIZERS if compiler == "gcc" else ("-O1",)
     found = outputs(compiled(written(programs, tmp_path), compiler, language, *options), programs)
@@ -69,9 +66,11 @@ def test_tables_of_16_bits_are_half_as_large():
 
 
 def test_a_model_that_needs_more_bits_is_refused(tmp_path):
-    of = fitted("after-MinMaxScaler")
+    X = np.linspace(0, 1, 40)[:, None]
+    y = np.sin(6 * X[:, 0]) + np.random.default_rng(0).normal(0, 0.001, 40)
+    model = EvidenceRegressor(KernelBasis(gamma=2.0)).fit(X, y)
     with pytest.raises(ExportError, match=r'of the std of its noise.*Use real="q31"'):
-        to_c(of.model, tmp_path / "model.h", real="q15", X=of.X)
+        to_c(model, tmp_path / "model.h", real="q15", std=False, X=X)
     assert not list(tmp_path.iterdir())
 
 

@@ -15,7 +15,7 @@ from skarce._typing import Floats
 from skarce._whole_file import check_output, replacing
 from skarce.export.c.fixed_header import FixedHeader
 from skarce.export.c.fixed_point import FORMATS, FixedPoint
-from skarce.export.c.header import Examples, Header, Size, without_std
+from skarce.export.c.header import Examples, Header, Size
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
 from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison
@@ -169,7 +169,7 @@ def described_for(described: Described, std: Any) -> Described:
             "std='augmented' adds a kernel at each query point, so it needs a regressor on named kernels that was fitted to rows, "
             f"but this is {described.title}. Use std=True."
         )
-    return described if std is not False else without_std(described)
+    return described
 
 
 def _emulated(described: Described, rows: Floats, std: Any) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skarce.export.c.fixed_point import EXPONENT_BITS, LOG2E, UNIT_BITS, FixedHead, FixedPoint, power_terms
+from skarce.export.c.fixed_point import EXPONENT_BITS, FACTOR_BITS, LOG2E, UNIT_BITS, FixedHead, FixedPoint, power_terms
 from skarce.export.c.header import Examples, Size, comment, enumerations
 from skarce.export.c.names import constants
 from skarce.export.c.tables import wrapped
@@ -107,8 +107,8 @@ class FixedHeader:
         model, kernels = self.model, self.model.kernels
         assert kernels is not None
         centers, n_inputs, kind = self.numbers("centers", model.centers), kernels.n_inputs, model.kind
-        d = f"(int64_t)u[j] - (int64_t){self.read(centers, f'i * {n_inputs} + j')} * {1 << kind.finer}"
-        step = "total += d < 0 ? -d : d;" if kernels.kind == "laplacian" else f"total += (d * d) >> {kind.dropped};"
+        d = f"(int64_t)u[j] - (int64_t){self.read(centers, f'i * {n_inputs} + j')} * {1 << model.finer}"
+        step = "total += d < 0 ? -d : d;" if kernels.kind == "laplacian" else f"total += (d * d) >> {kind.squares_dropped};"
         root = [f"        total = {self.name}_root(total);"] if kernels.kind.startswith("matern") else []
         self.n_multiplications += kernels.n_outputs * (n_inputs + kind.degree + 3)
         self.code += [
@@ -147,8 +147,9 @@ class FixedHeader:
             f"total >>= w >> {EXPONENT_BITS};",
         ]
         if kind.startswith("matern"):
-            square = f" + (t * t >> {2 * EXPONENT_BITS - 20}) / 3" if kind == "matern52" else ""
-            lines.append(f"total = {name}_round(({1 << 20} + {name}_round(t, {EXPONENT_BITS - 20}){square}) * total, 20);")
+            square = f" + (t * t >> {2 * EXPONENT_BITS - FACTOR_BITS}) / 3" if kind == "matern52" else ""
+            factor = f"({1 << FACTOR_BITS} + {name}_round(t, {EXPONENT_BITS - FACTOR_BITS}){square})"
+            lines.append(f"total = {name}_round({factor} * total, {FACTOR_BITS});")
         return [*lines, "v[i] = (int32_t)total;"]
 
     # Heads ----------------------------------------------------------------------------------------------------------------

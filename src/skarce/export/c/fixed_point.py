@@ -26,6 +26,8 @@ from skarce.export.transformers import ExportError
 UNIT_BITS = 30  # of values that are at most 1
 INPUT_BITS = 29  # of the largest input
 EXPONENT_BITS = 26
+FACTOR_BITS = 23  # of the polynomials in Matern kernels, which are below 2^10
+MOST_INPUTS = 256  # of a kernel, so that sums of squares do not overflow
 FARTHEST = 40.0  # exp(-40) is below the resolution
 REACH = {"rbf": 5.0, "laplacian": 25.0, "matern32": 30.0, "matern52": 30.0}  # distance at which a kernel vanishes
 MISSING = -(2**31)  # the input that stands for a missing number
@@ -39,15 +41,17 @@ class Format:
     ----------
     name : ``"q15"`` or ``"q31"``
     table_bits : of numbers in tables, without the sign
-    finer : how many bits columns have more than centers
-    dropped : bits that products lose before they are added up
+    column_bits : of the largest column, so that sums of squares do not overflow
+    dropped : bits that products with weights lose before they are added up
+    squares_dropped : bits that squared differences lose before they are added up
     degree : of the polynomial for powers of two
     """
 
     name: str
     table_bits: int
-    finer: int
+    column_bits: int
     dropped: int
+    squares_dropped: int
     degree: int
 
     @property
@@ -56,7 +60,7 @@ class Format:
         return "int16_t" if self.table_bits == 15 else "int32_t"
 
 
-FORMATS = {"q15": Format("q15", 15, 8, 0, 4), "q31": Format("q31", 31, 0, 16, 8)}
+FORMATS = {"q15": Format("q15", 15, 24, 0, 0, 5), "q31": Format("q31", 31, 30, 16, 8, 8)}
 
 
 def rounded(values: Any, bits: int) -> Any:
@@ -136,14 +140,18 @@ class FixedPoint:
         """Choose the bits of columns, and make the tables of columns and centers."""
         if self.kernels is None:
             prepared = self.stage.values(rows[:, list(self.described.used)])
-            reach = 2.0 * float(np.max(np.abs(prepared), initial=1e-30))
+            self.reach_bits = bits_above(2.0 * float(np.max(np.abs(prepared), initial=1e-30)))
+            self.column_bits = center_bits = UNIT_BITS - self.reach_bits
         else:
-            reach = float(np.max(np.abs(self.kernels.centers), initial=0.0)) + REACH[self.kernels.kind]
-        self.reach_bits = bits_above(reach)
-        center_bits = min(self.kind.table_bits, UNIT_BITS) - self.reach_bits
-        self.column_bits = center_bits + self.kind.finer if self.kernels is not None else UNIT_BITS - self.reach_bits
+            largest = float(np.max(np.abs(self.kernels.centers), initial=1e-30))
+            self.reach_bits = bits_above(largest + REACH[self.kernels.kind])
+            self.column_bits = self.kind.column_bits - self.reach_bits
+            center_bits = min(self.kind.table_bits - bits_above(largest), self.column_bits)
+        self.finer = self.column_bits - center_bits  # bits that columns have more than centers
         self.columns = [self._column(item) for item in self.stage.items]
-        self.centers = whole(np.zeros((0, 0)) if self.kernels is None else self.kernels.centers, center_bits)
+        most = 2**self.kind.table_bits - 1
+        centers = np.zeros((0, 0)) if self.kernels is None else self.kernels.centers
+        self.centers = np.clip(whole(centers, center_bits), -most, most)
 
     def _column(self, item: Number | Lookup) -> FixedColumn:
         bits = self.input_bits[item.source]
@@ -166,7 +174,8 @@ class FixedPoint:
         means = [abs(head.level) + step * float(np.abs(head.weights).sum()) for head in self.described.heads]
         roots = [head.base + float(((step * np.abs(head.root).sum(axis=1)) ** 2).sum()) for head in self.described.heads]
         self.part_bits = UNIT_BITS - bits_above(float(np.sqrt(max(roots))))
-        self.output_bits = min(UNIT_BITS - bits_above(max(means)), *([self.part_bits] if self.has_std else []))
+        mean_bits = UNIT_BITS - bits_above(max(means))
+        self.output_bits = min(mean_bits, self.part_bits) if self.has_std else mean_bits
         self.heads = [self._head(head) for head in self.described.heads]
 
     def _head(self, head: Head) -> FixedHead:
@@ -228,8 +237,8 @@ class FixedPoint:
             return u
         total = np.zeros((len(u), len(self.centers)), dtype=np.int64)
         for column, centers in zip(u.T, self.centers.T, strict=True):
-            d = column[:, None] - centers * (1 << self.kind.finer)
-            total += np.abs(d) if self.kernels.kind == "laplacian" else (d * d) >> self.kind.dropped
+            d = column[:, None] - centers * (1 << self.finer)
+            total += np.abs(d) if self.kernels.kind == "laplacian" else (d * d) >> self.kind.squares_dropped
         if self.kernels.kind.startswith("matern"):
             total = integer_root(total)
         return self._shaped(total)
@@ -237,7 +246,7 @@ class FixedPoint:
     @property
     def distance_bits(self) -> int:
         """The bits of what the exponential function is taken of."""
-        squared = 2 * self.column_bits - self.kind.dropped
+        squared = 2 * self.column_bits - self.kind.squares_dropped
         return {"laplacian": self.column_bits, "rbf": squared}.get(self.kernels.kind, squared // 2) if self.kernels else 0
 
     @property
@@ -252,10 +261,10 @@ class FixedPoint:
         t = rounded(near, drop) if drop >= 0 else near * (1 << -drop)
         value = self._power(t)
         if self.kernels.kind.startswith("matern"):
-            factor = (1 << 20) + rounded(t, EXPONENT_BITS - 20)
+            factor = (1 << FACTOR_BITS) + rounded(t, EXPONENT_BITS - FACTOR_BITS)
             if self.kernels.kind == "matern52":
-                factor = factor + (t * t >> (2 * EXPONENT_BITS - 20)) // 3
-            value = rounded(factor * value, 20)
+                factor = factor + (t * t >> (2 * EXPONENT_BITS - FACTOR_BITS)) // 3
+            value = rounded(factor * value, FACTOR_BITS)
         return np.where(total >= self.farthest, 0, value)
 
     def _power(self, t: Any) -> Any:
@@ -301,9 +310,10 @@ def _supported(described: Described) -> tuple[Columns, Kernels | None]:
     """Return columns and kernels of a model. Raise if it has other parts."""
     stages = simplified(described.stages)
     is_simple = len(stages) == 1 or (len(stages) == 2 and isinstance(stages[1], Kernels) and stages[1].kind in REACH)
+    is_simple = is_simple and stages[-1].n_inputs <= MOST_INPUTS
     if described.target != NUMBERS or not (is_simple and isinstance(stages[0], Columns)):
         raise ExportError(
-            f"fixed-point arithmetic is for regressors of numbers on columns or on {', '.join(REACH)} kernels, after scalers and "
-            f"encoders, but this {described.title} is something else. Use real='float' or 'double'."
+            f"fixed-point arithmetic is for regressors of numbers on at most {MOST_INPUTS} columns, or on {', '.join(REACH)} "
+            f"kernels of them, after scalers and encoders, but this {described.title} is something else. Use real='float' or 'double'."
         )
     return stages[0], stages[1] if len(stages) == 2 and isinstance(stages[1], Kernels) else None

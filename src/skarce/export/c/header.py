@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -266,12 +266,6 @@ def enumerations(name: str, described: Described) -> list[str]:
     if described.target == CLASSES:
         lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
     return lines
-
-
-def without_std(described: Described) -> Described:
-    """Return the model without what only its std needs."""
-    heads = tuple(replace(head, center=np.zeros(len(head.center))) for head in described.heads)
-    return replace(described, heads=heads, query_kernels=None)
 
 
 def _enumeration(comment: str, names: list[str]) -> list[str]:
