@@ -1,10 +1,10 @@
 """Time predictions of ONNX models beside those of Python: ``python -m benchmarks.export_onnx``.
 
-The models of ``benchmarks.export``: Friedman's first function, 500 rows. Microseconds of one call with one row, and microseconds per row of a call with 1000 rows, the
-best of several repeats, on one thread. Our models are run by `predict`, as ONNX models by onnxruntime, and as twins. SVR and
-GaussianProcessRegressor of scikit-learn are run by `predict`, and as ONNX models of skl2onnx. Bytes are those of the ONNX file. The
-difference to Python is the largest at 1000 new rows, as a share of the std of the target. It needs the packages of
-``skarce[export-test]``.
+The models of ``benchmarks.export``: Friedman's first function, 500 rows. Microseconds of one call with one row, and microseconds
+per row of a call with 1000 rows, the best of several repeats, on one thread. Our model is run by `predict`, as an ONNX model by
+onnxruntime, and as a twin. SVR and GaussianProcessRegressor of scikit-learn are run by `predict`, and as ONNX models of skl2onnx.
+Bytes are those of the ONNX file. The difference to Python is the largest at 1000 new rows, as a share of the std of the target. It
+needs the packages of ``skarce[export-test]``.
 """
 
 from __future__ import annotations
