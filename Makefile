@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test test-clients test-export test-embedded test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
-COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
 
 $(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -151,11 +151,13 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
+	$(BIN)/python -m benchmarks.exhaustive --out results/benchmarks
 	$(BIN)/python -m benchmarks.widths --out results/benchmarks
 	$(BIN)/python -m benchmarks.defaults --out results/benchmarks
 	$(BIN)/python -m benchmarks.probabilities --out results/benchmarks
 	$(BIN)/python -m benchmarks.variational --out results/benchmarks
 	$(BIN)/python -m benchmarks.classification --out results/benchmarks
+	$(BIN)/python -m benchmarks.primal_svm --out results/benchmarks
 	$(BIN)/python -m benchmarks.elimination --out results/benchmarks
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks

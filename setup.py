@@ -32,7 +32,7 @@ def compiled(name):
 
 
 setup(
-    ext_modules=[compiled("skarce.searches._climb"), compiled("skarce.basis._rbf")],
+    ext_modules=[compiled("skarce.searches._climb"), compiled("skarce.basis._rbf"), compiled("skarce.methods.lwpr._lwpr")],
     cmdclass={"build_ext": Build},
     options={"bdist_wheel": {"py_limited_api": f"cp{OLDEST[0]}{OLDEST[1]}"}} if IS_LIMITED else {},
 )

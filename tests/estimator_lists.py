@@ -2,9 +2,16 @@
 
 import skarce
 
-LATENT = (skarce.RelevanceVectorClassifier, skarce.VBLSClassifier, skarce.RelevanceVectorPoissonRegressor)
+WITHOUT_BASIS = (skarce.LWPRRegressor,)  # local models: no candidates, no posterior, no sample weights
+LATENT = (
+    skarce.RelevanceVectorClassifier,
+    skarce.VBLSClassifier,
+    skarce.KernelMatchingPursuitClassifier,
+    skarce.PrimalSVMClassifier,
+    skarce.RelevanceVectorPoissonRegressor,
+)
 REGRESSORS = tuple(
     estimator
     for estimator in (getattr(skarce, name) for name in skarce.__all__ if name.endswith("Regressor"))
-    if estimator not in LATENT
+    if estimator not in (*LATENT, *WITHOUT_BASIS)
 )

@@ -10,9 +10,10 @@ import pytest
 
 from skarce import RelevanceVectorRegressor
 from skarce.basis import _rbf
+from skarce.methods.lwpr import _lwpr
 from skarce.searches import _climb
 
-MODULES = {module.__name__.rpartition(".")[2]: module for module in (_rbf, _climb)}
+MODULES = {module.__name__.rpartition(".")[2]: module for module in (_rbf, _climb, _lwpr)}
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 

@@ -103,7 +103,16 @@ COMMON = {
     "centers": Values(CENTERS, ODD_CENTERS),
     "gamma": Values(GAMMAS, ODD_GAMMAS),
 }
-SEARCHES = ("BestAction()", "GreedyBatches()", "Forward()", "Backward()", "Floating()", "Oscillating()", "PlusTakeAway()")
+SEARCHES = (
+    "BestAction()",
+    "GreedyBatches()",
+    "Forward()",
+    "Backward()",
+    "Floating()",
+    "Oscillating()",
+    "PlusTakeAway()",
+    "Exhaustive(2)",
+)
 CRITERIA = (
     "IndividualEvidence()",
     "IndividualEvidence(0.01)",
@@ -206,6 +215,22 @@ OF_CLASS: dict[str, dict[str, Values]] = {
         "degrees_of_freedom": Values(("3.0", "30.0"), ("2.0", "0.0", "np.inf", "np.nan", "1e300", "'many'")),
         "forgetting": Values(("0.9", "0.5"), ("0.0", "1.5", "np.nan", "'all'", "1e-300")),
         "restarts": Values(("'always'",), ("'never'",)),
+    },
+    "LWPRRegressor": {
+        "metric": Values(("'diagonal'", "'full'"), ("'round'", "None", "2")),
+        "initial_metric": Values(("'auto'", "1.0", "50.0"), ("0.0", "-1.0", "np.nan", "np.inf", "'wide'", "1e300", "1e-300")),
+        "learning_rate": Values(("0.0", "1.0", "10.0"), ("-1.0", "np.nan", "np.inf", "1e300", "'fast'")),
+        "penalty": Values(("0.0", "1e-5", "0.1"), ("-1.0", "np.nan", "np.inf", "1e300", "None")),
+        "add_below": Values(("0.1", "0.5"), ("0.0", "1.0", "-0.1", "np.nan", "'low'")),
+        "prune_above": Values(("0.7", "1.0"), ("0.0", "0.01", "1.5", "np.nan", "None")),
+        "projection_gain": Values(("0.5", "0.9", "1.0"), ("0.0", "2.0", "np.nan", "None")),
+        "max_projections": Values(("None", "1", "2", "100"), ("0", "-1", "1.5", "'all'")),
+        "max_fields": Values(("1", "5", "1000"), ("0", "-1", "1.5", "None", "10**400")),
+        "forgetting": Values(("0.9", "1.0"), ("0.0", "1.1", "np.nan", "None")),
+        "initial_forgetting": Values(("0.9", "1.0"), ("0.0", "1.1", "np.nan", "None")),
+        "forgetting_pace": Values(("0.5", "1.0"), ("0.0", "1.1", "np.nan", "None")),
+        "n_passes": Values(("1", "3"), ("0", "-1", "1.5", "None", "10**400")),
+        "norm_in": Values(("None", "1.0", "0.1"), ("0.0", "-1.0", "np.nan", "[]", "'std'", "[[1.0]]", "1e300", "1e-300")),
     },
     "CriterionSearch": {
         "estimator": Values(

@@ -19,6 +19,7 @@ from skarce.basis import fit_basis
 from skarce.basis.multi_indices import MOST_TERMS
 from skarce.designs import RowBlocks
 from skarce.estimators.trusted_types import trusted_types
+from tests.estimator_lists import LATENT, REGRESSORS
 
 A, B, LOC, SCALE = 1.7, 0.6, -2.0, 3.5
 
@@ -278,7 +279,7 @@ def test_saved_models_need_no_types_of_scipy(rng, tmp_path):
 
 
 TARGETS = {"Classifier": lambda f: np.where(f > 0.0, "up", "down"), "Poisson": lambda f: np.round(np.exp(f))}
-ESTIMATORS = [name for name in skarce.__all__ if name.endswith(("Regressor", "Classifier"))]
+ESTIMATORS = [made.__name__ for made in (*REGRESSORS, *LATENT)]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

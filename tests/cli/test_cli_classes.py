@@ -158,8 +158,8 @@ def test_the_task_can_be_set(moons):
 @pytest.mark.parametrize(
     ("command", "names", "choices"),
     [
-        (("compare", "--methods"), "frvm,ridge,fgcv", "frvm, rvm, vbls, vbls-rvm, svc, gp, logistic"),
-        (("fit", "--method"), "fgcv", "frvm, rvm, vbls, vbls-rvm"),
+        (("compare", "--methods"), "frvm,ridge,fgcv", "frvm, rvm, vbls, vbls-rvm, kmp, psvm, svc, gp, logistic"),
+        (("fit", "--method"), "fgcv", "frvm, rvm, vbls, vbls-rvm, kmp, psvm"),
     ],
 )
 @pytest.mark.parametrize("task", [(), ("--task", "classification")])
@@ -193,7 +193,7 @@ def test_unknown_names_list_the_methods_of_the_task_or_of_each(command, task):
 
 def test_rivals_for_classes_are_compared_only(moons):
     output = run("fit", "moons.csv", "--target", "side", "--method", "svc", "--task", "classification", code=2).output
-    assert "'svc' is a rival and can only be compared; choose from frvm, rvm, vbls, vbls-rvm." in output
+    assert "'svc' is a rival and can only be compared; choose from frvm, rvm, vbls, vbls-rvm, kmp, psvm." in output
 
 
 def test_fit_predict_and_explain_two_classes(moons):

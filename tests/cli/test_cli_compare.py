@@ -138,7 +138,7 @@ def test_compare_refuses_unknown_methods(houses):
     assert_one_line(
         run("compare", "houses.csv", "--target", "price", "--methods", "frvm,magic"),
         "'magic'",
-        "frvm, rvm, fgcv, orr, rfs, ols, ssge-forward",
+        "frvm, rvm, fgcv, orr, rfs, ols, kmp, ssge-forward",
     )
 
 

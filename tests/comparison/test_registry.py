@@ -77,6 +77,7 @@ def test_only_bayesian_methods_give_a_std():
         "orr",
         "rfs",
         "ols",
+        "kmp",
         "ssge-forward",
         "ssge-pta",
         "ssge-floating",
@@ -91,6 +92,7 @@ def test_only_bayesian_methods_give_a_std():
         "vbls-rvm",
         "stepwise",
         "gp",
+        "lwpr",
     ]
 
 
@@ -115,9 +117,9 @@ def test_no_name_at_all_is_an_error():
 
 
 def test_rivals_are_not_among_our_own():
-    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in ("svr", "gp", "ridge", "lasso")]
+    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in ("svr", "gp", "ridge", "lasso", "lwpr")]
     assert {"frvm", "rvm", "fgcv", "orr", "rfs", "ols", "ssge-forward", "ssge-pta"} < set(own_names(REGRESSION))
-    assert own_names(CLASSIFICATION) == ["frvm", "rvm", "vbls", "vbls-rvm"]
+    assert own_names(CLASSIFICATION) == ["frvm", "rvm", "vbls", "vbls-rvm", "kmp", "psvm"]
     assert find_own_method("rvm", REGRESSION) is REGRESSORS["rvm"]
     assert find_own_method("rvm", CLASSIFICATION) is CLASSIFIERS["rvm"]
     with pytest.raises(UnknownMethodError, match=r"'svr' is a rival.*frvm, rvm, fgcv, orr, rfs, ols.*abf"):
@@ -135,7 +137,7 @@ def test_every_classifier_fits_and_its_functions_can_be_counted():
 def test_a_method_for_another_task_is_refused():
     with pytest.raises(UnknownMethodError, match=r"^ridge, fgcv cannot be used for classification; choose from frvm, rvm, vbls,"):
         find_methods(["frvm", "ridge", "fgcv"], CLASSIFICATION)
-    with pytest.raises(UnknownMethodError, match=r"^fgcv cannot be used for classification; choose from .* vbls-rvm\.$"):
+    with pytest.raises(UnknownMethodError, match=r"^fgcv cannot be used for classification; choose from .* kmp, psvm\.$"):
         find_own_method("fgcv", CLASSIFICATION)
 
 

@@ -13,6 +13,7 @@ from skarce.designs import InMemoryDesign, RowBlocks, RowBlocksDesign, Rows
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson, StudentT
 from skarce.methods.latent import SparseLatent
 from skarce.methods.method import Method
+from skarce.methods.pursuit import LogisticPursuit
 from skarce.methods.variational.prior import Prior
 from skarce.methods.variational_classes.method import VariationalClassification
 from skarce.posteriors.latent import LatentPosterior
@@ -64,6 +65,9 @@ EVERY_METHOD = {
     "relevance-vectors-counts-em": Case(SparseLatent("em"), Poisson(), counts),
     "relevance-vectors-numbers": Case(SparseLatent(), Gaussian(0.01), numbers, impossible=None),
     "relevance-vectors-waiting-times": Case(SparseLatent(), Exponential(), waiting_times),
+    "matching-pursuit": Case(LogisticPursuit(), Bernoulli(), labels),
+    "matching-pursuit-pre-fitting": Case(LogisticPursuit("pre-fitting"), Bernoulli(), labels),
+    "matching-pursuit-basic": Case(LogisticPursuit("basic"), Bernoulli(), labels),
     "bound": Case(VariationalClassification(), Bernoulli(), labels),
     "bound-shared": Case(VariationalClassification(Prior("shared")), Bernoulli(), labels),
     "bound-em": Case(VariationalClassification(solver="em"), Bernoulli(), labels),

@@ -18,6 +18,7 @@ from skarce.methods.jeffreys import Jeffreys
 from skarce.methods.l1.path import L1Path
 from skarce.methods.local_ridge import LocalRidge
 from skarce.methods.method import Method
+from skarce.methods.pursuit import BasicPursuit, CorrelationOrder, HuberPursuit
 from skarce.methods.relevance_em import RelevanceEM
 from skarce.methods.selection import Selection
 from skarce.methods.stepwise import Stepwise
@@ -37,6 +38,9 @@ EVERY_METHOD = {
     "local smoothing": LocalRidge(),
     "regularized forward": Selection(SharedGCV(), Forward()),
     "orthogonal least squares": Selection(ExplainedVariance(), Forward()),
+    "matching pursuit": Selection(CorrelationOrder(), Forward()),
+    "matching pursuit, basic": BasicPursuit(),
+    "matching pursuit, Huber": HuberPursuit(),
     "evidence search": Selection(SharedEvidence(), Floating()),
     "penalized error": Selection(PenalizedError(), Backward()),
     "all candidates": AllCandidates(),

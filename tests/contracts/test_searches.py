@@ -7,7 +7,18 @@ import pytest
 
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, SharedEvidence, SharedGCV
 from skarce.methods.selection import Selection
-from skarce.searches import Backward, BestAction, Floating, Forward, GreedyBatches, Oscillating, PlusTakeAway, Pools, Search
+from skarce.searches import (
+    Backward,
+    BestAction,
+    Exhaustive,
+    Floating,
+    Forward,
+    GreedyBatches,
+    Oscillating,
+    PlusTakeAway,
+    Pools,
+    Search,
+)
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -25,6 +36,7 @@ EVERY_SEARCH = {
     "plus take away, down": PlusTakeAway(1, 2),
     "floating": Floating(),
     "oscillating": Oscillating(3),
+    "exhaustive": Exhaustive(3),
 }
 CRITERIA = (IndividualEvidence(), GCV(), SharedGCV(), SharedEvidence(), ExplainedVariance(), OrthogonalGCV())
 

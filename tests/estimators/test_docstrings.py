@@ -9,6 +9,7 @@ import pytest
 
 import skarce.estimators
 from skarce import CriterionSearch, FastGCVRegressor
+from tests.estimator_lists import WITHOUT_BASIS
 
 SECTIONS = ["Parameters", "Attributes", "See Also", "Notes", "References", "Examples"]
 ALWAYS_DOCUMENTED = {"n_features_in_", "feature_names_in_"}
@@ -78,6 +79,8 @@ def check_attributes(estimator, fitted):
 
 
 def fitted_example(estimator, **params):
+    if estimator in WITHOUT_BASIS:
+        params.pop("basis")
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (40, 2))
     y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 40)

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 import skarce
@@ -17,7 +18,6 @@ from skarce import (
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
-    VBLSClassifier,
     VBLSRegressor,
 )
 from tests.estimator_lists import LATENT, REGRESSORS
@@ -40,7 +40,7 @@ def targets_of(estimator, latent, rng):
     noisy = latent + 0.1 * rng.normal(size=len(latent))
     if isinstance(estimator, RelevanceVectorPoissonRegressor):
         return rng.poisson(np.exp(latent)).astype(float)
-    if isinstance(estimator, (RelevanceVectorClassifier, VBLSClassifier)):
+    if is_classifier(estimator):
         return (latent + rng.normal(size=len(latent)) > 0.0).astype(int)
     return noisy
 

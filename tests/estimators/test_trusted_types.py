@@ -19,6 +19,7 @@ from skarce import (
     EvidenceRegressor,
     FastGCVRegressor,
     KernelBasis,
+    LWPRRegressor,
     Outcome,
     PolynomialChaosBasis,
     ProcessBasis,
@@ -78,6 +79,7 @@ def others():
     yield RelevanceVectorClassifier(ProcessBasis())
     yield VBLSRegressor(PolynomialChaosBasis(2, distributions=stats.norm(0.0, 2.0)))
     yield VBLSRegressor("passthrough", noise="student-t")
+    yield LWPRRegressor(metric="full", n_passes=2, random_state=0)
     yield SparseRegressor("passthrough", IndividualEvidence(), BestAction())
     yield RelevanceVectorRegressor(KernelBasis(centers=8, random_state=np.random.RandomState(0)))
     yield RelevanceVectorRegressor(Nystroem(n_components=5, random_state=0))

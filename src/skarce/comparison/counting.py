@@ -20,14 +20,15 @@ INNER_MODELS: dict[type, Callable[[Any], Any]] = {
     # With several classes there is one process for each, all on the same training rows.
     GaussianProcessClassifier: lambda model: getattr(model.base_estimator_, "estimators_", [model.base_estimator_])[0],
 }
-COUNTED_BY_LENGTH = ("active_", "support_", "X_train_")  # ours, support vector machines, Gaussian processes
+# Ours, support vector machines, Gaussian processes, receptive fields.
+COUNTED_BY_LENGTH = ("active_", "support_", "X_train_", "centers_")
 
 
 def count_functions(model: Any) -> int:
     """The number of basis functions that a fitted model evaluates in a prediction, for all classes together.
 
-    These are active functions (ours), support vectors, the training rows of a Gaussian process, or nonzero coefficients. A
-    pipeline or a search counts as the model inside it; a classifier that ignores its inputs has none.
+    These are active functions (ours), support vectors, the training rows of a Gaussian process, receptive fields, or nonzero
+    coefficients. A pipeline or a search counts as the model inside it; a classifier that ignores its inputs has none.
     """
     for kind, inner in INNER_MODELS.items():
         if isinstance(model, kind):

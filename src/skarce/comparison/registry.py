@@ -21,9 +21,13 @@ from skarce.estimators import (
     EvidenceSearchRegressor,
     FastGCVRegressor,
     JeffreysPriorRegressor,
+    KernelMatchingPursuitClassifier,
+    KernelMatchingPursuitRegressor,
     LaplacePriorRegressor,
     LocalRidgeRegressor,
+    LWPRRegressor,
     OrthogonalLeastSquaresRegressor,
+    PrimalSVMClassifier,
     RegularizedForwardRegressor,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -118,6 +122,7 @@ _rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(Rel
 _vbls_rvm, _vbls_classes = partial(VBLSRegressor, AUTO), partial(VBLSClassifier, "passthrough")
 _rvm_counts = partial(RelevanceVectorPoissonRegressor, solver="em")
 _rival = partial(Method, is_rival=True)
+_lwpr = partial(LWPRRegressor, random_state=0)
 
 _ALL = (
     Method("frvm", REGRESSION, "relevance vector machine, fast", RelevanceVectorRegressor),
@@ -126,6 +131,7 @@ _ALL = (
     Method("orr", REGRESSION, "local smoothing (Orr 1995)", LocalRidgeRegressor, max_rows=1000),
     Method("rfs", REGRESSION, "regularized forward selection by GCV (Orr 1995)", RegularizedForwardRegressor),
     Method("ols", REGRESSION, "orthogonal least squares, stopped by GCV (Chen et al. 1991)", OrthogonalLeastSquaresRegressor),
+    Method("kmp", REGRESSION, "kernel matching pursuit, back-fitting (Vincent and Bengio 2002)", KernelMatchingPursuitRegressor),
     Method("ssge-forward", REGRESSION, "evidence, one precision, forward search (Barrio et al.)", _ssge("forward"), max_rows=3000),
     Method("ssge-pta", REGRESSION, "evidence, one precision, two steps forward, one back", _ssge("plus-take-away"), max_rows=3000),
     Method("ssge-floating", REGRESSION, "evidence, one precision, floating search", _ssge("floating"), max_rows=1000),
@@ -143,10 +149,13 @@ _ALL = (
     _rival("gp", REGRESSION, "Gaussian process, RBF and noise", rivals.make_noisy_gp, rivals.WIDTHS_OF_NOISY_GP, max_rows=3000),
     _rival("ridge", REGRESSION, "ridge regression, cross-validated", rivals.make_ridge, NO_WIDTHS),
     _rival("lasso", REGRESSION, "lasso, cross-validated", LassoCV, NO_WIDTHS),
+    _rival("lwpr", REGRESSION, "locally weighted projection regression", _lwpr, NO_WIDTHS),
     Method("frvm", CLASSIFICATION, "relevance vector machine, fast", RelevanceVectorClassifier),
     Method("rvm", CLASSIFICATION, "relevance vector machine, EM (Tipping 2001)", _rvm_classes, max_rows=1000),
     Method("vbls", CLASSIFICATION, "variational bound, linear (Ting et al.)", _vbls_classes, NO_WIDTHS),
     Method("vbls-rvm", CLASSIFICATION, "variational bound, on kernels", VBLSClassifier, max_rows=3000),
+    Method("kmp", CLASSIFICATION, "kernel matching pursuit, logistic loss", KernelMatchingPursuitClassifier),
+    Method("psvm", CLASSIFICATION, "support vector machine with few functions (Keerthi et al. 2006)", PrimalSVMClassifier),
     _rival("svc", CLASSIFICATION, "support vector machine, C=1, calibrated", rivals.make_svc, rivals.WIDTHS_OF_SVC),
     _rival("gp", CLASSIFICATION, "Gaussian process, RBF", rivals.make_class_gp, rivals.WIDTHS_OF_CLASS_GP, max_rows=1000),
     _rival("logistic", CLASSIFICATION, "logistic regression, C=1", LogisticRegression, NO_WIDTHS),

@@ -149,6 +149,17 @@ class Criterion(Judge):
         """
         return state.ridges[:size].copy(), None
 
+    def least_ridge(self, moments: Moments) -> float:
+        """Return a ridge that no function has less of, in any set. The energies of `ceiling` are at this ridge. Default: 0."""
+        return 0.0
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        """Return bounds on the worth of sets of `size` or more functions that leave at least these energies of the target.
+
+        The energies are t'P t at `least_ridge`, and all positive. Default: infinite, because nothing is known about the worth.
+        """
+        return np.full_like(left, np.inf)
+
     def compiled_rule(self) -> CompiledRule | None:
         """Return what the compiled step loop needs for this criterion. Default: None, the loop cannot be used."""
         return None

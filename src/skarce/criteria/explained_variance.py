@@ -105,13 +105,18 @@ class ExplainedVariance(PublishedGCV):
 
     def worth(self, state: State) -> float:
         """Return what a search makes large, by the rule `stop`. Infinite if enough of the variance is explained."""
-        n, size = state.moments.n_samples, len(state)
+        return float(self.ceiling(state.moments, np.array(state.energy), len(state)))
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        """Return the worth itself, because it is a function of the energy that is left and of the size."""
+        n = moments.n_samples
+        if size and n - size < LEAST_FREEDOM:
+            return np.full_like(left, -np.inf)
         if self.stop == "gcv":
-            return self.score(state, n)
+            return n * (np.log(n - size) - 0.5 * np.log(left))
         if self.stop == "bic":
-            return -0.5 * float(n * np.log(state.energy) + size * np.log(n))
-        is_enough = state.energy <= self.unexplained * state.moments.target_energy
-        return np.inf if is_enough else -0.5 * n * float(np.log(state.energy))
+            return -0.5 * (n * np.log(left) + size * np.log(n))
+        return np.where(left <= self.unexplained * moments.target_energy, np.inf, -0.5 * n * np.log(left))
 
     def noise_at(self, members: Members, n_samples: float) -> float:
         """Return q / (n - L), which is unbiased."""

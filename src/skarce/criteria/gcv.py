@@ -13,9 +13,11 @@ from skarce._parameters import as_number
 from skarce._scales import check_parameter
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
+from skarce.criteria.ceilings import most_gcv
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.one_ridge import OneRidge, OrthogonalFit
 from skarce.criteria.own_ridges import settle_ridges
+from skarce.moments import Moments
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE, State
 
@@ -159,6 +161,9 @@ class GCV(Criterion):
     def settle(self, state: State) -> None:
         """Adjust the ridges after an addition or a removal."""
         settle_ridges(self, state)
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        return most_gcv(left, moments.target_energy, moments.n_samples)
 
     def compiled_rule(self) -> CompiledRule:
         return CompiledRule(lowest_ridge=self.lowest_ridge)

@@ -12,10 +12,12 @@ from skarce._parameters import as_number
 from skarce._scales import check_parameter
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
+from skarce.criteria.ceilings import most_evidence
 from skarce.criteria.criterion import Changes, CompiledRule, Criterion
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.one_ridge import OneRidge
 from skarce.criteria.own_ridges import settle_ridges
+from skarce.moments import Moments
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE, State
 
@@ -130,6 +132,9 @@ class IndividualEvidence(Criterion):
     def settle(self, state: State) -> None:
         """Adjust the ridges after an addition or a removal."""
         settle_ridges(self, state)
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        return most_evidence(left, moments.target_energy, moments.n_samples, self.noise_variance)
 
     def compiled_rule(self) -> CompiledRule:
         return CompiledRule(noise_variance=self.noise_variance)

@@ -117,11 +117,16 @@ class PenalizedError(Criterion):
 
     def worth(self, state: State) -> float:
         """Return -n L if a set of L functions is good enough. Other sets rank below all of these, by f."""
-        n, size = state.moments.n_samples, len(state)
-        full = self._full_model(state.moments)[1]
-        if state.energy <= (1.0 + self.tol) * full:
-            return -n * size
-        return -n * (state.moments.n_candidates + 1) - 0.5 * n * float(np.log(state.energy / full))
+        return float(self.ceiling(state.moments, np.array(state.energy), len(state)))
+
+    def least_ridge(self, moments: Moments) -> float:
+        return self._full_model(moments)[0]
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        """Return the worth itself, because it is a function of f and of the size."""
+        n, full = moments.n_samples, self._full_model(moments)[1]
+        too_large = -n * (moments.n_candidates + 1) - 0.5 * n * np.log(left / full)
+        return np.where(left <= (1.0 + self.tol) * full, -n * size, too_large)
 
     def rejudged(self, worths: Floats, least: int, n_samples: float, n_candidates: int, tol: float) -> Floats:
         """Return the worths at a larger `tol`. A smaller one is an error: of sets that are good enough already, f is not known."""

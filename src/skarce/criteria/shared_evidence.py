@@ -10,6 +10,7 @@ import numpy as np
 from skarce._parameters import as_number, check_choice
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
+from skarce.criteria.ceilings import most_evidence
 from skarce.criteria.criterion import Criterion
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.shared_gcv import first_ranking, first_ridge
@@ -161,6 +162,12 @@ class SharedEvidence(Criterion):
         likelihood = n_samples * np.log(2.0 * np.pi * noise) + members.log_determinant + members.energy / noise
         determined = members.well_determined()
         return -0.5 * float(likelihood + np.log(0.5 * max(determined, 1.0)) + np.log(0.5 * max(n_samples - determined, 1.0)))
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        """Return bounds on eq. (4). The product of its two widths is at least (n - 1) / 4, whatever gamma is."""
+        n = moments.n_samples
+        constant = n * (np.log(2.0 * np.pi / n) + 1.0) + np.log(0.25 * max(n - 1.0, 1.0))
+        return most_evidence(left, moments.target_energy, n) - 0.5 * constant
 
     def value(self, score: Any, n_samples: float, n_total: float, target_scale: float) -> Any:
         """Return eq. (4) of the targets in user units."""

@@ -11,6 +11,7 @@ from skarce._parameters import as_number
 from skarce._scales import check_parameter
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
+from skarce.criteria.ceilings import most_gcv
 from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
@@ -164,6 +165,9 @@ class SharedGCV(PublishedGCV):
             ridge = _global_ridge(state)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
             state.keep(np.arange(size), np.full(size, ridge))
+
+    def ceiling(self, moments: Moments, left: Floats, size: int) -> Floats:
+        return most_gcv(left, moments.target_energy, moments.n_samples)
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """Return the best ridge for the first `size` functions alone. It penalizes the weights themselves."""

@@ -138,6 +138,13 @@ class _Without:
         return self.kernels.on(X).without(self.dropped)
 
 
+def kernels_of(candidates: Any) -> KernelBasis | None:
+    """Return the kernels among which some may be zero, or None if candidates are no kernels."""
+    if isinstance(candidates, _Without):
+        return candidates.kernels
+    return candidates if isinstance(candidates, KernelBasis) else None
+
+
 class _Centers:
     """Which kernels are centered at which rows.
 

@@ -6,9 +6,13 @@ from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor
 from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
+from skarce.estimators.kernel_matching_pursuit import KernelMatchingPursuitRegressor
+from skarce.estimators.kernel_matching_pursuit_classifier import KernelMatchingPursuitClassifier
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
 from skarce.estimators.local_ridge import LocalRidgeRegressor
+from skarce.estimators.lwpr import LWPRRegressor
 from skarce.estimators.orthogonal_least_squares import OrthogonalLeastSquaresRegressor
+from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.estimators.regularized_forward import RegularizedForwardRegressor
 from skarce.estimators.relevance_vector import RelevanceVectorRegressor
 from skarce.estimators.relevance_vector_classifier import RelevanceVectorClassifier
@@ -25,9 +29,13 @@ __all__ = [
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "JeffreysPriorRegressor",
+    "KernelMatchingPursuitClassifier",
+    "KernelMatchingPursuitRegressor",
+    "LWPRRegressor",
     "LaplacePriorRegressor",
     "LocalRidgeRegressor",
     "OrthogonalLeastSquaresRegressor",
+    "PrimalSVMClassifier",
     "RegularizedForwardRegressor",
     "RelevanceVectorClassifier",
     "RelevanceVectorPoissonRegressor",

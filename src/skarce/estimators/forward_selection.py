@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 from skarce._parameters import check_budget, check_count
 from skarce.criteria import Criterion
 from skarce.estimators.nested import NestedRegressor
+from skarce.methods.method import Method
 from skarce.methods.selection import Selection
 from skarce.posteriors.nested import NestedPath
 from skarce.searches import Forward
@@ -27,7 +29,7 @@ class ForwardRegressor(NestedRegressor):
         """Whether the criterion decides how many functions there are. Default: it does unless `n_basis` is given."""
         return self.n_basis is None
 
-    def _method(self) -> Selection:
+    def _method(self) -> Method[Any]:
         criterion, search = self._criterion(), Forward(self.patience, self.tol, self.n_basis)
         return Selection(criterion, search, keep_path=self.keep_path, crowded=self._crowded(applies=self._judges_size()))
 

@@ -15,6 +15,8 @@ from skarce.designs import LatentStream, StreamDesign
 from skarce.designs.latent_stream import Quadratic, Spread
 from skarce.estimators.on_basis import OnBasis
 from skarce.methods.all_candidates import PriorEvidence
+from skarce.methods.lwpr import LocalModels
+from skarce.methods.pursuit import CorrelationOrder
 from skarce.moments.sums import Sums
 from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.nested import NestedPath
@@ -25,9 +27,10 @@ from skarce.searches import Pools, Search
 # What fitted models hold besides their parameters. The tests fit every kind of model and compare.
 FITTED_PARTS = (
     *(Posterior, LatentPosterior, VariationalPosterior),
-    *(NestedPath, PriorEvidence),  # the path of nested models, and the one criterion of such a path that is not a parameter
+    *(NestedPath, PriorEvidence, CorrelationOrder),  # the path of nested models, and criteria of such a path that are no parameters
     *(StreamDesign, Sums, PassthroughCandidates, TransformerCandidates),  # where partial_fit goes on
     *(LatentStream, Quadratic, Spread),  # the same for latent functions
+    LocalModels,  # receptive fields
 )
 
 

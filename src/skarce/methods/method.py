@@ -25,7 +25,7 @@ from skarce.states.outcome import Outcome
 
 AnyFit = TypeVar("AnyFit", bound=Fit)
 HALF = 0.5  # of the rows: no criterion can be trusted for models with more functions
-SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND)
+SETTLED = (Outcome.CONVERGED, Outcome.NO_ADDITION_HELPS, Outcome.NONE_BETTER_FOUND, Outcome.BEST_OF_ALL)
 
 
 class Method(ABC, Generic[AnyFit]):

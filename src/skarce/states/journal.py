@@ -84,6 +84,10 @@ class Journal:
             yield self
         self._part = QUIET
 
+    def pass_over(self) -> None:
+        """Count a step that leads nowhere. It does not enter the trace."""
+        self.n_steps += 1
+
     def branch(self) -> Journal:
         """Return an empty journal with the same limits, for one of several ways to continue from here."""
         branch = copy(self)

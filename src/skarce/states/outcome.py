@@ -18,8 +18,8 @@ class Outcome(Enum):
 
     Notes
     -----
-    Two members say that the fit has converged, and `is_converged` is true for both: ``CONVERGED``, and ``ON_LANDMARKS`` if
-    ``KernelBasis(centers="auto")`` found too many rows and chose landmarks.
+    Three members say that the fit has converged, and `is_converged` is true for them: ``CONVERGED``, ``ON_LANDMARKS`` if
+    ``KernelBasis(centers="auto")`` found too many rows and chose landmarks, and ``BEST_OF_ALL`` of an exhaustive search.
 
     Three members end a fit early or with less than you asked for: ``STEP_LIMIT``, ``TIME_LIMIT`` and ``TOO_FEW_CANDIDATES``. Two
     say that the model cannot be trusted as it is: ``HALF_USED`` and ``ILL_CONDITIONED``. An estimator that ends with one of these
@@ -43,6 +43,10 @@ class Outcome(Enum):
         "The fit has converged. There were too many distinct inputs to center a function at each of them, so the candidates are "
         "landmarks: a sample of the inputs that covers them. Pass KernelBasis(centers=...) with a larger number for a closer fit, "
         "or centers=None for all inputs if they are in memory."
+    )
+    BEST_OF_ALL = (
+        "This is the best of all sets of at most max_size functions (or max_active, if that is smaller). Sets that the search "
+        "skipped cannot be better."
     )
     SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (
@@ -96,7 +100,7 @@ class Outcome(Enum):
     @property
     def is_converged(self) -> bool:
         """Whether no step of the method improves the criterion any more, for the candidates that were offered."""
-        return self in (Outcome.CONVERGED, Outcome.ON_LANDMARKS)
+        return self in (Outcome.CONVERGED, Outcome.ON_LANDMARKS, Outcome.BEST_OF_ALL)
 
     @property
     def deserves_a_warning(self) -> bool:

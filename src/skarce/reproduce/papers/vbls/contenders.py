@@ -13,7 +13,7 @@ from sklearn.linear_model import LassoCV, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from skarce.estimators import RelevanceVectorRegressor, StepwiseRegressor, VBLSRegressor
+from skarce.estimators import LWPRRegressor, RelevanceVectorRegressor, StepwiseRegressor, VBLSRegressor
 from skarce.reproduce.papers.gaussian_process import LeanGaussianProcess
 from skarce.reproduce.papers.kernel_contenders import on_kernels
 from skarce.reproduce.papers.vbls.data import N_RELEVANT
@@ -23,7 +23,7 @@ from skarce.reproduce.runner.paper import Contender
 LINEAR = ("vbls", "vbls-bound", "vbls-both", "ridge", "stepwise", "pls", "lasso")
 SPARSE = ("vbls", "vbls-bound", "vbls-both", "stepwise", "lasso")
 SEARCHING = ("vbls", "vbls-bound", "vbls-both", "stepwise", "pls", "lasso", "search")
-ON_KERNELS = ("vbls-rvm", "rvm", "svr", "gp")
+ON_KERNELS = ("vbls-rvm", "rvm", "svr", "gp", "lwpr")  # the last one has local models in place of kernels
 WIDTHS = (0.05, 0.2, 0.8, 3.2, 12.8, 25.0, 50.0, 100.0)
 COSTS = (1.0, 10.0, 100.0)
 COMPONENTS = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
@@ -58,6 +58,7 @@ def _on_kernels(widths: tuple[float, ...], costs: tuple[float, ...]) -> tuple[Co
         Contender("rvm", "relevance vector machine", on_kernels(RelevanceVectorRegressor), widths),
         Contender("svr", "support vector regression", _svr, width_and_cost),
         Contender("gp", "Gaussian process", lambda choice: LeanGaussianProcess(1000)),
+        Contender("lwpr", "locally weighted projections", lambda choice: LWPRRegressor(random_state=0)),
     )
 
 

@@ -13,18 +13,21 @@ PRINTED = {
         "rvm": Printed(0.0134, 6.7, 18.71),
         "svr": Printed(0.0178, 45.2),
         "gp": Printed(0.0136),
+        "lwpr": Printed(0.0124),
     },
     "boston": {
         "vbls-rvm": Printed(0.0837, 57.4, 155.0),
         "rvm": Printed(0.0882, 39.0, 372.0),
         "svr": Printed(0.1115, 142.8),
         "gp": Printed(0.0806),
+        "lwpr": Printed(0.0846),
     },
     "abalone": {
         "vbls-rvm": Printed(0.4473, 368.0, 428.0),
         "rvm": Printed(0.4591, 437.0, 2767.0),
         "svr": Printed(0.4830, 1320.0),
         "gp": Printed(0.4440),
+        "lwpr": Printed(0.4056),
     },
     "ratings": {
         "ridge": Printed(fit_seconds=5.83),

@@ -1,0 +1,241 @@
+"""Compare LWPR with other models that learn from streams: ``python -m benchmarks.lwpr``.
+
+Three questions. Does it learn the cross of its paper in 2, 10 and 20 inputs? Does it follow an arm whose payload changes, next to
+stochastic gradients of scikit-learn and trees of river (if that is installed)? How many rows a second does it learn, and how large
+does the model become? Rows per second are those of CPU time on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import SGDRegressor
+from threadpoolctl import threadpool_limits
+
+from benchmarks.__main__ import machine
+from skarce import LWPRRegressor
+
+BATCH = 100
+FIRST_BATCH = 2000  # of the arm: scales of inputs come from it
+WIDTHS = {2: 100.0, 10: 100.0, 20: 50.0}  # initial metric of the cross in as many inputs; ten inputs of noise want a wider one
+
+
+def cross(X: np.ndarray) -> np.ndarray:
+    a, b = X[:, 0] ** 2, X[:, 1] ** 2
+    return np.maximum.reduce([np.exp(-10.0 * a), np.exp(-50.0 * b), 1.25 * np.exp(-5.0 * (a + b))])
+
+
+def embedded(X: np.ndarray, n_inputs: int, rng: np.random.Generator) -> np.ndarray:
+    """Two inputs, as 10 by a rotation, and with 10 more of small noise, as in the paper."""
+    if n_inputs == 2:
+        return X
+    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(10, 10)))[0]
+    rotated = X @ rotation[:2]
+    return rotated if n_inputs == 10 else np.hstack([rotated, 0.05 * rng.normal(size=(len(X), n_inputs - 10))])
+
+
+def learn_cross(n_inputs: int, n_rows: int, n_passes: int, metric: str) -> dict[str, float]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n_rows, 2))
+    y = cross(X) + 0.1 * rng.normal(size=n_rows)
+    axis = np.linspace(-1, 1, 41)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    X_train, X_test = embedded(X, n_inputs, rng), embedded(grid, n_inputs, rng)
+    started = time.process_time()
+    model = LWPRRegressor(metric=metric, initial_metric=WIDTHS[n_inputs], norm_in=1.0, n_passes=n_passes, random_state=0).fit(
+        X_train, y
+    )
+    seconds = time.process_time() - started
+    error = float(np.mean((model.predict(X_test) - cross(grid)) ** 2) / np.var(cross(grid)))
+    projections = float(model.n_projections_.mean())
+    return {"nmse": error, "fields": model.n_fields_, "projections": projections, "rows_per_s": n_passes * n_rows / seconds}
+
+
+def arm(n_rows: int, payload: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """A planar arm with two links of one meter and one kilogram at each end: joint angles, speeds, accelerations, and one torque.
+
+    The payload is added to the mass at the tip. Joints follow sums of sines that do not repeat.
+    """
+    t = 0.01 * np.arange(n_rows)
+    frequencies, phases = np.array([[0.7, 1.9, 3.1], [1.1, 2.3, 0.5]]), np.array([[0.0, 1.0, 2.0], [0.5, 1.5, 2.5]])
+    angle = 0.5 * np.sin(frequencies[..., None] * t + phases[..., None]).sum(axis=1)
+    speed = 0.5 * (frequencies[..., None] * np.cos(frequencies[..., None] * t + phases[..., None])).sum(axis=1)
+    acceleration = -0.5 * (frequencies[..., None] ** 2 * np.sin(frequencies[..., None] * t + phases[..., None])).sum(axis=1)
+    tip = 1.0 + payload(np.arange(n_rows))
+    inertia = 1.0 + 2.0 * tip + 2.0 * tip * np.cos(angle[1]), tip + tip * np.cos(angle[1])
+    turning = -tip * np.sin(angle[1]) * (2.0 * speed[0] * speed[1] + speed[1] ** 2)
+    gravity = 9.81 * ((1.0 + tip) * np.cos(angle[0]) + tip * np.cos(angle[0] + angle[1]))
+    torque = inertia[0] * acceleration[0] + inertia[1] * acceleration[1] + turning + gravity
+    return np.vstack([angle, speed, acceleration]).T, torque + 0.1 * np.random.default_rng(0).normal(size=n_rows)
+
+
+class Scaled:
+    """A model of scikit-learn with `partial_fit`, on inputs (perhaps random features) and a target scaled by the first batch."""
+
+    def __init__(self, model: Any, n_features: int | None = None) -> None:
+        self.model, self.n_features = model, n_features
+
+    def _features(self, X: np.ndarray) -> np.ndarray:
+        scaled = (X - self.center) / self.scale
+        return scaled if self.n_features is None else self.sampler.transform(scaled)
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        if not hasattr(self, "center"):
+            self.center, self.scale, self.level, self.spread = X.mean(axis=0), X.std(axis=0), y.mean(), y.std()
+            if self.n_features is not None:
+                self.sampler = RBFSampler(gamma=0.5 / X.shape[1], n_components=self.n_features, random_state=0).fit(X)
+        self.model.partial_fit(self._features(X), (y - self.level) / self.spread)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.level + self.spread * self.model.predict(self._features(X))
+
+
+class River:
+    """A model of river, which learns from one dict after another."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        for row, target in zip(X.tolist(), y.tolist(), strict=True):
+            self.model.learn_one(dict(enumerate(row)), target)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.array([self.model.predict_one(dict(enumerate(row))) for row in X.tolist()])
+
+
+def _lwpr(metric: str) -> LWPRRegressor:
+    return LWPRRegressor(metric=metric, forgetting=0.999, random_state=0)
+
+
+def _sgd(rate: float) -> SGDRegressor:
+    return SGDRegressor(learning_rate="constant", eta0=rate, alpha=1e-8, random_state=0)
+
+
+def contenders() -> dict[str, Callable[[], Any]]:
+    """All models; those of river, which take milliseconds for a row, come last."""
+    found: dict[str, Callable[[], Any]] = {
+        "LWPR": lambda: _lwpr("diagonal"),
+        "LWPR, full metrics": lambda: _lwpr("full"),
+        "SGD, linear": lambda: Scaled(SGDRegressor(learning_rate="constant", eta0=0.01, random_state=0)),
+        "SGD, 500 random features": lambda: Scaled(
+            SGDRegressor(learning_rate="constant", eta0=0.5, alpha=1e-8, random_state=0), 500
+        ),
+    }
+    try:
+        from river import forest, linear_model, preprocessing, tree
+    except ImportError:
+        return found
+    return found | {
+        "river linear regression": lambda: River(preprocessing.StandardScaler() | linear_model.LinearRegression()),
+        "river Hoeffding tree": lambda: River(tree.HoeffdingAdaptiveTreeRegressor(seed=0)),
+        "river adaptive forest": lambda: River(forest.ARFRegressor(n_models=10, seed=0)),
+    }
+
+
+def follow_arm(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, float]:
+    """Predict each batch, then learn it. The payload is one kilogram from half of the rows on."""
+    X, y = arm(n_rows, lambda row: (row >= n_rows // 2).astype(float))
+    model, errors, seconds = make(), np.full(n_rows, np.nan), 0.0
+    for start in (0, *range(first, n_rows, BATCH)):
+        rows = slice(start, start + BATCH if start else first)
+        if start:
+            errors[rows] = (y[rows] - model.predict(X[rows])) ** 2
+        began = time.process_time()
+        model.partial_fit(X[rows], y[rows])
+        seconds += time.process_time() - began
+    half, quarter, soon = n_rows // 2, n_rows // 4, n_rows // 20
+    variance = np.var(y)
+    return {
+        "before": float(errors[quarter:half].mean() / variance),
+        "soon after": float(errors[half : half + soon].mean() / variance),
+        "later": float(errors[half + quarter :].mean() / variance),
+        "rows_per_s": n_rows / seconds,
+        "kilobytes": len(pickle.dumps(model)) / 1024.0,
+        "fields": getattr(model, "n_fields_", float("nan")),
+    }
+
+
+def speed(n_rows: int, metric: str) -> dict[str, float]:
+    """Rows per second with ten inputs in batches of 1000, and the size of the model after a tenth of the rows and after all."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(n_rows, 3))
+    X = np.tanh(hidden @ rng.normal(size=(3, 10))) + 0.05 * rng.normal(size=(n_rows, 10))
+    y = np.sin(2.0 * hidden[:, 0]) * hidden[:, 1] + 0.1 * rng.normal(size=n_rows)
+    model = LWPRRegressor(metric=metric, initial_metric=1.0, random_state=0)
+    seconds, sizes = 0.0, {}
+    for start in range(0, n_rows, 1000):
+        began = time.process_time()
+        model.partial_fit(X[start : start + 1000], y[start : start + 1000])
+        seconds += time.process_time() - began
+        sizes[start + 1000] = len(pickle.dumps(model)) / 1024.0
+    early = sizes[n_rows // 10]
+    return {"rows_per_s": n_rows / seconds, "fields": model.n_fields_, "kilobytes_early": early, "kilobytes": sizes[n_rows]}
+
+
+def measure(n_rows: int) -> dict[str, Any]:
+    crosses = {
+        f"{d} inputs, {n} rows, {passes} passes, {metric}": learn_cross(d, n, passes, metric)
+        for n, passes in ((500, 100), (n_rows, 1))
+        for d in WIDTHS
+        for metric in ("diagonal", "full")
+    }
+    first, every = min(FIRST_BATCH, n_rows // 8), contenders()
+    arms = {name: follow_arm(make, n_rows, first) for name, make in every.items()}
+    long_arms = {name: follow_arm(make, 5 * n_rows, first) for name, make in every.items() if "river" not in name}
+    return {
+        "cross": crosses,
+        "arm": arms,
+        "long arm": long_arms,
+        "speed": {metric: speed(5 * n_rows, metric) for metric in ("diagonal", "full")},
+    }
+
+
+def tables_of(found: dict[str, Any]) -> list[Table]:
+    titles = {
+        "cross": "The cross of the paper: error on a grid of exact values, relative to their variance",
+        "arm": "Torque of an arm, payload changed at half time: error before it is learned, relative to the variance",
+        "long arm": "The same with five times as many rows",
+        "speed": "Ten inputs, batches of 1000 rows",
+    }
+    tables = []
+    for part, rows in found.items():
+        table = Table(title=titles[part])
+        columns = list(next(iter(rows.values())))
+        for column in ("", *columns):
+            table.add_column(column.replace("_", " "), justify="right" if column else "left")
+        for name, row in rows.items():
+            table.add_row(name, *(f"{row[column]:.4g}" for column in columns))
+        tables.append(table)
+    return tables
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lwpr", description=__doc__)
+    parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=20_000, help="length of the streams (default: %(default)s)")
+    arguments = parser.parse_args()
+    with threadpool_limits(1):
+        found = measure(arguments.rows)
+    folder = Path(arguments.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lwpr.json").write_text(json.dumps({"machine": machine(), **found}, indent=1) + "\n")
+    with open(folder / "lwpr.txt", "w") as file:
+        for console in (Console(file=file, width=130), Console(width=None if sys.stdout.isatty() else 130)):
+            for table in tables_of(found):
+                console.print(table)
+
+
+if __name__ == "__main__":
+    main()

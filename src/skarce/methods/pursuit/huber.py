@@ -1,0 +1,194 @@
+r"""Matching pursuit with Huber's loss: rows far from the fit pull with a bounded force.
+
+The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is the median of the absolute residuals over
+0.6745, computed again after each step. Generalized cross validation takes twice the loss in place of the squares,
+:math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away.
+
+The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\tau^2 = \frac{\sum\psi^2/v}{(\overline{\psi'})^2}`
+(Huber 1981, section 7.6), where :math:`\psi` is the residual, cut off at the threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skarce._linalg import cholesky_of_nearly_singular
+from skarce._parallel import on_one_blas_thread
+from skarce._typing import Floats
+from skarce.criteria import ExplainedVariance
+from skarce.criteria.without_ridges import LEAST_FREEDOM
+from skarce.designs.choice import ONE_BY_ONE, Access
+from skarce.designs.problem import Problem
+from skarce.methods.method import HALF, SETTLED, Method, n_distinct
+from skarce.methods.pursuit.basic import score_of
+from skarce.methods.pursuit.losses import HuberLoss
+from skarce.methods.pursuit.row_model import LossOfRows
+from skarce.methods.pursuit.row_pursuit import PursuitModel, RowPursuit, Stops, pursue
+from skarce.methods.selection import Selection
+from skarce.posteriors.posterior import Posterior
+from skarce.searches import Forward
+from skarce.states.budget import Budget
+from skarce.states.fit import Fit
+from skarce.states.journal import Journal
+from skarce.states.outcome import Outcome
+from skarce.states.state import RESOLUTION
+
+NORMAL_MEDIAN = 0.6744897501960817  # of the absolute value of a standard normal variable
+STEADY, MOST_ROUNDS = 1e-4, 50  # the scale has settled if it moves by less than this share, or after this many rounds
+LEAST_SCALE = float(np.sqrt(RESOLUTION))  # of the standard deviation of the target
+LEAST_INSIDE = 0.5  # share of the rows below the threshold: half of them are below the scale
+
+
+@dataclass(frozen=True)
+class HuberFit(Fit):
+    """A fit by Huber's loss, for the scaled target.
+
+    Attributes
+    ----------
+    found : PursuitModel or None
+        The functions and weights at all rows. None if the target does not vary.
+    score : float
+        -(n/2) log(V / N).
+    """
+
+    found: PursuitModel | None = None
+    score: float = -np.inf
+
+
+@dataclass(frozen=True)
+class HuberPursuit(Method[HuberFit]):
+    """Matching pursuit with Huber's loss.
+
+    Parameters
+    ----------
+    variant : {"back-fitting", "pre-fitting", "basic"}
+        Which function enters, and which weights move then.
+    threshold : float
+        Where the loss becomes linear, in units of the scale of the residuals.
+    patience : int
+        The search ends if this many steps in a row have not improved the best model.
+    improvement : float
+        The smallest relative reduction of V that counts.
+    n_basis : int or None
+        Exactly this many functions. None lets V decide.
+    plain : Selection
+        The method for targets that do not vary.
+    """
+
+    variant: str = "back-fitting"
+    threshold: float = 1.345
+    patience: int = 2
+    improvement: float = 1e-4
+    n_basis: int | None = None
+    plain: Selection = field(default_factory=lambda: Selection(ExplainedVariance(), Forward()))
+
+    @property
+    def sense(self) -> int:
+        return -1
+
+    @property
+    def access(self) -> Access:
+        return ONE_BY_ONE
+
+    @on_one_blas_thread
+    def run(self, problem: Problem, budget: Budget) -> HuberFit:
+        evaluation, means = problem.evaluation()
+        if problem.moments.n_samples <= 0.0 or problem.is_constant:
+            return HuberFit(**vars(self.plain.run(problem, budget)))
+        rows, n = problem.design.rows, problem.moments.n_samples
+        journal = Journal(budget, value=lambda score: float(self._value(score, problem)))
+        targets = problem.target_scale * (rows.targets[:, problem.output] - problem.design.target_means[problem.output])
+        least = LEAST_SCALE * float(np.sqrt(problem.moments.target_energy / n))
+        pursuit = RowPursuit.of(evaluation, means, self.variant, rows.row_weights)
+        first = LossOfRows(HuberLoss(self.threshold * _scale(targets, rows.row_weights, least)), targets, rows.row_weights)
+        start = self._settled(pursuit.start(first, fit_intercept=problem.design.fit_intercept), least, journal)
+        stops = Stops(self.patience, 0.5 * self.improvement * n, self.n_basis)
+        found, outcome = pursue(pursuit, start, lambda m: _score(m, n), lambda m: self._settled(m, least, journal), stops, journal)
+        if outcome in SETTLED and self.n_basis is None and len(found) > HALF * n_distinct(problem):
+            outcome = Outcome.HALF_USED
+        elif outcome is Outcome.NO_ADDITION_HELPS and not len(found):
+            outcome = Outcome.NOTHING_HELPS
+        empty = np.zeros(len(found))
+        return HuberFit(found.indices, empty, outcome, trace=journal.trace(), found=found, score=_score(found, n))
+
+    def posterior(self, fit: HuberFit, problem: Problem) -> Posterior:
+        if fit.found is None:
+            return self.plain.posterior(fit, problem)
+        design, scale, found = problem.design, problem.target_scale, fit.found
+        order, fixed = np.argsort(fit.active), found.n_fixed
+        active, mean = fit.active[order], found.model.weights[fixed:][order] / scale
+        constant = float(found.model.weights[0]) / scale if fixed else 0.0
+        center = design.means(active)
+        noise = (_threshold(found) / self.threshold) ** 2
+        effective = _effective_variance(found, problem.moments.n_samples, LEAST_SCALE * noise)
+        trace = fit.trace.copy()
+        trace["criterion"] = self._value(trace["criterion"], problem)
+        return Posterior(
+            active=active,
+            mean=mean,
+            center=center,
+            intercept=float(design.target_means[problem.output] + constant - center @ mean),
+            factor=np.sqrt(noise / effective) * cholesky_of_nearly_singular(_gram(found)[np.ix_(order, order)]),
+            ridges=np.zeros(len(active)),
+            noise_variance=noise / scale**2,
+            n_samples=design.n_samples,
+            fit_intercept=bool(fixed),
+            criterion=float(self._value(fit.score, problem)),
+            outcome=fit.outcome,
+            trace=trace,
+            n_iter=len(trace),
+        )
+
+    def _value(self, score: Floats | float, problem: Problem) -> Floats:
+        """Return V in the units of the squared target."""
+        return problem.design.n_samples * np.exp(-2.0 * np.asarray(score) / problem.moments.n_samples) / problem.target_scale**2
+
+    def _settled(self, present: PursuitModel, least: float, journal: Journal) -> PursuitModel:
+        """Return the model at the scale of its own residuals."""
+        rows = present.model.rows
+        for _ in range(MOST_ROUNDS):
+            threshold = self.threshold * _scale(rows.targets - present.model.latent, rows.counts, least)
+            if abs(threshold - _threshold(present)) <= STEADY * threshold or journal.exhausted() is not None:
+                break
+            present = present.with_loss(HuberLoss(threshold), self.variant, lambda: journal.exhausted() is not None)
+        return present
+
+
+def _scale(residuals: Floats, counts: Floats, least: float) -> float:
+    """Return the weighted median of the absolute residuals, as a standard deviation, but at least `least`."""
+    order = np.argsort(np.abs(residuals), kind="stable")
+    total = np.cumsum(counts[order])
+    median = np.abs(residuals[order[np.searchsorted(total, 0.5 * total[-1])]])
+    return max(float(median) / NORMAL_MEDIAN, least)
+
+
+def _score(present: PursuitModel, n_samples: float) -> float:
+    """Return -(n/2) log(2 sum(rho) / v^2), or minus infinity if no degree of freedom would be left."""
+    freedom = n_samples - len(present)
+    if len(present) and freedom < LEAST_FREEDOM:
+        return -np.inf
+    least = RESOLUTION * float(present.model.rows.counts @ present.model.rows.targets**2)
+    return score_of(max(2.0 * present.model.rows.total(present.model.latent), least), freedom, n_samples)
+
+
+def _effective_variance(found: PursuitModel, n_samples: float, least: float) -> float:
+    """Return tau^2, which the covariance of the weights has in place of the noise variance."""
+    rows = found.model.rows
+    slopes, curvature = rows.loss.slopes(rows.targets, found.model.latent)
+    inside = float(rows.counts @ curvature) / float(rows.counts.sum())
+    freedom = max(n_samples - len(found), LEAST_FREEDOM)
+    return max(float(rows.counts @ slopes**2) / freedom / max(inside, LEAST_INSIDE) ** 2, least)
+
+
+def _threshold(found: PursuitModel) -> float:
+    loss = found.model.rows.loss
+    assert isinstance(loss, HuberLoss)
+    return loss.threshold
+
+
+def _gram(found: PursuitModel) -> Floats:
+    """Return Phi'Phi of the functions about their means, weights of rows counted."""
+    phi, counts = found.model.columns[:, found.n_fixed :], found.model.rows.counts
+    return (phi * counts[:, None]).T @ phi

@@ -1,0 +1,160 @@
+"""Support vector machines in the primal, against a slow optimizer and a certificate."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import log_loss
+from sklearn.svm import SVC, LinearSVC
+
+from skarce import KernelBasis, Outcome, PrimalSVMClassifier
+from skarce.designs import RowBlocks
+
+GAMMA = 2.0
+
+
+@pytest.fixture
+def moons():
+    return make_moons(150, noise=0.25, random_state=0)
+
+
+def kernel(A, B):
+    return np.exp(-GAMMA * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+def objective(model, X, y, weights=None):
+    """J at any weights of the functions of a model, and its gradient."""
+    centers, counts = model.relevance_vectors_, np.ones(len(y)) if weights is None else weights
+    phi, K, t = np.column_stack([np.ones(len(y)), kernel(X, centers)]), kernel(centers, centers), np.where(y, 1.0, -1.0)
+    penalty = np.zeros((phi.shape[1],) * 2)
+    penalty[1:, 1:] = K
+
+    def value(w):
+        short = np.maximum(1.0 - t * (phi @ w), 0.0)
+        return 0.5 * w @ penalty @ w + 0.5 * model.C * counts @ short**2
+
+    def gradient(w):
+        short = np.maximum(1.0 - t * (phi @ w), 0.0)
+        return penalty @ w - model.C * phi.T @ (counts * t * short)
+
+    return value, gradient
+
+
+def weights_of(model):
+    return np.append(model.intercept_, model.dual_coef_[0])
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_weights_are_those_of_a_slow_optimizer(moons, C):
+    X, y = moons
+    model = PrimalSVMClassifier(KernelBasis(gamma=GAMMA), C=C, max_active=12, calibrate_proba=False).fit(X, y)
+    assert len(model.active_) == 12
+    assert model.outcome_ is Outcome.SIZE_LIMIT
+    value, gradient = objective(model, X, y)
+    slow = minimize(value, np.zeros(13), jac=gradient, method="BFGS", options={"gtol": 1e-8, "maxiter": 5000})
+    assert value(weights_of(model)) <= slow.fun * (1 + 1e-9)
+    np.testing.assert_allclose(model.criterion_, slow.fun, rtol=1e-6)
+    # the certificate: J is convex, and its gradient is zero
+    assert np.abs(gradient(weights_of(model))).max() < 1e-6 * C * len(y)
+
+
+def test_all_functions_give_the_whole_machine(moons):
+    X, y = moons
+    X, y = X[:60], y[:60]
+    model = PrimalSVMClassifier(KernelBasis(gamma=GAMMA), tol=0.0, calibrate_proba=False).fit(X, y)
+    # the dual of the squared hinge is that of an SVM without the bound C and with 1/C on the diagonal
+    K, signs = kernel(X, X), np.where(y, 1.0, -1.0)
+    whole = SVC(kernel="precomputed", C=1e10, tol=1e-8).fit(K + np.eye(60), signs)
+    expected = K[:, whole.support_] @ whole.dual_coef_[0] + whole.intercept_
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=0.02)
+
+
+def test_inputs_without_kernels_are_a_linear_machine():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.3 + rng.normal(size=200) > 0
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = PrimalSVMClassifier("passthrough", tol=0.0, calibrate_proba=False).fit(X, y)
+    # LinearSVC has C sum(xi^2) and penalizes the constant a little, by a large scaling of it
+    other = LinearSVC(C=0.5, loss="squared_hinge", dual=False, tol=1e-10, intercept_scaling=1e3).fit(X, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-3)
+    np.testing.assert_allclose(model.intercept_, other.intercept_, atol=1e-3)
+
+
+def test_objectives_fall_and_the_best_of_many_candidates_is_better_than_one(moons):
+    X, y = moons
+    fits = [
+        PrimalSVMClassifier(KernelBasis(gamma=GAMMA), n_candidates=k, max_active=8, calibrate_proba=False, random_state=0).fit(X, y)
+        for k in (1, 59, 150)
+    ]
+    for model in fits:
+        assert (np.diff(model.trace_["criterion"]) <= 1e-9).all()
+    assert fits[2].criterion_ < fits[0].criterion_
+    assert fits[1].criterion_ < fits[0].criterion_
+
+
+def test_weights_of_rows_count_rows(moons):
+    X, y = moons
+    counts = np.random.default_rng(0).integers(0, 3, len(y))
+    basis = KernelBasis(gamma=GAMMA, centers=X[:20])
+    weighted, repeated = (PrimalSVMClassifier(basis, tol=1e-8, calibrate_proba=False) for _ in range(2))
+    weighted.fit(X, y, sample_weight=counts)
+    repeated.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+
+
+def test_more_than_two_classes():
+    X, y = load_iris(return_X_y=True)
+    model = PrimalSVMClassifier("rbf", max_active=5).fit(X, y)
+    assert model.decision_function(X).shape == (150, 3)
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
+    assert model.score(X, y) > 0.95
+
+
+def test_probabilities_are_calibrated_or_not_offered(moons):
+    X, y = make_moons(500, noise=0.35, random_state=1)
+    X_new, y_new = make_moons(4000, noise=0.35, random_state=2)
+    model = PrimalSVMClassifier(KernelBasis(gamma=GAMMA), C=100.0, max_active=20).fit(X, y)
+    proba = model.predict_proba(X_new)
+    np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-model.decision_function(X_new) / model.temperature_)))
+    margins = 1 / (1 + np.exp(-10.0 * model.decision_function(X_new)))  # what would be much too sure
+    assert log_loss(y_new, proba) < min(0.4, log_loss(y_new, margins))
+    assert abs(proba[:, 1][proba[:, 1] > 0.8].mean() - y_new[proba[:, 1] > 0.8].mean()) < 0.06
+    plain = PrimalSVMClassifier("rbf", calibrate_proba=False)
+    assert not hasattr(plain, "predict_proba")
+    plain.fit(*moons)
+    assert np.isnan(plain.temperature_)
+    with pytest.raises(AttributeError, match=r"margins are no probabilities.*calibrate_proba=True"):
+        plain.predict_proba(X)
+
+
+def test_separable_useless_and_duplicate_functions():
+    X = np.linspace(-1.0, 1.0, 30)[:, None]
+    model = PrimalSVMClassifier("rbf", C=1e6, calibrate_proba=False).fit(X, X[:, 0] > 0)
+    assert model.score(X, X[:, 0] > 0) == 1.0
+    twice = np.column_stack([X, X, np.ones(30)])
+    linear = PrimalSVMClassifier("passthrough", calibrate_proba=False).fit(twice, X[:, 0] > 0)
+    assert 2 not in linear.active_
+    none = PrimalSVMClassifier("passthrough", calibrate_proba=False).fit(np.ones((10, 2)), np.arange(10) % 2)
+    assert none.outcome_ is Outcome.NOTHING_HELPS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0.0}, "C must be positive and finite, got 0.0"),
+        ({"C": "auto"}, "C must be positive and finite, got 'auto'"),
+        ({"n_candidates": 0}, "n_candidates must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_wrong_parameters(moons, options, message):
+    with pytest.raises(ValueError, match=message):
+        PrimalSVMClassifier("rbf", **options).fit(*moons)
+
+
+def test_blocks_of_rows_are_refused_with_a_remedy(moons):
+    X, y = moons
+    blocks = RowBlocks(lambda: ((X[rows], y[rows]) for rows in (slice(0, 75), slice(75, 150))))
+    with pytest.raises(ValueError, match=r"needs them in memory.*Pass arrays"):
+        PrimalSVMClassifier(KernelBasis(gamma=GAMMA, centers=20)).fit(blocks)

@@ -1,0 +1,243 @@
+"""Kernel matching pursuit against slow, dense versions."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from skarce import (
+    KernelMatchingPursuitClassifier,
+    KernelMatchingPursuitRegressor,
+    OrthogonalLeastSquaresRegressor,
+    Outcome,
+    PrimalSVMClassifier,
+)
+from skarce.designs import RowBlocks
+from skarce.methods.pursuit.basic import Spanned
+from skarce.methods.pursuit.losses import HuberLoss, LogisticLoss, SquaredHingeLoss
+from skarce.methods.pursuit.row_model import LossOfRows, RowModel
+from tests.problems import moments_of
+
+N, M = 60, 15
+PLAIN = {"calibrate_std": False, "size_prior": None}
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    phi = rng.normal(size=(N, M)) + 0.7 * rng.normal(size=(N, 1))
+    return phi, phi[:, :4] @ [3.0, -2.0, 1.0, 0.5] + 2.0 + 0.3 * rng.normal(size=N)
+
+
+def dense_pursuit(phi, t, variant, n_steps):
+    """The functions in the order in which they are chosen, and the last weights, by least squares on the rows."""
+    phi, t = phi - phi.mean(axis=0), t - t.mean()
+    chosen, weights = [], np.zeros(phi.shape[1])
+    for _ in range(n_steps):
+        residual = t - phi @ weights
+        if variant == "pre-fitting":
+            errors = [np.linalg.lstsq(phi[:, [*chosen, m]], t, rcond=None)[1].sum() for m in range(phi.shape[1])]
+            best = min(set(range(phi.shape[1])) - set(chosen), key=lambda m: errors[m])
+        else:
+            best = int(np.argmax(np.abs(phi.T @ residual) / np.linalg.norm(phi, axis=0)))
+        chosen.append(best)
+        if variant == "basic":
+            weights[best] += phi[:, best] @ residual / (phi[:, best] @ phi[:, best])
+        else:
+            weights[:] = 0.0
+            weights[chosen] = np.linalg.lstsq(phi[:, chosen], t, rcond=None)[0]
+    return chosen, weights
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "pre-fitting", "basic"])
+def test_squared_loss_goes_the_way_of_the_dense_version(table, variant):
+    phi, t = table
+    model = KernelMatchingPursuitRegressor("passthrough", variant=variant, n_basis=7, **PLAIN).fit(phi, t)
+    chosen, weights = dense_pursuit(phi, t, variant, len(model.trace_))
+    assert model.trace_["index"].tolist() == chosen
+    assert len(model.active_) == 7
+    np.testing.assert_allclose(model.coef_, weights, rtol=1e-6, atol=1e-9)
+
+
+def test_the_basic_variant_moves_weights_again(table):
+    model = KernelMatchingPursuitRegressor("passthrough", variant="basic", n_basis=9, **PLAIN).fit(*table)
+    assert "change" in model.trace_["action"]
+    assert (model.trace_["action"] == "add").sum() == 9
+
+
+def test_the_two_choices_differ(table):
+    orders = [dense_pursuit(*table, variant, 6)[0] for variant in ("back-fitting", "pre-fitting")]
+    assert orders[0] != orders[1]
+
+
+def test_pre_fitting_is_orthogonal_least_squares(table):
+    phi, t = table
+    for options in ({}, {"n_basis": 10}, {"keep_path": True}):
+        pursuit = KernelMatchingPursuitRegressor("passthrough", variant="pre-fitting", **options).fit(phi, t)
+        other = OrthogonalLeastSquaresRegressor("passthrough", **options).fit(phi, t)
+        np.testing.assert_array_equal(pursuit.trace_, other.trace_)
+        np.testing.assert_allclose(pursuit.coef_, other.coef_)
+
+
+def test_freedom_of_the_basic_variant_is_the_trace_of_its_projections(table):
+    phi, t = table
+    phi = np.column_stack([phi, phi[:, 0] + phi[:, 1]])
+    spanned, residual = Spanned(moments_of(phi, t)), np.eye(N)
+    for candidate in (0, 1, 0, 15, 4, 1, 15):
+        unit = phi[:, candidate] / np.linalg.norm(phi[:, candidate])
+        residual -= np.multiply.outer(unit, unit @ residual)
+        promised = spanned.freedom_after(candidate)
+        spanned.project_out(candidate)
+        np.testing.assert_allclose([promised, spanned.freedom], np.trace(residual), rtol=1e-10)
+
+
+def test_the_basic_variant_stops_at_the_smallest_gcv(table):
+    phi, t = table
+    model = KernelMatchingPursuitRegressor("passthrough", variant="basic", **PLAIN).fit(phi, t)
+    centered, residual = phi - phi.mean(axis=0), np.eye(N)
+    values = []
+    for candidate in model.trace_["index"]:
+        unit = centered[:, candidate] / np.linalg.norm(centered[:, candidate])
+        residual = residual - np.multiply.outer(unit, unit @ residual)
+        q = ((residual @ (t - t.mean())) ** 2).sum()
+        values.append(N * q / (np.trace(residual) - 1.0) ** 2)
+    np.testing.assert_allclose(model.trace_["criterion"], values, rtol=1e-8)
+    np.testing.assert_allclose(model.criterion_, min(values), rtol=1e-3)
+
+
+def test_blocks_of_rows_give_the_same_model_for_squared_loss_and_are_refused_for_others(table):
+    phi, t = table
+    blocks = RowBlocks(lambda: ((phi[rows], t[rows]) for rows in (slice(0, 25), slice(25, N))))
+    for variant in ("back-fitting", "pre-fitting", "basic"):
+        model = KernelMatchingPursuitRegressor("passthrough", variant=variant, **PLAIN)
+        whole = model.fit(phi, t).coef_
+        np.testing.assert_allclose(model.fit(blocks).coef_, whole, rtol=1e-6, atol=1e-9)
+    with pytest.raises(ValueError, match=r"needs them in memory.*Pass arrays"):
+        KernelMatchingPursuitRegressor("passthrough", loss="huber").fit(blocks)
+    assert not hasattr(KernelMatchingPursuitRegressor("passthrough", loss="huber"), "partial_fit")
+
+
+LOSSES = {
+    "huber": (HuberLoss(0.7), lambda rng, f: f + rng.standard_t(2, len(f))),
+    "logistic": (LogisticLoss(), lambda rng, f: (f + rng.logistic(size=len(f)) > 0).astype(float)),
+    "hinge": (SquaredHingeLoss(2.0), lambda rng, f: np.where(f + rng.normal(size=len(f)) > 0, 1.0, -1.0)),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_slopes_and_parabolas_belong_to_the_loss(name):
+    loss, draw = LOSSES[name]
+    rng = np.random.default_rng(1)
+    f = rng.normal(0.0, 2.0, 200)
+    t, step = draw(rng, f), 1e-6
+    first, curvature = loss.slopes(t, f)
+    np.testing.assert_allclose(first, -(loss.values(t, f + step) - loss.values(t, f - step)) / (2 * step), atol=1e-6)
+    change = -(loss.slopes(t, f + step)[0] - loss.slopes(t, f - step)[0]) / (2 * step)
+    assert np.mean(np.abs(change - curvature) < 1e-6) > 0.99  # but for a kink
+    for move in (-3.0, -0.1, 0.5, 4.0):
+        parabola = loss.values(t, f) - first * move + 0.5 * loss.majorizer(t, f) * move**2
+        assert (loss.values(t, f + move) <= parabola + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_newton_finds_the_smallest_objective(name):
+    loss, draw = LOSSES[name]
+    rng = np.random.default_rng(2)
+    columns = np.column_stack([np.ones(80), rng.normal(size=(80, 4))])
+    t, counts = draw(rng, columns @ [0.5, 2.0, -1.0, 0.0, 0.3]), rng.integers(0, 3, 80).astype(float)
+    penalty = np.diag([0.0, 0.1, 0.2, 0.3, 0.4])
+    model = RowModel(LossOfRows(loss, t, counts), columns, penalty, np.zeros(5)).fitted()
+    assert np.abs(model.gradient()).max() < 1e-6  # the certificate: the objective is convex
+
+    def objective(w):
+        return counts @ loss.values(t, columns @ w) + 0.5 * w @ penalty @ w
+
+    slow = minimize(objective, np.zeros(5), method="BFGS", options={"gtol": 1e-9})
+    assert model.objective <= slow.fun + 1e-9
+    np.testing.assert_allclose(model.weights, slow.x, atol=1e-4)
+
+
+def test_huber_ignores_outliers_and_is_least_squares_without_them(table):
+    phi, t = table
+    spoiled = t.copy()
+    spoiled[::10] += 100.0
+    robust = KernelMatchingPursuitRegressor("passthrough", loss="huber", n_basis=4).fit(phi, spoiled)
+    np.testing.assert_array_equal(robust.active_, [0, 1, 2, 3])
+    np.testing.assert_allclose(robust.coef_[:4], [3.0, -2.0, 1.0, 0.5], atol=0.3)
+    assert robust.noise_variance_ < 0.3
+    far = {"threshold": 1e6, "n_basis": 5, "calibrate_std": False}
+    for variant in ("back-fitting", "pre-fitting"):
+        wide = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss="huber", **far).fit(phi, t)
+        squares = KernelMatchingPursuitRegressor("passthrough", variant=variant, **{**far, "threshold": 1.0}).fit(phi, t)
+        assert wide.trace_["index"].tolist() == squares.trace_["index"].tolist()
+        np.testing.assert_allclose(wide.coef_, squares.coef_, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(wide.criterion_, squares.criterion_, rtol=1e-8)
+
+
+def test_huber_weights_have_the_uncertainty_that_repeated_data_show():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    found = []
+    for _ in range(60):
+        y = X @ [1.0, 0.5, -0.5] + 0.2 * rng.standard_t(2.5, 120)
+        found.append(KernelMatchingPursuitRegressor("passthrough", loss="huber", n_basis=3, calibrate_std=False).fit(X, y))
+    spread = np.std([model.coef_ for model in found], axis=0)
+    np.testing.assert_allclose(np.mean([model.coef_std_ for model in found], axis=0), spread, rtol=0.35)
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "pre-fitting", "basic"])
+def test_labels_are_learned_and_the_evidence_chooses_the_size(variant):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = X[:, 1] - 2.0 * X[:, 4] + rng.logistic(size=300) > 0
+    model = KernelMatchingPursuitClassifier("passthrough", variant=variant).fit(X, y)
+    np.testing.assert_array_equal(model.active_, [1, 4])
+    assert model.score(X, y) > 0.75
+    assert len(KernelMatchingPursuitClassifier("passthrough", variant=variant, n_basis=5).fit(X, y).active_) == 5
+
+
+def test_separable_classes_have_finite_weights():
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    model = KernelMatchingPursuitClassifier("rbf", n_basis=3).fit(X, X[:, 0] > 0)
+    assert np.isfinite(model.dual_coef_).all()
+    assert model.score(X, X[:, 0] > 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"variant": "prefitting"}, r"variant must be one of \['back-fitting', 'pre-fitting', 'basic'\], got 'prefitting'"),
+        ({"loss": "logistic"}, "Use KernelMatchingPursuitClassifier"),
+        ({"loss": "absolute"}, "loss must be one of"),
+        ({"threshold": 0.0, "loss": "huber"}, "threshold must be positive and finite, got 0.0"),
+        ({"n_basis": 5, "max_active": 2}, "n_basis"),
+    ],
+)
+def test_wrong_parameters(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        KernelMatchingPursuitRegressor("passthrough", **options).fit(*table)
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "basic"])
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_exact_targets_duplicates_and_constant_columns(variant, loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    X = np.column_stack([X, X[:, 0], np.ones(40)])
+    model = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss=loss)
+    model.fit(X, X[:, 0] - 2.0 * X[:, 1])
+    np.testing.assert_allclose(model.predict(X), X[:, 0] - 2.0 * X[:, 1], atol=1e-3)
+    assert 4 not in model.active_
+    flat = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss=loss).fit(X, np.ones(40))
+    assert flat.outcome_ is Outcome.CONSTANT_TARGET
+
+
+def test_constant_columns_of_any_size_never_enter():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(80, 0.1), np.full(80, 1e8 / 3), 1e-9 * rng.normal(size=80)])
+    y = 1e9 * X[:, 2] + rng.normal(size=80)
+    robust = KernelMatchingPursuitRegressor("passthrough", loss="huber", n_basis=2)
+    with pytest.warns(UserWarning, match="fewer functions than n_basis"):
+        robust.fit(X, y)
+    np.testing.assert_array_equal(robust.active_, [2])
+    np.testing.assert_array_equal(KernelMatchingPursuitClassifier("passthrough").fit(X, y > 0).active_, [2])
+    np.testing.assert_array_equal(PrimalSVMClassifier("passthrough", tol=0.0).fit(X, y > 0).active_, [2])
