@@ -106,10 +106,10 @@ def prepared_table(**encoder: Any) -> ColumnTransformer:
     )
 
 
-def classified(n_classes: int, **options: Any) -> Fitted:
+def classified(n_classes: int, kind: Any = skarce.RelevanceVectorClassifier, **options: Any) -> Fitted:
     X = numbers(120)
     y = np.searchsorted(np.quantile(targets(X), np.arange(1, n_classes) / n_classes), targets(X))
-    return Fitted(skarce.RelevanceVectorClassifier(kernels("rbf"), **options).fit(X, np.array(["b", "a", "c"])[y]), wider(X))
+    return Fitted(kind(kernels("rbf"), **options).fit(X, np.array(["b", "a", "c"])[y]), wider(X))
 
 
 def counted(**options: Any) -> Fitted:
@@ -180,6 +180,7 @@ REGRESSORS: dict[str, Callable[[], Fitted]] = {
     "skr": lambda: on_numbers(skarce.LaplacePriorRegressor(small)),
     "as": lambda: on_numbers(skarce.JeffreysPriorRegressor(small)),
     "vbls-rvm": lambda: on_numbers(VBLSRegressor(small)),
+    "pursuit": lambda: on_numbers(skarce.KernelMatchingPursuitRegressor(small)),
     "stepwise": lambda: on_numbers(skarce.StepwiseRegressor()),
     "sparse": lambda: on_numbers(skarce.SparseRegressor(small)),
     **{
@@ -219,6 +220,9 @@ OTHERS: dict[str, Callable[[], Fitted]] = {
     "two-classes": lambda: classified(2),
     "two-classes-calibrated": lambda: classified(2, calibrate_proba=True),
     "three-classes": lambda: classified(3, calibrate_proba=True),
+    "vbls-classes": lambda: classified(2, skarce.VBLSClassifier),
+    "pursuit-classes": lambda: classified(3, skarce.KernelMatchingPursuitClassifier),
+    "svm-classes": lambda: classified(3, skarce.PrimalSVMClassifier, calibrate_proba=True),
     "counts": counted,
     "counts-calibrated": lambda: counted(calibrate_proba=True),
 }

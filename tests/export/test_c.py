@@ -15,7 +15,18 @@ from skarce.export.to_c import c_source
 from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
 from tests.export.models import OTHERS, REGRESSORS, fitted
 
-FEW = ("rvm-rbf", "rvm-matern52", "two-targets", "chaos", "splines-linear", "mixed-basis", "table", "three-classes", "counts")
+FEW = (
+    "rvm-rbf",
+    "rvm-matern52",
+    "two-targets",
+    "chaos",
+    "splines-linear",
+    "mixed-basis",
+    "table",
+    "three-classes",
+    "svm-classes",
+    "counts",
+)
 EVERY = [*REGRESSORS, *OTHERS] if os.environ.get("SKARCE_EXPORT") == "all" else list(FEW)  # make test-export
 TOLERANCES = {"float": 1e-4, "double": 1e-9}
 N_ROWS = 40

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, QuantileTransformer
 
-from skarce import KernelBasis, RelevanceVectorRegressor, VBLSRegressor
+from skarce import KernelBasis, LWPRRegressor, PrimalSVMClassifier, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe
 from skarce.export.description import CLASSES, COUNTS
 from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, targets
@@ -96,6 +96,18 @@ def test_what_cannot_be_exported_is_named(model, mention):
     X = numbers()
     with pytest.raises(ExportError, match=mention):
         describe(model.fit(X, targets(X)))
+
+
+def test_margins_without_probabilities_are_refused():
+    X = numbers()
+    with pytest.raises(ExportError, match="calibrate_proba=True"):
+        describe(PrimalSVMClassifier(kernels("rbf"), calibrate_proba=False).fit(X, targets(X) > 0.5))
+
+
+def test_models_without_a_basis_are_refused():
+    X = numbers()
+    with pytest.raises(TypeError, match=r"with a basis.*LWPRRegressor"):
+        describe(LWPRRegressor().fit(X, targets(X)))
 
 
 def test_models_of_others_are_refused():

@@ -17,6 +17,7 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.estimators.criterion_search import CriterionSearch
 from skarce.estimators.on_basis import OnBasis
+from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.export.columns import Columns, Number
 from skarce.export.heads import Head
 from skarce.export.inputs import Input, coded, decoded, inputs_of
@@ -46,6 +47,7 @@ class Described:
     class_log_odds : log odds of the shares of the classes, which that division leaves as they are
     query_kernels : what ``std="augmented"`` adds for each target; None if the model has no such std
     is_one : whether predictions of numbers have one dimension
+    is_moderated : whether the uncertainty of the latent functions draws probabilities towards one half; margins are not moderated
     """
 
     title: str
@@ -59,6 +61,7 @@ class Described:
     class_log_odds: Floats | None = None
     query_kernels: tuple[QueryKernels, ...] | None = None
     is_one: bool = True
+    is_moderated: bool = True
 
     @property
     def n_functions(self) -> int:
@@ -100,7 +103,9 @@ class Described:
     def probabilities(self, rows: Floats) -> Floats:
         """Return the probability of each class at coded rows, shape (n_rows, n_classes)."""
         mean, variance = self.latent(rows)
-        log_odds = moderated_log_odds(mean.astype(np.float64), np.sqrt(variance.astype(np.float64)))
+        log_odds = mean.astype(np.float64)
+        if self.is_moderated:
+            log_odds = moderated_log_odds(log_odds, np.sqrt(variance.astype(np.float64)))
         if self.temperature != 1.0 and self.class_log_odds is not None:
             log_odds = self.class_log_odds + (log_odds - self.class_log_odds) / self.temperature
         if len(self.heads) == 1:
@@ -148,7 +153,7 @@ def _unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[A
         else:
             inside = "" if estimator is original else f" that ends in {quoted(estimator)}"
             raise TypeError(
-                "an export needs an estimator of skarce, a pipeline that ends in one, or a search for one, got "
+                "an export needs an estimator of skarce with a basis, a pipeline that ends in one, or a search for one, got "
                 f"{quoted(original)}{inside}."
             )
     check_is_fitted(estimator, "posterior_")
@@ -169,6 +174,8 @@ def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]]
         heads=tuple(Head.of(posterior, places, float(scale)) for posterior, places, scale in targets),
         temperature=float(getattr(model, "temperature_", 1.0)),
     )
+    if isinstance(model, PrimalSVMClassifier):
+        return _of_margins(model, described)
     if hasattr(model, "classes_"):
         log_odds = np.broadcast_to(getattr(model, "_class_log_odds", 0.0), len(described.heads)).astype(np.float64)
         return replace(described, target=CLASSES, classes=tuple(model.classes_.tolist()), class_log_odds=log_odds)
@@ -176,6 +183,16 @@ def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]]
         return replace(described, target=COUNTS)
     kernels = _query_kernels(model, described.stages)
     return replace(described, query_kernels=kernels, is_one=not isinstance(model.posterior_, list))
+
+
+def _of_margins(model: PrimalSVMClassifier, described: Described) -> Described:
+    """Return a model whose probabilities come from margins."""
+    if np.isnan(described.temperature):
+        raise ExportError(
+            "PrimalSVMClassifier without calibrated probabilities cannot be exported. Fit it with calibrate_proba=True."
+        )
+    classes = tuple(model.classes_.tolist())
+    return replace(described, target=CLASSES, classes=classes, class_log_odds=np.zeros(len(described.heads)), is_moderated=False)
 
 
 def _query_kernels(model: Any, stages: Chain) -> tuple[QueryKernels, ...] | None:

@@ -314,6 +314,6 @@ def _supported(described: Described) -> tuple[Columns, Kernels | None]:
     if described.target != NUMBERS or not (is_simple and isinstance(stages[0], Columns)):
         raise ExportError(
             f"fixed-point arithmetic is for regressors of numbers on at most {MOST_INPUTS} columns, or on {', '.join(REACH)} "
-            f"kernels of them, after scalers and encoders, but this {described.title} is something else. Use real='float' or 'double'."
+            f"kernels of them, after scalers and encoders, but this {described.title} is not. Use real='float' or 'double'."
         )
     return stages[0], stages[1] if len(stages) == 2 and isinstance(stages[1], Kernels) else None

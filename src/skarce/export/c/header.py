@@ -48,7 +48,7 @@ class Header:
 
     def __init__(self, described: Described, name: str, real: Real, *, has_std: bool, is_augmented: bool) -> None:
         self.described, self.name, self.real = described, name, real
-        self.has_variance = has_std or described.target == CLASSES
+        self.has_variance = described.is_moderated and (has_std or described.target == CLASSES)
         self.has_std, self.is_augmented = has_std and described.target != CLASSES, is_augmented
         self.tables = Tables(name, real)
         self.functions = Functions(self.tables, Arithmetic(self.tables))
@@ -124,10 +124,13 @@ class Header:
     def _add_classes(self, steps: list[str], heads: list[str]) -> None:
         real, functions, described = f"{self.name}_real", self.functions, self.described
         n_classes, one, zero = len(described.classes), functions.number(1.0), functions.number(0.0)
-        log_odds, exp = functions.arithmetic.log_odds(), functions.arithmetic.exp()
+        exp = functions.arithmetic.exp()
         body = [f"    {real} odds, variance;"]
         for number, head in enumerate(heads):
-            body += [f"    {head}(u, &odds, &variance);", f"    odds = {log_odds}(odds, variance);"]
+            if described.is_moderated:
+                body += [f"    {head}(u, &odds, &variance);", f"    odds = {functions.arithmetic.log_odds()}(odds, variance);"]
+            else:
+                body.append(f"    {head}(u, &odds);")
             if described.temperature != 1.0 and described.class_log_odds is not None:
                 center = functions.number(described.class_log_odds[number])
                 body.append(f"    odds = {center} + (odds - {center}) * {functions.number(1.0 / described.temperature)};")
