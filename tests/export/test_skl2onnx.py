@@ -91,5 +91,5 @@ def test_a_table():
 
 
 def test_every_estimator_is_registered():
-    names = {name for name in skarce.__all__ if name.endswith(("Regressor", "Classifier"))}
+    names = {name for name in skarce.__all__ if name.endswith(("Regressor", "Classifier"))} - {"LWPRRegressor"}  # it has no basis
     assert {kind.__name__ for kind in _estimators()} == names

@@ -21,6 +21,7 @@ from skarce import (
     EvidenceRegressor,
     KernelBasis,
     PolynomialChaosBasis,
+    PrimalSVMClassifier,
     ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -175,6 +176,10 @@ def a_classifier(X, y):
     return RelevanceVectorClassifier("passthrough", calibrate_proba=False).fit(X, y > y.mean())
 
 
+def a_classifier_by_margins(X, y):
+    return PrimalSVMClassifier("passthrough", calibrate_proba=False).fit(X, y > y.mean())
+
+
 def counts_on_kernels(X, y):
     counts = np.random.default_rng(2).poisson(np.exp(np.sin(X[:, 0]) + 1))
     return RelevanceVectorPoissonRegressor(KernelBasis(gamma=0.3), calibrate_proba=False).fit(X, counts)
@@ -195,6 +200,7 @@ def in_a_pipeline(X, y):
 
 REFUSED = {
     "probabilities are averages over the uncertainty": a_classifier,
+    "probabilities are margins": a_classifier_by_margins,
     "predict the log rate": counts_on_kernels,
     "holds its kernel and its centers": own_kernel,
     "the basis is PolynomialChaosBasis": chaos,

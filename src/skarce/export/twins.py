@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, ProcessBasis
-from skarce.estimators import RelevanceVectorPoissonRegressor
+from skarce.estimators import PrimalSVMClassifier, RelevanceVectorPoissonRegressor
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.on_basis import OnBasis
 from skarce.export.description import SEARCHES
@@ -94,9 +94,11 @@ def to_sklearn(model: Any) -> Any:
         )
     check_is_fitted(model)
     if isinstance(model, LatentClassifier):
+        is_by_margins = isinstance(model, PrimalSVMClassifier)
+        source = "margins, calibrated by left-out rows" if is_by_margins else "averages over the uncertainty of the latent function"
         raise ValueError(
-            f"scikit-learn has no exact twin of {type(model).__name__}: its probabilities are averages over the uncertainty of the "
-            "latent function, and no classifier of scikit-learn takes such averages. Use to_onnx or to_c."
+            f"scikit-learn has no exact twin of {type(model).__name__}: its probabilities are {source}, and no classifier of "
+            "scikit-learn has such. Use to_onnx or to_c."
         )
     return _on_kernels(model) if isinstance(model.basis_, KernelBasis) else _on_columns(model)
 

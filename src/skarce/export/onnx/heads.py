@@ -35,11 +35,13 @@ def add_predictions(graph: Graph, described: Described, phi: str | None, first: 
     """
     means = [_mean(graph, head, phi, first, described.n_functions) for head in described.heads]
     mean = graph.side_by_side(means)
+    if described.target == CLASSES and not described.is_moderated:
+        return _classes(graph, described, mean)
     if described.target != CLASSES and not std:
         return _ports(graph, described, {MEAN: graph.op("Exp", mean) if described.target == COUNTS else mean})
     variance = graph.side_by_side([_variance(graph, head, phi, first, described.n_functions) for head in described.heads])
     if described.target == CLASSES:
-        return _classes(graph, described, mean, graph.op("Sqrt", variance))
+        return _classes(graph, described, add_moderated_log_odds(graph, mean, graph.op("Sqrt", variance)))
     if described.target == COUNTS:
         mean = graph.op("Exp", mean)
         variance = graph.op("Add", mean, graph.op("Mul", graph.op("Mul", mean, mean), variance))
@@ -77,8 +79,7 @@ def _variance(graph: Graph, head: Head, phi: str | None, first: str, n_functions
     return graph.op("Add", graph.column_sum(parts, kind="ReduceSumSquare"), head.base)
 
 
-def _classes(graph: Graph, described: Described, mean: str, std: str) -> dict[Port, str]:
-    log_odds = add_moderated_log_odds(graph, mean, std)
+def _classes(graph: Graph, described: Described, log_odds: str) -> dict[Port, str]:
     if described.temperature != 1.0:
         assert described.class_log_odds is not None
         distance = graph.op("Sub", log_odds, described.class_log_odds)
