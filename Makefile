@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-oldest test-browser test-export test-embedded lint types doctest check docs sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-export test-embedded test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
 
 COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
 
@@ -34,6 +34,18 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
 	$(CLIENTS)/bin/python -m pytest tests/clients
 
+# Exported models. ONNX and its runtime are too large to be installed for all tests.
+EXPORT := $(VENV)-export
+
+$(EXPORT)/.installed: $(VENV)/.installed
+	@test -d $(EXPORT) || $(PYTHON) -m venv $(EXPORT)
+	@echo "Installing skarce, ONNX and its runtime into $(EXPORT) ..."
+	@$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,export-test]"
+	@touch $@
+
+test-export: $(EXPORT)/.installed  ## run every kind of model as ONNX, and as C by gcc and clang, as C++, and under the sanitizers
+	SKARCE_EXPORT=all $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
+
 # The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
 OLDEST := $(VENV)-oldest
 
@@ -58,9 +70,6 @@ $(VENV)/.browser: $(VENV)/.installed
 
 test-browser: $(VENV)/.browser  ## run the tests of reports in a real browser: no errors, no requests, sorting, widths, themes
 	$(BIN)/python -m pytest tests/browser
-
-test-export: $(VENV)/.installed  ## compile the C of every kind of model with gcc and clang, as C and as C++, and under the sanitizers
-	SKARCE_EXPORT=all $(BIN)/python -m pytest tests/export
 
 # Debian and Ubuntu have packages for the compiler and the emulator; elsewhere, install them yourself.
 test-embedded: $(VENV)/.installed  ## run exported models on a Cortex-M0 and a Cortex-M4, under QEMU
@@ -162,5 +171,5 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.export --out results/benchmarks
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
 	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

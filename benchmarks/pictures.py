@@ -96,10 +96,12 @@ def inputs() -> Any:
     data = load_diabetes(as_frame=True, scaled=False)
     linear = VBLSRegressor().fit(data.data, data.target)
     chaos = VBLSRegressor(PolynomialChaosBasis(3, distributions=uniform(0, 1))).fit(X, y)
-    _, axes = plt.subplots(1, 3, figsize=(13.5, 3.4), layout="constrained")
-    InputsDisplay.from_estimator(linear, data.data, ax=axes[0])
-    InputsDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), ax=axes[1])
-    return InputsDisplay.from_estimator(chaos, ax=axes[2])
+    _, axes = plt.subplots(2, 2, figsize=(9.6, 6.4), layout="constrained")
+    kernels, (new_X, new_y) = RelevanceVectorRegressor().fit(X, y), friedman(800)
+    InputsDisplay.from_estimator(linear, data.data, ax=axes[0, 0])
+    InputsDisplay.from_estimator(kernels, ax=axes[0, 1])
+    InputsDisplay.from_estimator(chaos, ax=axes[1, 0])
+    return InputsDisplay.from_estimator(kernels, new_X[200:], new_y[200:], ax=axes[1, 1])
 
 
 def intervals() -> Any:

@@ -93,7 +93,7 @@ def publish(board: Board) -> None:
     if can_draw():
         draw(list(board.cells.values()), PICTURE)
     else:
-        print("No picture: install skarce[plot].", file=sys.stderr)
+        print('No picture: run pip install ".[plot]".', file=sys.stderr)
 
 
 if __name__ == "__main__":

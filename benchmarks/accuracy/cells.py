@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.accuracy.contenders import CONTENDERS, size_of
 from benchmarks.accuracy.tables import TABLES
 from skarce._parallel import one_thread
-from skarce.comparison.scores import NORMAL_95, gives_std
+from skarce.comparison.scores import gives_std, normal_interval
 
 ROOT = Path(__file__).parents[2]
 DIGITS = 5  # of the numbers that are kept
@@ -69,7 +69,8 @@ def relative_rmse(y: np.ndarray, mean: np.ndarray) -> float:
 
 def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     """The share of targets within the 95 % interval."""
-    return float(np.mean(np.abs(y - mean) <= NORMAL_95 * std))
+    lower, upper = normal_interval(mean, std, 0.95)
+    return float(np.mean((lower <= y) & (y <= upper)))
 
 
 def log_score(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:

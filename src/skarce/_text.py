@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection
 
@@ -43,6 +44,17 @@ def listed(names: Collection[object]) -> str:
     """Return quoted names, comma-separated; of many names the first ones, and how many more there are."""
     shown = ", ".join(quoted(name) for name in list(names)[:MOST_NAMES])
     return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"
+
+
+def similar(name: str, names: Collection[object]) -> str:
+    """Return quoted names that are like this one, comma-separated, or an empty text if none is.
+
+    Examples
+    --------
+    >>> similar("aera", ["area", "rooms"])
+    "'area'"
+    """
+    return listed(difflib.get_close_matches(name, [str(each) for each in names]))
 
 
 def _cut(text: str, longest: int) -> str:

@@ -15,6 +15,7 @@ from skarce._typing import Floats
 VALUES_REFUSED = ("could not convert", "Input X contains NaN")  # how errors of NumPy and scikit-learn begin
 ENCODE = "Encode it as numbers first, such as by OneHotEncoder in a ColumnTransformer."
 IMPUTE = "Fill them first, such as by SimpleImputer in a pipeline, or drop the rows."
+NUMBERED = " Columns count from 0 in the inputs of this model; in a pipeline, after the steps before it."
 MOST_LISTED = 3  # columns in a message
 
 
@@ -45,7 +46,8 @@ def _complaint(X: Any, name: str) -> str | None:
             gaps.append(f"column {column} ({int(np.isnan(numbers).sum())} of {len(numbers)} values)")
     if texts:
         return f"{name} must hold numbers, but there is text in {_listed(texts)}. {ENCODE}"
-    return f"{name} contains NaN: values are missing in {_listed(gaps)}. {IMPUTE}" if gaps else None
+    counted = "" if hasattr(X, "columns") else NUMBERED
+    return f"{name} contains NaN: values are missing in {_listed(gaps)}. {IMPUTE}{counted}" if gaps else None
 
 
 def _columns(X: Any) -> Iterator[tuple[str, Any]]:

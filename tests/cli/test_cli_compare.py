@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +11,11 @@ import pytest
 from rich.console import Console
 from sklearn.linear_model import LinearRegression
 
-from skarce import RelevanceVectorRegressor, __version__
+from skarce import Outcome, RelevanceVectorRegressor, __version__
 from skarce.cli.comparison_table import FIRST_TO_GO, comparison_table
 from skarce.comparison import REGRESSION, Method, MethodResult
 from skarce.comparison.scores import RegressionScore
+from skarce.report.outcome_words import command_line_words
 from tests.cli.commands import N_ROWS, REGRESSORS, assert_one_line, rows_of, run
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
@@ -74,7 +77,7 @@ def test_a_narrow_table_loses_columns_and_no_digits(monkeypatch, width, gone):
     settings = {"data": "a.csv", "n_rows": 9, "n_inputs": 4, "cv": 2, "repeats": 1, "widths": None}
     table, *notes = comparison_table(results, settings)
     assert {column.header for column in table.columns} == {"method", *(metric.heading for metric in REGRESSION.metrics)} - gone
-    assert notes == ["(a) 1 warning, the first: Look out."]
+    assert notes == ["(a) 1 warning each (ssge-oscillating, svr), the first: Look out."]
     if width != "20":
         show_in = Console(width=int(width), file=io.StringIO())
         show_in.print(table)
@@ -124,6 +127,30 @@ def test_a_method_that_raises_does_not_lose_the_others(houses, monkeypatch):
     broken = json.loads(Path("out.json").read_text())["methods"][1]
     assert broken["error"].startswith("FloatingPointError: no\nway")
     assert broken["folds"] == []
+
+
+def test_each_note_is_there_once_in_words_of_the_command_line():
+    fold = RegressionScore(rmse=0.8, r2=0.8, n_functions=123, fit_seconds=0.01, predict_seconds=0.001, coverage=0.95)
+    doubt = Outcome.HALF_USED.value
+    rule = replace(REGRESSORS["rvm"], chosen_rule="ard")
+    results = [
+        MethodResult(REGRESSORS["skr"], [fold], warnings=[doubt] * 5),
+        MethodResult(REGRESSORS["frvm"], [fold], warnings=[doubt] * 4),
+        MethodResult(rule, [fold], warnings=[doubt]),
+    ]
+    settings = {"data": "a.csv", "n_rows": 9, "n_inputs": 4, "cv": 2, "repeats": 1, "widths": REGRESSORS["frvm"].width_rule}
+    table, *notes = comparison_table(results, settings)
+    assert list(table.columns[0].cells) == ["skr (a)", "frvm (a)", "rvm (b, a)"]
+    assert len(notes) == 2
+    assert notes[0].startswith("(a) 1 to 5 warnings each (skr, frvm, rvm), the first: The model uses up more than half of the rows")
+    assert notes[1] == "(b) widths: ard"
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_no_advice_needs_python(outcome):
+    words = command_line_words(outcome.value)
+    parameters = {"max_active", "max_iter", "max_time", "n_basis", "tol", "KernelBasis", "passthrough", "VBLSRegressor", "penalty="}
+    assert [name for name in parameters if re.search(rf"(?<![\w-]){name}(?!\w)", words)] == []
 
 
 def test_our_warnings_become_a_footnote(houses, monkeypatch):

@@ -89,6 +89,19 @@ def test_a_score_is_that_of_the_predictions(fit):
     assert (score.coverage is None) == (fit.__self__.__class__ is PoissonRegressor)
 
 
+def test_the_coverage_of_counts_is_that_of_predict_interval():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+    y = rng.poisson(np.exp(-0.5 + 0.9 * X[:, 0]))
+    fold = Fold(X[:150], y[:150], X[150:], y[150:])
+    model = RelevanceVectorPoissonRegressor("rbf").fit(fold.X_train, fold.y_train)
+    lower, upper = model.predict_interval(fold.X_test)
+    expected = np.mean((lower <= fold.y_test) & (fold.y_test <= upper))
+    mean, std = model.predict(fold.X_test, return_std=True)
+    assert np.mean(np.abs(fold.y_test - mean) <= 1.96 * std) != expected  # so this test can tell the two apart
+    assert count_score(model.fit, fold).coverage == expected
+
+
 def test_a_rate_of_zero_has_a_finite_deviance():
     class Zero:
         coef_ = np.zeros(1)

@@ -47,7 +47,7 @@ def test_fit_and_explain_show_the_factor_on_the_std(houses):
         fitted = load(Path("m.skops")).regressor
         assert (fitted.std_scale_ != 1.0) == is_scaled
         for shown in (result.stdout, run("explain", "m.skops").stdout):
-            assert (f"{fitted.std_scale_:.3g} (left-out rows asked for it" in " ".join(shown.split())) == is_scaled
+            assert (f"{fitted.std_scale_:.3g} (chosen on left-out rows" in " ".join(shown.split())) == is_scaled
 
 
 def test_fit_takes_our_own_methods_only(houses):

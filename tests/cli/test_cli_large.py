@@ -224,7 +224,7 @@ def test_missing_values_are_named(homes):
     assert_one_line(refused("gaps.parquet", "homes.parquet", *FIT, "--stream"), "homes.parquet does not exist")
     shutil.move("gaps.parquet", "parts/9.parquet")
     assert_one_line(refused("parts", *FIT, "--stream"), "parts/9.parquet", "row 204")
-    assert_one_line(refused("parts", *FIT, "--no-stream"), "'town'", "row 408 of parts/9.parquet")
+    assert_one_line(refused("parts", *FIT, "--no-stream"), "'age' (1)", "'town' (1)", "row 204 of parts/9.parquet")
 
 
 def test_too_many_texts_are_refused(homes):

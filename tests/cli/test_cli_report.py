@@ -152,6 +152,16 @@ def test_a_model_is_explained_with_and_without_rows(houses, model):
         assert word in page.text
 
 
+def test_lengths_of_kernels_are_not_called_what_matters(houses):
+    """A length says how quickly predictions bend, not how large the effect of an input is."""
+    assert run("fit", "houses.csv", "--target", "price", "--widths", "ard", "--out", "ard.skops").exit_code == 0
+    assert run("explain", "ard.skops", "--report", "m.html").exit_code == 0
+    page = assert_sound(Path("m.html").read_text(encoding="utf-8"))
+    assert "How fast the model can change along each input" in page.text
+    assert "matters most" not in page.text
+    assert "Inputs that matter" not in page.text
+
+
 def test_rows_for_an_explanation_must_suit_the_model(houses, model):
     result = run("explain", model, "houses.csv")
     assert result.exit_code == 2

@@ -53,7 +53,7 @@ BAD_TABLES = {
     "text in the target": ("a,y\n1,2\n2,many\n3,few\n", ["'y'", "line 3", "'many'"]),
     "blank lines count": ("a,y\n\n1,2\n\n2,many\n", ["line 5", "'many'"]),
     "quoted line breaks count": ('a,y\n"x\nz",2\nu,many\n', ["line 4", "'many'"]),
-    "missing number": ("a,y\n1,2\n,3\n4,5\nNA,6\n", ["'a'", "2 missing values", "line 3", "fill them or drop the rows"]),
+    "missing number": ("a,y\n1,2\n,3\n4,5\nNA,6\n", ["'a'", "2 missing values", "line 3", "--missing drop", "--missing fill"]),
     "missing text": ("a,y\nu,2\nv,3\n,5\n", ["'a'", "1 missing value,", "line 4"]),
     "missing target": ("a,y\n1,2\n2,\n", ["'y'", "1 missing value,", "line 3"]),
     "short row": ("a,b,y\n1,2,3\n1,2\n", ["'y'", "line 3"]),

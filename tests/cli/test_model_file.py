@@ -19,7 +19,7 @@ from skarce.cli.model_file import FORMAT, HEADER, ModelFileError, SavedModel, lo
 from skarce.cli.model_schema import allowed_types
 from skarce.cli.sound_model import model_in_use
 from skarce.comparison import METHODS, TASKS
-from skarce.datasets.training import make_preprocessing
+from skarce.datasets.training import make_filling, make_preprocessing
 from skarce.estimators import RelevanceVectorRegressor
 from tests.cli.commands import run
 
@@ -38,6 +38,20 @@ def saved_model(task="regression", name="frvm"):
     preprocessing = make_preprocessing(KINDS)
     model = METHODS[TASKS[task]][name].fit(preprocessing.fit_transform(FRAME), TARGETS[task])
     return SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), "y", KINDS, "0.1.0")
+
+
+def saved_model_that_fills():
+    steps = [("preprocessing", make_preprocessing(KINDS)), ("filling", make_filling()), ("model", RelevanceVectorRegressor("rbf"))]
+    frame = FRAME.assign(a=FRAME.a.where(FRAME.index > 3))
+    return SavedModel(Pipeline(steps).fit(frame, TARGETS["regression"]), "y", KINDS, "0.1.0")
+
+
+@pytest.fixture(scope="module")
+def filling_parts(tmp_path_factory):
+    """The parts of a sound file with a model that fills in missing values."""
+    path = tmp_path_factory.mktemp("filling") / "model.skops"
+    save(saved_model_that_fills(), path)
+    return parts_of(path)
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +117,9 @@ def test_every_kind_of_model_comes_back(task, name, tmp_path):
         assert (again.target, again.columns, again.version) == (model.target, model.columns, model.version)
 
 
-def test_what_is_trusted_besides_our_classes(parts):
+def test_what_is_trusted_besides_our_classes(parts, filling_parts):
     allowed, used = allowed_types(), set()
-    waiting = [json.loads(parts["schema.json"])]
+    waiting = [json.loads(each["schema.json"]) for each in (parts, filling_parts)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
@@ -118,6 +132,29 @@ def test_what_is_trusted_besides_our_classes(parts):
     estimators = {name for name in allowed["ObjectNode"] if name.startswith("sklearn.")}
     superfluous = {name for name in estimators if ("ObjectNode", name) not in used}
     assert superfluous <= {"sklearn.compose._column_transformer._RemainderColsList"}  # only scikit-learn 1.6 writes it
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (lambda filling: filling["strategy"].update(content='"mean"'), "filled in in another way"),
+        (lambda filling: filling["statistics_"].update(file=filling["_fit_dtype"]["content"]["file"]), "does not have 4 numbers"),
+        (lambda filling: filling["n_features_in_"].update(content="3"), "not finite"),
+        (lambda filling: filling["_fit_dtype"]["content"].update(file=filling["texts"]), "filled in in another way"),
+        (lambda filling: filling["indicator_"].update(content="1"), "filled in in another way"),
+    ],
+)
+def test_an_edited_filling_is_refused(filling_parts, edit, reason, tmp_path):
+    memory = io.BytesIO()
+    np.save(memory, np.array(["a"]))
+
+    def edit_filling(content):
+        filling = attributes(attributes(content["pipeline"])["steps"]["content"][1]["content"][1])
+        filling["texts"] = "texts.npy"
+        edit(filling)
+        del filling["texts"]
+
+    assert reason in refusal(edited({**filling_parts, "texts.npy": memory.getvalue()}, edit_filling, tmp_path / "model.skops"))
 
 
 @pytest.mark.parametrize("place", ["model", "pipeline"])

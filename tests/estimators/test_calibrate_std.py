@@ -251,10 +251,11 @@ def test_a_refit_that_fails_is_told(monkeypatch):
     assert model.std_scale_ == 1.0
 
 
-def test_a_line_for_each_refit(capsys):
-    RelevanceVectorRegressor(NARROW, calibrate_std=True, verbose=1).fit(*table())
+@pytest.mark.parametrize(("verbose", "n_lines"), [(1, 1), (2, 6)])
+def test_a_line_for_the_scale_and_with_verbose_two_for_each_refit(capsys, verbose, n_lines):
+    RelevanceVectorRegressor(NARROW, calibrate_std=True, verbose=verbose).fit(*table())
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("calibration: ")]
-    assert len(lines) == 6
+    assert len(lines) == n_lines
     assert "std scale" in lines[-1]
 
 

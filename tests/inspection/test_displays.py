@@ -1,6 +1,8 @@
 """What displays draw, on real axes of matplotlib: lines, bands and names against the models."""
 
 import sys
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -150,6 +152,50 @@ def test_features_may_be_chosen():
     assert alone.ax_.get_legend() is None  # an averaged map has nothing to name
     with pytest.raises(ValueError, match="feature 'west' is not a name of one column of X, which has 'east', 'north', 'depth'"):
         PredictionDisplay.from_estimator(model, FRAME, features="west")
+    with pytest.raises(ValueError, match="Did you mean 'depth'"):
+        PredictionDisplay.from_estimator(model, FRAME, features=["dpeth"])
+
+
+@pytest.mark.parametrize("name", ["houses.csv", Path("houses.csv")])
+def test_the_name_of_a_file_is_no_table(name):
+    for draw in (PredictionDisplay, IntervalsDisplay, InputsDisplay):
+        with pytest.raises(TypeError, match=r"X must have rows and columns, got .*houses.csv.*a text.*read it first"):
+            draw.from_estimator(MODEL, name, Y)
+
+
+def test_curves_share_their_y_axis_and_the_one_that_moves_most_comes_first():
+    swapped = FRAME[["depth", "north", "east"]]
+    model = VBLSRegressor().fit(swapped, Y)
+    display = PredictionDisplay.from_estimator(model, swapped)
+    assert [ax.get_xlabel() for ax in display.axes_[:2]] == ["east", "north"]
+    assert len({ax.get_ylim() for ax in display.axes_}) == 1
+    for ax in display.axes_:
+        drawn = labeled(ax)["average prediction"].get_ydata()
+        assert ax.get_ylim()[0] < drawn.min() <= drawn.max() < ax.get_ylim()[1]
+    free = PredictionDisplay.from_estimator(model, swapped, sharey=False)
+    assert len({ax.get_ylim() for ax in free.axes_}) == 3
+    chosen = PredictionDisplay.from_estimator(model, swapped, features=["north", "east"])
+    assert [ax.get_xlabel() for ax in chosen.axes_] == ["north", "east"]
+
+
+def test_long_names_are_in_several_lines():
+    name = "the temperature of the water at the outlet of the pump in degrees"
+    model = VBLSRegressor().fit(FRAME.rename(columns={"east": name}), Y)
+    ax = PredictionDisplay.from_estimator(model, FRAME.rename(columns={"east": name}), features=0).ax_
+    lines = ax.get_xlabel().split("\n")
+    assert " ".join(lines) == name
+    assert max(map(len, lines)) <= 36
+    rows = InputsDisplay.from_estimator(model).ax_.get_yticklabels()
+    assert max(len(row.get_text()) for row in rows) == 30
+
+
+@pytest.mark.parametrize("edges", [[0.0], [-0.7, 0.7]], ids=["two classes", "three classes"])
+def test_classes_of_an_averaged_map_are_named(edges):
+    labels = np.digitize(Y, edges)
+    model = RelevanceVectorClassifier(KERNELS).fit(X, labels)
+    display = PredictionDisplay.from_estimator(model, X, labels, features=[2, (0, 1)], grid_resolution=5)
+    named = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
+    assert named == [str(label) for label in np.unique(labels)]
 
 
 def test_categories_are_dots_with_intervals():
@@ -184,6 +230,7 @@ def test_two_classes_are_a_curve_of_the_second():
     x, probability = labeled(ax)["hot"].get_data()
     np.testing.assert_allclose(probability, model.predict_proba(x[:, None])[:, 1])
     assert "cold" not in labeled(ax)
+    assert any(np.array_equal(line.get_ydata(), [0.5, 0.5]) for line in ax.lines)
     with pytest.raises(ValueError, match=r"y has labels that the model does not know: 'warm'. Its classes are"):
         PredictionDisplay.from_estimator(model, ONE, np.where(Y > 0, "warm", "cold"))
 
@@ -192,6 +239,8 @@ def test_several_classes_have_a_curve_each():
     labels = np.digitize(Y, [-0.7, 0.7])
     model = RelevanceVectorClassifier(KERNELS).fit(ONE, labels)
     drawn = labeled(PredictionDisplay.from_estimator(model, ONE, labels).ax_)
+    ax = plt.gcf().axes[0]
+    assert not any(np.array_equal(line.get_ydata(), [0.5, 0.5]) for line in ax.lines)  # no boundary of three
     for place in range(3):
         x, probability = drawn[str(place)].get_data()
         np.testing.assert_allclose(probability, model.predict_proba(x[:, None])[:, place])
@@ -218,8 +267,20 @@ def test_each_target_can_be_shown():
     x, mean = labeled(display.ax_)["mean"].get_data()
     np.testing.assert_allclose(mean, model.predict(x[:, None])[:, 1])
     assert display.ax_.get_ylabel() == "cold"
-    with pytest.raises(ValueError, match=r"target must be one of the targets, \[0, 1\], got None"):
+    assert PredictionDisplay.from_estimator(model, ONE, both, target="cold").ax_.get_ylabel() == "cold"
+    unnamed = PredictionDisplay.from_estimator(model, ONE, both.to_numpy(), target="y1")
+    assert unnamed.ax_.get_ylabel() == "y1"
+    np.testing.assert_array_equal(labeled(unnamed.ax_)["mean"].get_ydata(), mean)
+    IntervalsDisplay.from_estimator(model, ONE, both, target="cold", kind="z")
+    with pytest.raises(ValueError, match="the model has several targets: choose one with target=0 or target='heat'"):
         PredictionDisplay.from_estimator(model, ONE, both)
+    with pytest.raises(ValueError, match=r"target must be one of the targets, \[0, 1\] or \['heat', 'cold'\], got 'warm'"):
+        PredictionDisplay.from_estimator(model, ONE, both, target="warm")
+    with pytest.raises(ValueError, match="3 features"):
+        PredictionDisplay.from_estimator(model, X, both)  # wrong columns are said first
+    for other in (IntervalsDisplay, InputsDisplay):
+        with pytest.raises(ValueError, match="3 features"):
+            other.from_estimator(model, X, both)
 
 
 def test_a_constant_input_can_be_drawn_as_a_curve_but_not_on_a_map():
@@ -266,6 +327,10 @@ def test_other_paths_have_steps():
     display = PathDisplay.from_estimator(make_pipeline(StandardScaler(), RelevanceVectorRegressor(KERNELS)).fit(ONE, Y))
     upper, lower = display.axes_
     assert (upper.get_ylabel(), lower.get_ylabel(), lower.get_xlabel()) == ("log evidence", "number of\nfunctions", "step")
+    assert upper.get_title(loc="left") == ""
+    given = PathDisplay.from_estimator(RelevanceVectorRegressor(KERNELS).fit(ONE, Y), ONE, Y).axes_
+    assert given[1].get_ylabel() == "number of\nfunctions"
+    assert given[0].get_title(loc="left") == "no errors at the given rows: the models on the way are not nested"
 
 
 def test_penalties_are_drawn_from_large_to_small():
@@ -292,6 +357,22 @@ def test_functions_are_named_and_the_rest_is_counted():
     assert f"{found.relevance[0]:.2f}" in [text.get_text() for text in ax.texts]
 
 
+@pytest.mark.parametrize("scale", [1e-7, 1.0, 400_000.0, 1.23e9])
+def test_numbers_below_a_list_do_not_touch(scale):
+    model = VBLSRegressor(prior="none").fit(FRAME.rename(columns={"depth": "d" * 10}), scale * Y)
+    assert_apart(FunctionsDisplay.from_estimator(model))
+
+
+def assert_apart(display):
+    """Tick labels of the x axis that are drawn do not overlap."""
+    display.figure_.canvas.draw()
+    left, right = display.ax_.get_xlim()
+    ticks = [tick for tick in display.ax_.get_xticklabels() if left <= tick.get_position()[0] <= right]
+    boxes = sorted((tick.get_window_extent().x0, tick.get_window_extent().x1) for tick in ticks)
+    assert len(boxes) > 1
+    assert all(end < start for (_, end), (start, _) in pairwise(boxes))
+
+
 def test_a_model_without_functions_is_an_empty_list():
     model = RelevanceVectorRegressor(KERNELS).fit(ONE, np.ones(60))
     display = FunctionsDisplay.from_estimator(model)
@@ -305,9 +386,14 @@ def test_inputs_are_bars_for_widths_and_dots_for_coefficients():
     ax = InputsDisplay.from_estimator(kernels).ax_
     assert [label.get_text() for label in ax.get_yticklabels()] == ["east", "north", "depth"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([1.0, 0.5, 0.1])
+    assert "not how large its effect is" in ax.get_title(loc="left")
+    ax = InputsDisplay.from_estimator(kernels, FRAME, NAMED_Y).ax_
+    assert ax.get_yticklabels()[0].get_text() == "east"
+    assert ax.get_xlabel() == "added to the mean squared error by\nshuffling, with the std of shuffles"
+    assert ax.get_title(loc="left") == ""
     linear = VBLSRegressor().fit(FRAME, Y)
     ax = InputsDisplay.from_estimator(linear, FRAME, max_inputs=1).ax_
-    assert ax.get_xlabel() == "coefficient per std of the column, with 95 % intervals"
+    assert ax.get_xlabel() == "coefficient per std of the column,\nwith 95 % intervals"
     chaos = VBLSRegressor(PolynomialChaosBasis(2)).fit(FRAME / 3, Y)
     ax = InputsDisplay.from_estimator(chaos).ax_
     assert ax.get_xlim()[0] == 0.0
@@ -335,11 +421,37 @@ def test_intervals_have_three_panels():
 
 
 def test_scores_far_out_are_counted_in_the_last_bars():
-    y = np.array([0.0, 100.0, -100.0, 1.0])
-    ax = IntervalsDisplay.from_predictions(y, np.zeros(4), np.ones(4), kind="z").ax_
-    heights = np.array([bar.get_height() * bar.get_width() * 4 for bar in ax.patches])
-    assert heights[[0, -1]] == pytest.approx([1, 1])
-    assert heights.sum() == pytest.approx(4)
+    y = np.array([0.0, 100.0, -100.0, 1.0, -77.0, *np.zeros(5)])
+    ax = IntervalsDisplay.from_predictions(y, np.zeros(10), np.ones(10), kind="z").ax_
+    heights = np.array([bar.get_height() * bar.get_width() * 10 for bar in ax.patches])
+    assert heights[[0, -1]] == pytest.approx([2, 1])
+    assert heights.sum() == pytest.approx(10)
+    assert [text.get_text() for text in ax.texts] == ["3 beyond ±5,\nin the last bars"]
+    near = IntervalsDisplay.from_predictions(y / 100, np.zeros(10), np.ones(10), kind="z").ax_
+    assert len(near.texts) == 0
+
+
+def test_intervals_of_counts_say_that_they_cover_more():
+    counts = RNG.poisson(np.exp(Y))
+    model = RelevanceVectorPoissonRegressor(KERNELS).fit(ONE, counts)
+    ax = IntervalsDisplay.from_estimator(model, ONE, counts, kind="coverage").ax_
+    assert "cover at least as much" in ax.texts[0].get_text()
+    assert len(IntervalsDisplay.from_estimator(MODEL, ONE, Y, kind="coverage").ax_.texts) == 0
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1e-4, 0.3])
+def test_widths_that_are_nearly_equal_have_ticks_apart(spread):
+    stds = 0.123456 * (1 + spread * np.linspace(0, 1, 60))
+    display = IntervalsDisplay.from_predictions(Y / 10, np.zeros(60), stds, kind="width")
+    assert_apart(display)
+    left, right = display.ax_.get_xlim()
+    assert left < 1.96 * stds[0] <= 1.96 * stds[-1] < right
+
+
+def test_a_handful_of_rows_is_too_few():
+    with pytest.warns(UserWarning, match=r"IntervalsDisplay got 9 rows, too few .* Pass 10 rows or more, best 100"):
+        IntervalsDisplay.from_estimator(MODEL, ONE[:9], Y[:9])
+    IntervalsDisplay.from_estimator(MODEL, ONE[:10], Y[:10])
 
 
 def test_kinds_of_panels_are_chosen_and_checked():
@@ -422,6 +534,7 @@ def test_searches_show_their_best_model(name):
 def test_without_matplotlib_the_message_says_what_to_install(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        ImportError, match=rf'{name} draws with matplotlib, which is not installed. Run: pip install "skarce\[plot\]"'
+        ImportError,
+        match=rf'{name} draws with matplotlib, which is not installed. In the folder of the source, run: pip install "\.\[plot\]"',
     ):
         DRAWN[name](LINEAR)

@@ -4,16 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce import (
     KernelBasis,
     PolynomialChaosBasis,
     ProcessBasis,
     RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     VBLSRegressor,
 )
@@ -95,8 +96,56 @@ def test_each_target_and_class_has_its_own_coefficients():
     labels = np.digitize(Y, [0, 5])
     classes = RelevanceVectorClassifier("passthrough").fit(FRAME, labels)
     assert set(input_relevance(classes, target=2).names) == set(FRAME.columns[classes.posterior_[2].active])
-    with pytest.raises(ValueError, match="target must be one of"):
+    with pytest.raises(ValueError, match="the model has several targets: choose one with target=0"):
         input_relevance(model)
+
+
+def test_shuffling_measures_effects_of_columns_before_they_are_encoded():
+    rng = np.random.default_rng(1)
+    city = rng.choice(["bern", "rome", "oslo"], 150)
+    table = pd.DataFrame({"useless": rng.normal(size=150), "area": rng.normal(size=150), "city": city})
+    y = 4 * table["area"].to_numpy() + (city == "rome") + rng.normal(0, 0.1, 150)
+    encode = make_column_transformer((OneHotEncoder(sparse_output=False), ["city"]), remainder=StandardScaler())
+    model = make_pipeline(encode, VBLSRegressor()).fit(table, y)
+    found = input_relevance(model, table, y)
+    assert (found.kind, found.names) == ("shuffling", ["area", "city", "useless"])
+    assert found.label == "added to the mean squared error by shuffling"
+    # Shuffling makes an independent copy of the effect: the squared error grows by twice its variance.
+    assert found.values[0] == pytest.approx(2 * (4 * table["area"]).var(), rel=0.2)
+    assert found.values[1] == pytest.approx(2 * (city == "rome").var(), rel=0.3)
+    assert (found.lower <= found.values).all()
+    assert (found.values <= found.upper).all()
+    np.testing.assert_array_equal(input_relevance(model, table, pd.Series(y)).values, found.values)
+
+
+def test_shuffling_takes_any_model():
+    one_width = RelevanceVectorRegressor(KernelBasis(gamma=0.5)).fit(X[:, [3, 0]], X[:, 0])
+    assert input_relevance(one_width, X[:, [3, 0]], X[:, 0]).names == ["x1", "x0"]
+    labels = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.4, 0.4])]
+    classes = RelevanceVectorClassifier("passthrough").fit(X[:, [3, 0]], labels)
+    found = input_relevance(classes, X[:, [3, 0]], labels)
+    assert (found.names[0], found.label) == ("x1", "added to the log loss by shuffling")
+    counts = np.random.default_rng(0).poisson(np.exp(1 + 2 * X[:, 0]))
+    poisson = RelevanceVectorPoissonRegressor("passthrough").fit(X[:, [3, 0]], counts)
+    found = input_relevance(poisson, X[:, [3, 0]], counts)
+    assert (found.names[0], found.label) == ("x1", "added to the mean Poisson deviance by shuffling")
+    both = pd.DataFrame({"first": X[:, 0], "last": X[:, 3]})
+    two = VBLSRegressor().fit(FRAME, both)
+    assert input_relevance(two, FRAME, both, target="last").names[0] == "useless"
+    assert input_relevance(two, FRAME, both, target="first").names[0] == "small"
+
+
+def test_what_cannot_be_shuffled_is_refused():
+    labels = np.digitize(Y, [0, 5])
+    classes = RelevanceVectorClassifier("passthrough").fit(X, labels)
+    with pytest.raises(ValueError, match="y comes without X"):
+        input_relevance(classes, y=labels)
+    with pytest.raises(ValueError, match="target must be None to shuffle inputs of a classifier: all classes count, got 1"):
+        input_relevance(classes, X, labels, target=1)
+    with pytest.raises(ValueError, match="y has labels that the model does not know: '7'"):
+        input_relevance(classes, X, labels + 7 * (labels == 0))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        input_relevance(classes, X, labels[1:])
 
 
 def test_searches_show_their_best_model():

@@ -86,7 +86,7 @@ def test_each_target_is_checked_by_itself():
     found = check_intervals(model, X, both, target=1)
     np.testing.assert_allclose(found.z_scores, (both[:, 1] - mean[:, 1]) / std[:, 1])
     np.testing.assert_allclose(found.errors, both[:, 1] - mean[:, 1])
-    with pytest.raises(ValueError, match=r"target must be one of the targets, \[0, 1\], got None"):
+    with pytest.raises(ValueError, match="the model has several targets: choose one with target=0 or target='y0'"):
         check_intervals(model, X, both)
     with pytest.raises(ValueError, match=r"y must have 2 columns, one for each target, got 1"):
         check_intervals(model, X, both[:, :1], target=1)

@@ -37,7 +37,9 @@ def test_kernels_are_named_by_their_centers_in_the_units_of_the_data():
     chosen = model[-1].basis_.center_indices_
     assert sorted(found.names) == sorted(f"rbf at {value:.4g}" for value in wide[chosen, 0])
     many = RelevanceVectorRegressor(KernelBasis(gamma=0.1)).fit(X, Y)
-    assert set(ranked_functions(many).names) == {f"rbf{place}" for place in many.active_}
+    assert set(ranked_functions(many).names) == {f"rbf at row {row}" for row in many.basis_.center_indices_}
+    given = RelevanceVectorRegressor(KernelBasis("matern32", gamma=0.1, centers=X[::-1])).fit(X, Y)
+    assert set(ranked_functions(given).names) == {f"matern32 at center {place}" for place in given.active_}
 
 
 def test_each_class_has_its_functions():

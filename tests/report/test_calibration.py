@@ -14,7 +14,7 @@ from skarce.comparison import Answers, count_bytes
 from skarce.comparison.out_of_fold import class_log_scores, count_log_scores, normal_log_scores
 from skarce.datasets import TargetKind
 from skarce.report.calibration import LEVELS, curve_of, interval, z_scores
-from skarce.report.comparison_report import base_error
+from skarce.report.comparison_report import errors_without_inputs
 from skarce.report.inputs import far_rows, inputs_that_matter
 from skarce.report.residuals import residuals_of
 
@@ -79,13 +79,13 @@ def test_residuals_and_confusion():
 
 def test_the_base_error_is_that_of_a_model_without_inputs():
     y, tests = np.array([1.0, 2.0, 3.0, 6.0]), [np.array([0, 1]), np.array([2, 3])]
-    expected = np.mean([np.sqrt(np.mean([(1 - 4.5) ** 2, (2 - 4.5) ** 2])), np.sqrt(np.mean([1.5**2, 4.5**2]))])
-    assert base_error(TargetKind.NUMBERS, y, tests) == pytest.approx(expected)
+    expected = [np.sqrt(np.mean([(1 - 4.5) ** 2, (2 - 4.5) ** 2])), np.sqrt(np.mean([1.5**2, 4.5**2]))]
+    assert errors_without_inputs(TargetKind.NUMBERS, y, tests) == pytest.approx(expected)
     labels = np.array(["a", "a", "b", "a"])
-    assert base_error(TargetKind.CLASSES, labels, [np.array([2, 3])]) == 0.5
+    assert errors_without_inputs(TargetKind.CLASSES, labels, [np.array([2, 3])]) == [0.5]
     zeros = np.array([0.0, 2.0, 1.0, 3.0])
     deviances = [2 * (2.0 - 0.0), 2 * (2.0 * np.log(2.0 / 2.0) - 2.0 + 2.0)]  # of 0 and 2 at the rate 2
-    assert base_error(TargetKind.COUNTS, zeros, [np.array([0, 1])]) == pytest.approx(np.mean(deviances))
+    assert errors_without_inputs(TargetKind.COUNTS, zeros, [np.array([0, 1])]) == pytest.approx([np.mean(deviances)])
 
 
 def test_the_input_that_matters_comes_first(rng):

@@ -3,13 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from skarce import Outcome
-from skarce.comparison import METHODS, REGRESSION, OutOfFold
+from skarce.comparison import CLASSIFICATION, METHODS, REGRESSION, Method, MethodResult, OutOfFold
+from skarce.comparison.scores import ClassScore
+from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, row_number
 from skarce.datasets.training import training_data
 from skarce.report import checks
 from skarce.report.checks import Finding
+from skarce.report.outcome_words import WORDS
+from skarce.report.verdict import Verdict
 
 
 def table(n_rows=200, **columns):
@@ -76,8 +81,8 @@ def test_outcomes_of_fits():
     rival = OutOfFold(method, outcomes=[None] * 3)
     assert checks.early_stops([fine, rival]).finding is Finding.FINE
     assert "frvm (1 of 3 folds)" in checks.early_stops([fine, stopped]).words
-    assert Outcome.TIME_LIMIT.value in checks.early_stops([stopped]).words
-    assert Outcome.NO_NOISE.value in checks.interpolation([stopped]).words
+    assert "--max-time" in checks.early_stops([stopped]).words
+    assert WORDS[Outcome.NO_NOISE] in checks.interpolation([stopped]).words
     assert checks.interpolation([fine]).finding is Finding.FINE
 
 
@@ -86,7 +91,54 @@ def test_outcomes_of_fits():
     [(0.94, False, Finding.FINE), (0.80, False, Finding.WARNING), (0.999, False, Finding.NOTE), (0.999, True, Finding.FINE)],
 )
 def test_coverage_that_is_no_chance(share, of_counts, finding):
-    assert checks.honest_intervals("frvm", share, 1000, of_counts=of_counts).finding is finding
+    assert checks.honest_intervals({"frvm": share}, 1000, "frvm", of_counts=of_counts).finding is finding
+
+
+def test_intervals_of_all_methods_are_looked_at_the_winner_first():
+    shares = {"gp": 0.48, "skr": 0.968, "rvm": 0.7, "vbls": 1.0}
+    found = checks.honest_intervals(shares, 442, "gp", of_counts=False)
+    assert found.finding is Finding.WARNING
+    assert "gp (48.0 %, the best method), rvm (70.0 %). They are too narrow" in found.words
+    assert "Wider than they need to be: vbls (100.0 %)" in found.words
+    assert "skr" not in found.words
+    assert checks.honest_intervals({}, 442, "gp", of_counts=False) is None
+    fine = checks.honest_intervals({"a": 0.96, "b": 0.94, "c": 0.95}, 442, "a", of_counts=False)
+    assert "b (94.0 %) to a (96.0 %, the best method)" in fine.words
+
+
+def test_few_rows_do_not_make_intervals_fine():
+    found = checks.honest_intervals({"ridge": 1.0}, 10, "ridge", of_counts=False)
+    assert found.finding is Finding.NOTE
+    assert "too few rows" in found.words
+    assert checks.honest_intervals({"ridge": 0.4}, 10, "ridge", of_counts=False).finding is Finding.WARNING
+
+
+@pytest.mark.parametrize("n_rows", [10, 59, 442])
+def test_the_chance_of_a_false_alarm_is_small(n_rows):
+    """The chance is summed over all numbers of covered rows that would raise one."""
+    chances = stats.binom.pmf(np.arange(n_rows + 1), n_rows, 0.95)
+    for look in (checks.too_narrow, checks.too_wide):
+        alarm = [bool(look({"a": number / n_rows}, n_rows)) for number in range(n_rows + 1)]
+        assert chances[alarm].sum() < checks.CHANCE
+
+
+def test_a_verdict_without_a_gain_is_a_warning():
+    words = Verdict("No method ...", (), "ridge", beats_base=False)
+    assert checks.better_than_no_inputs(words, TargetKind.NUMBERS).finding is Finding.WARNING
+    assert checks.better_than_no_inputs(Verdict("", (), "ridge"), TargetKind.NUMBERS).finding is Finding.FINE
+    assert checks.better_than_no_inputs(Verdict("", (), None), TargetKind.NUMBERS) is None
+
+
+def test_the_optimism_of_classes_is_in_percentage_points():
+    costs = {"n_functions": 3, "fit_seconds": 0.1, "predict_seconds": 0.1}
+    results = [
+        MethodResult(
+            Method(name, CLASSIFICATION, "", object),
+            [ClassScore(error=e, accuracy=1 - e, log_loss=1.0, brier=1.0, **costs) for e in errors],
+        )
+        for name, errors in {"a": (0.10, 0.12), "b": (0.20, 0.10)}.items()
+    ]
+    assert "error rate to be about 1.0 percentage points larger" in checks.reused_rows(results).words
 
 
 def test_an_uneven_fold():

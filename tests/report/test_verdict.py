@@ -3,15 +3,21 @@
 import numpy as np
 import pytest
 
+from skarce import Outcome
 from skarce.comparison import CLASSIFICATION, REGRESSION, Method, MethodResult
 from skarce.comparison.scores import ClassScore, RegressionScore
-from skarce.report.verdict import optimism, standard_error, verdict
+from skarce.report.verdict import optimism, standard_error
+from skarce.report.verdict import verdict as verdict_of
 
 
-def result(name, errors, n_functions=10, *, is_rival=False, seconds=0.001, error=None):
+def verdict(results, n_folds, base_error, n_rows=200):
+    return verdict_of(results, n_folds, np.array(base_error), n_rows)
+
+
+def result(name, errors, n_functions=10, *, is_rival=False, seconds=0.001, error=None, warnings=()):
     costs = {"n_functions": n_functions, "fit_seconds": 0.1, "predict_seconds": seconds}
     scores = [RegressionScore(rmse=each, r2=None, coverage=None, **costs) for each in errors]
-    return MethodResult(Method(name, REGRESSION, name, object, is_rival=is_rival), scores, error=error)
+    return MethodResult(Method(name, REGRESSION, name, object, is_rival=is_rival), scores, list(warnings), error)
 
 
 STEADY = [1.0, 1.1, 0.9, 1.0, 1.0]
@@ -25,19 +31,21 @@ def test_a_clear_winner():
     assert found.level == ("a",)
     assert "a predicts best (RMSE 1)" in found.sentence
     assert "beyond the spread" in found.sentence
-    assert any("speak for b" in change for change in found.changes)
+    assert any("spread of the folds: b." in change for change in found.changes)
 
 
 def test_a_smaller_model_within_the_spread_is_offered():
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, 10), result("c", WORSE, 1)], 5, 9.0)
     assert found.level == ("a", "b")
-    assert "b is within the spread of the folds with 10 functions in place of 20: choose it if size matters" in found.sentence
+    assert (
+        "b is within the spread of the folds with 10 functions in place of 20: choose it if few functions matter" in found.sentence
+    )
 
 
 @pytest.mark.parametrize("n_functions", [17, 40])
 def test_a_model_that_is_hardly_smaller_is_not_offered(n_functions):
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, n_functions)], 5, 9.0)
-    assert "if size matters" not in found.sentence
+    assert "few functions" not in found.sentence
     assert "b is within the spread" in found.sentence
 
 
@@ -57,6 +65,63 @@ def test_no_method_beats_the_mean():
     assert found.sentence.startswith("No method predicts better than the mean of the target")
 
 
+def test_a_gain_over_the_mean_that_is_within_the_spread_is_none():
+    base = [1.4, 0.8, 1.3, 0.7, 1.1]  # its mean is above that of the method, with differences of both signs
+    found = verdict([result("a", STEADY), result("b", WORSE)], 5, base)
+    assert np.mean(base) > np.mean(STEADY)
+    assert not found.beats_base
+    assert found.sentence.startswith(
+        "No method predicts better than the mean of the target beyond the spread of the folds (RMSE 1 of a"
+    )
+    assert not any("hoose" in words for words in (found.sentence, *found.changes))
+
+
+def test_of_few_rows_nothing_is_beyond_the_spread():
+    found = verdict([result("a", STEADY), result("b", WORSE, 2)], 5, 9.0, n_rows=10)
+    assert found.level == ("a", "b")
+    assert "10 rows are too few" in found.sentence
+    assert not any("spread" in words or "hoose" in words for words in (found.sentence, *found.changes))
+
+
+DOUBT = Outcome.HALF_USED.value
+
+
+def test_a_doubtful_method_is_neither_recommended_nor_shown():
+    gp, skr = result("gp", STEADY, 400, is_rival=True), result("skr", NEARLY, 97, seconds=1e-6, warnings=[DOUBT])
+    found = verdict([gp, skr, result("frvm", WORSE, 5)], 5, 9.0)
+    assert found.shown == "frvm"
+    assert found.doubtful == ("skr",)
+    assert any("must be sparse: frvm" in change for change in found.changes)
+    assert not any("skr is" in words or ": skr" in words for words in (found.sentence, *found.changes))
+    assert verdict([gp, skr], 5, 9.0).shown == "skr"  # nothing else of ours is there
+
+
+def test_a_doubtful_winner_is_called_so():
+    found = verdict([result("skr", STEADY, 97, warnings=[DOUBT]), result("frvm", WORSE, 90)], 5, 9.0)
+    assert found.best == "skr"
+    assert found.shown == "frvm"
+    assert "cannot be trusted" in found.sentence
+    assert any("can be trusted: frvm" in change for change in found.changes)
+
+
+def test_the_sparse_suggestion_is_left_out_if_the_sentence_names_one_as_small():
+    gp = result("gp", STEADY, 400, is_rival=True)
+    found = verdict([gp, result("rvm", NEARLY, 4), result("frvm", [each + 0.001 for each in NEARLY], 3)], 5, 9.0)
+    assert "frvm is within the spread of the folds with 3 functions" in found.sentence
+    assert found.shown == "frvm"
+    assert not any("must be sparse" in change for change in found.changes)
+    lasso = result("lasso", STEADY, 6, is_rival=True)
+    assert not any("must be sparse" in change for change in verdict([lasso, result("rvm", WORSE, 97)], 5, 9.0).changes)
+
+
+def test_the_note_on_paired_folds_is_there_if_the_order_puzzles():
+    wild, steadily = [0.2, 3.4, 0.3, 3.1, 3.2], [1.5, 1.6, 1.4, 1.5, 1.5]
+    found = verdict([result("a", STEADY), result("b", steadily), result("c", wild)], 5, 9.0)
+    assert any("fold by fold" in change for change in found.changes)
+    plain = verdict([result("a", STEADY), result("c", NEARLY), result("b", WORSE)], 5, 9.0)
+    assert not any("fold by fold" in change for change in plain.changes)
+
+
 def test_all_failed_and_all_others_failed():
     failed = result("b", [], error="ValueError: no")
     assert verdict([failed], 5, 1.0).best is None
@@ -69,7 +134,7 @@ def test_the_levels_need_not_be_neighbors_in_the_ranking():
     steadily = [1.5, 1.6, 1.4, 1.5, 1.5]
     found = verdict([result("a", STEADY), result("b", steadily), result("c", wild)], 5, 9.0)
     assert found.level == ("a", "c")
-    assert any("speak for b:" in change for change in found.changes)
+    assert any("spread of the folds: b." in change for change in found.changes)
 
 
 def test_errors_of_classes_are_percentages():

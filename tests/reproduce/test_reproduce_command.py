@@ -76,7 +76,7 @@ def test_without_matplotlib_the_command_says_how_to_get_pictures(tiny, monkeypat
     monkeypatch.setattr("skarce.reproduce.runner.figures.find_spec", lambda name: None)
     result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
     assert result.exit_code == 0
-    assert "install skarce[plot]" in result.stderr
+    assert 'pip install ".[plot]"' in result.stderr
     assert not list(Path("out").glob("*.png"))
     assert "![" not in Path("out/tables.md").read_text()
 

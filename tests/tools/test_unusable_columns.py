@@ -65,6 +65,7 @@ def test_missing_values_are_counted_by_column(name):
     message = refusal(lambda: RelevanceVectorRegressor("rbf").fit(X, Y))
     assert message.startswith("X contains NaN: values are missing in ")
     assert f"{columns}. Fill them first, such as by SimpleImputer" in message
+    assert message.endswith("in a pipeline, after the steps before it.") == isinstance(X, np.ndarray)
 
 
 @pytest.mark.parametrize(

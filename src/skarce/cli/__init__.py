@@ -50,6 +50,7 @@ def app() -> None:
       skarce predict houses.skops new_houses.csv --out predictions.csv
       skarce explain houses.skops
       skarce export houses.skops --format c --out houses.h
+      skarce export houses.skops --format onnx --out houses.onnx
       skarce reproduce fgcv --quick                   the experiments of a paper, our numbers next to its
     """
 

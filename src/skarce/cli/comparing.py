@@ -22,12 +22,13 @@ from skarce.cli.target_methods import (
     excluded_columns,
     find_for,
     load_training,
+    missing_option,
     print_notes,
+    rows_to_use,
     task_option,
 )
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, Observer, Task, cross_validate, find_methods
 from skarce.datasets.tables import Table, diabetes_table, read_table
-from skarce.datasets.training import make_preprocessing
 
 LONGEST = max(len(name) for known in METHODS.values() for name in known)
 
@@ -61,6 +62,7 @@ Examples:
   skarce compare
   skarce compare houses.csv --target price
   skarce compare houses.csv --target price --exclude id,sold_on
+  skarce compare houses.csv --target price --missing fill    gaps in the table are filled in
   skarce compare houses.csv --target price --basis rbf       quick
   skarce compare houses.csv --target price --widths ard
   skarce compare flowers.csv --target species --methods frvm,svc
@@ -73,6 +75,7 @@ Examples:
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict; required with DATA.")
 @exclude_option
+@missing_option
 @task_option
 @click.option("--methods", help="Comma-separated names.  [default: all methods that are quick enough for the number of rows]")
 @basis_option
@@ -93,6 +96,7 @@ def compare(
     data: Path | None,
     target: str | None,
     exclude: tuple[str, ...],
+    missing: str,
     task: Task | None,
     methods: str | None,
     basis: str,
@@ -111,7 +115,8 @@ def compare(
     observer = Observer() if files.is_asked_for else None
     files.check([data] if data else [], json_path)
     table, target = _load(data, target)
-    training, task = load_training(table, target, task, exclude)
+    table = rows_to_use(table, target, exclude, missing)
+    training, task = load_training(table, target, task, exclude, missing)
     task.check_folds(training.y, cv, target)
     print_notes(training)
     chosen = _quick(task, len(training.y)) if names is None else find_for(target, task, partial(find_methods, names))
@@ -120,13 +125,13 @@ def compare(
         chosen = [method.with_widths(widths) for method in chosen]
     splitter = task.splitter(n_splits=cv, n_repeats=repeats, random_state=seed)
     with _progress(len(chosen) * cv * repeats) as on_start:
-        preprocessing = make_preprocessing(training.kinds)
-        results = cross_validate(training.X, training.y, chosen, preprocessing, splitter, on_start, observer)
+        results = cross_validate(training.X, training.y, chosen, training.preprocessing(), splitter, on_start, observer)
     sizes = {"n_rows": len(training.y), "n_inputs": len(training.kinds)}
     settings = {
         "data": table.name,
         **sizes,
         "exclude": excluded_columns(table, target, exclude),
+        "missing": missing,
         "task": task.name,
         "basis": basis,
         "widths": widths,

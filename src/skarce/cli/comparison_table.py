@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from string import ascii_lowercase
 from typing import Any
@@ -14,6 +15,7 @@ from skarce._text import one_line
 from skarce.cli.rendering import MOST_FIXED, fits, plus_minus, titled_table
 from skarce.comparison import ALIGNED, SECONDS, Method, MethodResult, Metric
 from skarce.comparison.uneven_folds import UnevenFold
+from skarce.report.outcome_words import command_line_words
 
 FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # columns that a narrow terminal does not show
 NO_NUMBER = "-"
@@ -21,10 +23,11 @@ NO_NUMBER = "-"
 
 def comparison_table(results: Sequence[MethodResult], settings: dict[str, Any]) -> list[Table | str]:
     """One row per method, in the given order (the first is the best), and a line for each note that rows refer to."""
-    notes = [_note(result, settings["widths"]) for result in results]
+    notes = [_notes(result, settings["widths"]) for result in results]
     marks = _marks(notes)
-    names = [result.method.name + (f" ({marks[note]})" if note else "") for result, note in zip(results, notes, strict=True)]
-    return [_widest_that_fits(results, names, _title(settings)), *(f"({mark}) {note}" for note, mark in marks.items())]
+    names = [_marked(result.method.name, [marks[note] for note in own]) for result, own in zip(results, notes, strict=True)]
+    lines = [f"({mark}) {_with_methods(note, results, notes)}" for note, mark in marks.items()]
+    return [_widest_that_fits(results, names, _title(settings)), *lines]
 
 
 def uneven_note(fold: UnevenFold, method: Method, value: float, place: str) -> str:
@@ -82,22 +85,43 @@ def _cell(result: MethodResult, name: str, form: str, with_spread: bool) -> str:
     return f"{mean} {plus_minus()} {std}" if with_spread else mean
 
 
-def _note(result: MethodResult, widths: str | None) -> str:
+@dataclass(frozen=True)
+class _Note:
+    """What to know about a method; those with the same note share one."""
+
+    words: str
+    is_warning: bool = False
+
+
+def _notes(result: MethodResult, widths: str | None) -> list[_Note]:
     """What went wrong, and the rule for kernel widths if it is not the one that was asked for."""
     if result.error is not None:
-        return f"failed: {one_line(result.error)}"
+        return [_Note(f"failed: {one_line(result.error)}")]
     rule = result.method.width_rule
-    parts = [f"widths: {rule}"] if widths and result.method.has_kernels and rule != widths else []
-    if result.warnings:
-        n_warnings = len(result.warnings)
-        parts.append(f"{n_warnings} warning{'' if n_warnings == 1 else 's'}, the first: {one_line(result.warnings[0])}")
-    return "; ".join(parts)
+    notes = [_Note(f"widths: {rule}")] if widths and result.method.has_kernels and rule != widths else []
+    first = [_Note(one_line(command_line_words(result.warnings[0])), is_warning=True)] if result.warnings else []
+    return notes + first
 
 
-def _marks(notes: Sequence[str]) -> dict[str, str]:
-    """A letter for each note; methods with the same note share one."""
+def _marks(notes: Sequence[Sequence[_Note]]) -> dict[_Note, str]:
+    """A letter for each note."""
     letters = chain(ascii_lowercase, map(str, count(1)))
-    return {note: next(letters) for note in dict.fromkeys(notes) if note}
+    return {note: next(letters) for note in dict.fromkeys(chain.from_iterable(notes))}
+
+
+def _marked(name: str, marks: Sequence[str]) -> str:
+    return f"{name} ({', '.join(marks)})" if marks else name
+
+
+def _with_methods(note: _Note, results: Sequence[MethodResult], notes: Sequence[Sequence[_Note]]) -> str:
+    """The note; a warning has the methods that gave it, and how many warnings each gave."""
+    if not note.is_warning:
+        return note.words
+    warned = [result for result, own in zip(results, notes, strict=True) if note in own]
+    fewest, most = (end(len(result.warnings) for result in warned) for end in (min, max))
+    counted = f"{most} warning{'' if most == 1 else 's'}" if fewest == most else f"{fewest} to {most} warnings"
+    methods = f" each ({', '.join(result.method.name for result in warned)})" if len(warned) > 1 else ""
+    return f"{counted}{methods}, the first: {note.words}"
 
 
 def _seconds(value: float | None) -> str:

@@ -15,6 +15,7 @@ from skarce.cli.task_output import output_for
 from skarce.estimators import LaplacePriorRegressor
 from skarce.inspection.path import criterion_name
 from skarce.inspection.summary import COLUMNS, weight_values
+from skarce.report.outcome_words import command_line_words
 
 MOST_WIDTHS = 20  # kernel widths in the list
 LEVEL = 0.95  # of the intervals of weights
@@ -32,7 +33,7 @@ def facts(model: SavedModel) -> dict[str, str]:
         **size_facts(model),
         **output.level(model),
         criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
-        "outcome": regressor.outcome_.value,
+        "outcome": command_line_words(regressor.outcome_.value),
     }
 
 
@@ -43,7 +44,7 @@ def size_facts(model: SavedModel) -> dict[str, str]:
 
 
 def kernel_width(model: SavedModel) -> dict[str, str]:
-    """gamma on the scaled inputs, and the rule behind it. If each input has its own, the narrowest is first: it matters most."""
+    """gamma on the scaled inputs, and the rule behind it. If each input has its own, the narrowest is first."""
     basis, asked = model.regressor.basis_, model.regressor.basis
     if not isinstance(basis, KernelBasis) or basis.gamma_ is None:
         return {}
@@ -129,7 +130,7 @@ def _places(model: SavedModel) -> Any:
     """Kernel centers in the units of the data, or the names of the functions of any other basis."""
     preprocessing, basis = model.pipeline[:-1], model.regressor.basis_
     if isinstance(basis, KernelBasis) and basis.kernel_ != "precomputed":
-        return original_inputs(preprocessing[-1], basis.centers_)[list(model.columns)]
+        return original_inputs(preprocessing[0], basis.centers_)[list(model.columns)]
     return pd.DataFrame({"function": basis.get_feature_names_out(_input_names(model))})
 
 

@@ -4,64 +4,110 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
 from skarce._whole_file import check_output
+from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import facts_table, show
 from skarce.cli.sound_model import model_in_use
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
 from skarce.datasets.tables import TableFile
 from skarce.datasets.training import inputs
-from skarce.export import to_c
+from skarce.export import ExportError, to_c, to_onnx
+from skarce.export.onnx.graph import REALS
 from skarce.export.to_c import KINDS
 
+C, ONNX = "c", "onnx"
+DEFAULT_REALS = {C: "float", ONNX: "double"}
 STDS = {"plain": True, "augmented": "augmented", "none": False}
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", required=False, type=click.Path(path_type=Path))
-@click.option("--format", "kind", type=click.Choice(["c"]), default="c", show_default=True, help="c is one C99 header.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Where to write it, such as model.h.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice([C, ONNX]),
+    default=C,
+    show_default=True,
+    help="c is one C99 header; onnx is a model for ONNX runtimes.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Where to write it, such as model.h or model.onnx.")
 @click.option("--name", help="How all names in C begin.  [default: the name of the output]")
-@click.option("--real", type=click.Choice(list(KINDS)), default="float", show_default=True, help="The type of numbers in C.")
+@click.option("--real", type=click.Choice(list(KINDS)), help="The type of numbers.  [default: float in C, double in ONNX]")
 @click.option(
     "--std",
     type=click.Choice(list(STDS)),
     default="plain",
     show_default=True,
-    help="Which standard deviation numbers and counts have; the augmented one needs a table of training rows.",
+    help="Which standard deviation numbers and counts have; the augmented one, in C only, needs a table of training rows.",
 )
-def export(model: Path, data: Path | None, kind: str, out: Path, name: str | None, real: str, std: str) -> None:
+def export(model: Path, data: Path | None, kind: str, out: Path, name: str | None, real: str | None, std: str) -> None:
     """Write a model for use without Python.
 
     MODEL is a file that `skarce fit` wrote. The result takes raw rows: scaling and codes of text are in it. It is compared with the
     predictions of Python before it is written, at random points and at the rows of DATA, a table with the input columns.
+
+    An ONNX model has one input for each column, with the name of the column; text columns take strings. Its outputs are mean and
+    std, or label and probabilities.
 
     \b
     Examples:
       skarce export houses.skops --format c --out houses.h
       skarce export houses.skops houses.csv --out houses.h --real double
       skarce export houses.skops --out houses.h --name house --std none
+      skarce export houses.skops --format onnx --out houses.onnx
     """
+    if kind == ONNX:
+        _check_onnx(name, real, std)
     check_output(out, model, *([data] if data else []))
     with model_in_use(model) as saved:
-        X = None
-        if data is not None:
-            texts = [column for column, of in saved.columns.items() if of != NUMBER]
-            X = inputs(TableFile(data, read_content(data)).table(texts), saved.columns)
-        exported = to_c(saved.pipeline, out, name=name or _name_of(out), real=real, std=STDS[std], X=X)
+        options = {"real": real or DEFAULT_REALS[kind], "std": STDS[std], "X": None if data is None else _rows(saved, data)}
+        facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
+    show(facts_table({**facts, "written to": str(out)}))
+
+
+def _check_onnx(name: str | None, real: str | None, std: str) -> None:
+    """Refuse options that only C has."""
+    if name is not None:
+        raise click.UsageError("--name is for --format c; ONNX models have the names of the columns.")
+    if std == "augmented":
+        raise click.UsageError("--std augmented is for --format c; use --std plain or none.")
+    if real not in (None, *REALS):
+        raise click.UsageError(f"--real {real} is for --format c; use {' or '.join(REALS)}.")
+
+
+def _rows(saved: SavedModel, data: Path) -> Any:
+    texts = [column for column, of in saved.columns.items() if of != NUMBER]
+    return inputs(TableFile(data, read_content(data)).table(texts), saved.columns)
+
+
+def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any]) -> dict[str, str]:
+    exported = to_c(saved.pipeline, out, name=name or _name_of(out), **options)
     size = exported.size
-    facts = {
+    return {
         "tables": f"{size.table_bytes} bytes of flash",
         "stack": f"about {size.stack_bytes} bytes",
         "a prediction": f"about {size.n_multiplications} multiplications",
         "largest error": f"{exported.error:.1e} of the std of the target, at {exported.n_rows} rows",
-        "written to": str(out),
     }
-    show(facts_table(facts))
+
+
+def _to_onnx(saved: SavedModel, out: Path, options: dict[str, Any]) -> dict[str, str]:
+    try:
+        converted = to_onnx(saved.pipeline, out, **options)
+    except ImportError as error:
+        raise ExportError(str(error)) from None
+    graph = converted.graph
+    return {
+        "size": f"{out.stat().st_size} bytes",
+        "inputs": ", ".join(one.name for one in graph.input),
+        "outputs": ", ".join(one.name for one in graph.output),
+    }
 
 
 def _name_of(out: Path) -> str:

@@ -9,6 +9,7 @@ import click
 
 from skarce.basis.default import AUTO
 from skarce.comparison import METHODS, Method, Task, choices, find_own_method, own_names
+from skarce.datasets.gaps import FILL
 from skarce.datasets.tables import TableError
 
 BUDGETED = choices(lambda task: [name for name in own_names(task) if METHODS[task][name].takes_budget])
@@ -21,6 +22,7 @@ class FitOptions:
 
     target: str
     exclude: tuple[str, ...]
+    missing: str
     task: Task | None
     method: str
     basis: str
@@ -55,6 +57,9 @@ class FitOptions:
 
     def check_streamed(self) -> None:
         """Refuse what needs all rows in memory."""
+        if self.missing == FILL:
+            remedy = "use --missing drop, or --no-stream"
+            raise TableError(f"--missing fill takes the median of all rows, so they cannot be streamed; {remedy}.")
         if self.max_bytes is not None:
             raise TableError("--max-bytes fits smaller models to the rows again, so they cannot be streamed; use --no-stream.")
         if self.widths == "cv":

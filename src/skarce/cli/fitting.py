@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,15 +30,19 @@ from skarce.cli.target_methods import (
     excluded_columns,
     find_for,
     load_training,
+    missing_option,
     print_notes,
+    rows_to_use,
     task_option,
 )
 from skarce.cli.task_output import output_for
 from skarce.comparison import CLASSIFICATION, REGRESSION, WIDTH_RULES, Method, Task, choices, find_own_method, own_names
+from skarce.datasets.gaps import DROP
 from skarce.datasets.tables import TableError, read_table
-from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.datasets.training import TrainingData
 from skarce.designs.parquet_files import DataFile
 from skarce.export import smaller_within
+from skarce.report.outcome_words import command_line_words
 
 HELP = """Fit a model to a table and save it.
 
@@ -54,6 +59,7 @@ read several times.
 Examples:
   skarce fit houses.csv --target price
   skarce fit houses.csv --target price --exclude id,sold_on
+  skarce fit houses.csv --target price --missing fill        gaps are filled in, also by `skarce predict`
   skarce fit houses.parquet --target price --method rvm --out houses.skops
   skarce fit many.csv --target y --centers 500 --max-time 60
   skarce fit data/*.parquet --target y --centers 500 --stream --state fit.state
@@ -70,6 +76,7 @@ Examples:
 @click.argument("data", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--target", required=True, help="The column to predict.")
 @exclude_option
+@missing_option
 @task_option
 @click.option("--method", default="frvm", show_default=True, help=f"One of {choices(own_names)}.")
 @click.option("--out", type=click.Path(path_type=Path), default="model.skops", show_default=True, help="Where to save the model.")
@@ -123,7 +130,8 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
     several = None if len(data) == 1 and os.path.isfile(data[0]) else files
     table = read_table(data[0]) if several is None else _with_columns_of(DataFiles.of(several), options).whole()
     excluded = options.exclude if several is None else ()
-    training, task = load_training(table, options.target, options.task, excluded)
+    table = rows_to_use(table, options.target, excluded, options.missing)
+    training, task = load_training(table, options.target, options.task, excluded, options.missing)
     chosen = find_for(options.target, task, partial(find_own_method, options.method))
     options.check_for(chosen)
     print_notes(training)
@@ -183,7 +191,7 @@ def _with_columns_of(data: DataFiles, options: FitOptions) -> DataFiles:
     table = data.empty_table()
     table.column(options.target)
     kept = table.without(excluded_columns(table, options.target, options.exclude))
-    return data.with_columns(list(kept.frame.columns))
+    return replace(data.with_columns(list(kept.frame.columns)), drops_gaps=options.missing == DROP)
 
 
 def _check_state(state: Path, out: Path, data: DataFiles) -> None:
@@ -193,9 +201,9 @@ def _check_state(state: Path, out: Path, data: DataFiles) -> None:
 
 
 def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) -> Pipeline:
-    preprocessing = make_preprocessing(training.kinds)
+    preprocessing = training.preprocessing()
     model = fitted(method.name, lambda: method.fit(preprocessing.fit_transform(training.X), training.y, **parameters))
-    return Pipeline([("preprocessing", preprocessing), ("model", model)])
+    return Pipeline([*preprocessing.steps, ("model", model)])
 
 
 def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -> tuple[Pipeline, dict[str, str]]:
@@ -207,5 +215,9 @@ def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:
-    facts = {"outcome": model.regressor.outcome_.value, **size_facts(model), **output_for(model).quality(model, score)}
+    facts = {
+        "outcome": command_line_words(model.regressor.outcome_.value),
+        **size_facts(model),
+        **output_for(model).quality(model, score),
+    }
     show(facts_table({**facts, **more}))

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce.basis import KernelBasis, SelectedColumns
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.datasets.columns import NUMBER, TEXT
+from skarce.datasets.training import make_filling
 from skarce.estimators.trusted_types import model_classes
 from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.posterior import Posterior
@@ -36,11 +38,14 @@ def check_model(pipeline: Any, target: Any, columns: Any, version: Any) -> None:
     _demand(
         all(isinstance(name, str) and kind in (NUMBER, TEXT) for name, kind in columns.items()), "its columns are of no known kind"
     )
-    _demand(type(pipeline) is Pipeline and len(pipeline.steps) == 2, "it is not a preprocessing step and a model")
-    (_, preprocessing), (_, model) = pipeline.steps
+    _demand(type(pipeline) is Pipeline and len(pipeline.steps) in (2, 3), "it is not a preprocessing step and a model")
+    (_, preprocessing), *between, (_, model) = pipeline.steps
     _demand(type(preprocessing) is ColumnTransformer, "its preprocessing is not that of skarce fit")
     _demand(type(model) in model_classes(), f"{type(model).__name__} is not a model of skarce")
     _check_preprocessing(preprocessing, columns)
+    for label, filling in between:
+        _demand(label == "filling", "it has a step that skarce fit does not write")
+        _check_filling(filling, _n_outputs(preprocessing))
     _check_fitted(model, _n_outputs(preprocessing))
     _check_numbers(model)
 
@@ -62,6 +67,16 @@ def _check_preprocessing(preprocessing: Any, columns: dict[str, str]) -> None:
         _demand(list(part.feature_names_in_) == names and part.n_features_in_ == len(names), f"its {label} are other columns")
     _check_places(preprocessing)
     _check_same_parameters(preprocessing)
+
+
+def _check_filling(filling: Any, n_columns: int) -> None:
+    """The step that fills in missing values, with a number for each input of the model."""
+    _demand(type(filling) is SimpleImputer, "its missing values are not filled in as by skarce fit")
+    _demand(str(filling.get_params()) == str(make_filling().get_params()), "its missing values are filled in in another way")
+    _check_vector(filling.statistics_, n_columns, "f")
+    _demand(np.isfinite(filling.statistics_).all() and filling.n_features_in_ == n_columns, "a number to fill in is not finite")
+    kinds = [getattr(filling, name).kind for name in ("_fit_dtype", "_fill_dtype") if hasattr(filling, name)]
+    _demand(set(kinds) <= {"f"} and filling.indicator_ is None, "its missing values are filled in in another way")
 
 
 def _check_part(part: Any, n_columns: int) -> None:

@@ -28,7 +28,10 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A fitted pipeline (preprocessing and model), the name of the target, the kind of each input column, and skarce's version."""
+    """A fitted pipeline, the name of the target, the kind of each input column, and skarce's version.
+
+    The steps of the pipeline are the preprocessing, the filling of gaps if it was asked for, and the model.
+    """
 
     pipeline: Any
     target: str
@@ -39,6 +42,11 @@ class SavedModel:
     def regressor(self) -> Any:
         """The model without its preprocessing; it may be a classifier."""
         return self.pipeline[-1]
+
+    @property
+    def fills_gaps(self) -> bool:
+        """Whether missing values are filled in."""
+        return "filling" in self.pipeline.named_steps
 
     @property
     def has_posterior_per_class(self) -> bool:
@@ -87,7 +95,9 @@ def _read(path: Path) -> SavedModel:
     parts = read_parts(path)
     _check_format(parts)
     sound = checked_parts(parts)
-    model = SavedModel(**skops.io.loads(packed(sound), trusted=sorted(allowed_types()["ObjectNode"])))
+    allowed = allowed_types()
+    trusted = sorted(allowed["ObjectNode"] | allowed["DTypeNode"])
+    model = SavedModel(**skops.io.loads(packed(sound), trusted=trusted))
     check_model(model.pipeline, model.target, model.columns, model.version)
     return model
 

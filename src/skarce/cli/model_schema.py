@@ -29,6 +29,7 @@ FOREIGN = {
     "TupleNode": {"builtins.tuple"},
     "SliceNode": {"builtins.slice"},
     "JsonNode": {"builtins.str"},
+    "DTypeNode": {"numpy.dtype"},  # of the numbers that a filling step has seen
     "TypeNode": {"builtins.str", "builtins.int", "builtins.float", "builtins.bool", "numpy.float64"},
     "NdArrayNode": {
         "numpy.ndarray",
@@ -38,6 +39,7 @@ FOREIGN = {
         "sklearn.pipeline.Pipeline",
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.compose._column_transformer._RemainderColsList",  # scikit-learn 1.6 keeps it in a fitted ColumnTransformer
+        "sklearn.impute._base.SimpleImputer",
         "sklearn.preprocessing._data.StandardScaler",
         "sklearn.preprocessing._encoders.OneHotEncoder",
     },
@@ -100,7 +102,7 @@ class _Audit:
             return [node["key_types"], *node["content"].values()]
         if kind in ("ListNode", "TupleNode"):
             return list(node["content"])
-        if kind == "ObjectNode":
+        if kind in ("ObjectNode", "DTypeNode"):
             return [node["content"]]
         if kind == "JsonNode":
             _check_value(json.loads(node["content"]))

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from skarce._text import listed, one_line, quoted
+from skarce._typing import Indices
 from skarce._whole_file import check_output
 from skarce.cli.model_file import SavedModel
 from skarce.cli.prediction_output import Output, check_format, opened_output
@@ -22,8 +23,9 @@ from skarce.cli.streamed.progress import rows_progress
 from skarce.cli.task_output import output_for
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
+from skarce.datasets.gaps import DROP, ERROR, FILL, WAYS, complete_rows, left_out, only_rows
 from skarce.datasets.tables import Table, TableError, TableFile, is_parquet
-from skarce.datasets.training import inputs, known_texts
+from skarce.datasets.training import check_columns, inputs, known_texts
 
 
 @click.command()
@@ -47,7 +49,13 @@ from skarce.datasets.training import inputs, known_texts
     metavar="COVERAGE",
     help="Add the ends of intervals that cover this share of new observations, such as 0.95.",
 )
-def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, interval: float | None) -> None:
+@click.option(
+    "--missing",
+    type=click.Choice(WAYS),
+    help="What to do about missing values: drop leaves out rows with some, fill is for models that were fitted with it.  "
+    "[default: fill if the model was fitted with --missing fill, else error]",
+)
+def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, interval: float | None, missing: str | None) -> None:
     """Predict the target for the rows of a table.
 
     MODEL is a file that `skarce fit` wrote. DATA is a CSV (also .csv.gz) or Parquet file with the same input columns, or several
@@ -62,6 +70,7 @@ def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, int
     Examples:
       skarce predict houses.skops new_houses.csv
       skarce predict houses.skops new_houses.csv --interval 0.95
+      skarce predict houses.skops new_houses.csv --missing drop
       skarce predict houses.skops new_houses.csv --out predictions.csv --std augmented
       skarce predict houses.skops "new/*.parquet" --out predictions.parquet
     """
@@ -72,7 +81,7 @@ def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, int
         check_format(out, is_from_parquet=files is not None and is_parquet(files[0].path))
         check_output(out, model, *(data if files is None else [file.path for file in files]))
     with model_in_use(model) as saved, opened_output(out) as output:
-        _Predictions(saved, std, interval).write(
+        _Predictions(saved, std, interval, missing).write(
             None if files is None else DataFiles.of(files), data[0], output, is_quiet=out is None
         )
     if out is not None:
@@ -82,28 +91,45 @@ def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, int
 class _Predictions:
     """What a model predicts for rows, part by part."""
 
-    def __init__(self, model: SavedModel, std: str, interval: float | None) -> None:
+    def __init__(self, model: SavedModel, std: str, interval: float | None, missing: str | None) -> None:
         self._model, self._std, self._interval = model, std, interval
+        self._missing = missing or (FILL if model.fills_gaps else ERROR)
+        if self._missing == FILL and not model.fills_gaps:
+            remedy = "fit it again with --missing fill, or use --missing drop"
+            raise TableError(f"the model was fitted without --missing fill, so it has no values to fill in; {remedy}.")
         self._texts = [name for name, kind in model.columns.items() if kind != NUMBER]
         self._unseen = UnseenTexts(known_texts(model.pipeline[0]))
 
     def write(self, data: DataFiles | None, path: Path, output: Output, *, is_quiet: bool) -> None:
         """Predict all rows of files, or of a pipe if there are none, and say which texts were new."""
-        n_rows = 0
+        n_rows = n_predicted = 0
         with nullcontext(_ignore) if is_quiet else rows_progress("Predicting", None if data is None else data.n_rows) as on_rows:
             for part in _parts(data, path):
                 table = part.table(self._texts)
-                output.add(part, self._of(table))
+                rows = self._rows(table)
+                if len(rows):
+                    output.add(part, rows, self._of(only_rows(table, rows)))
                 n_rows += len(table.frame)
+                n_predicted += len(rows)
                 on_rows(n_rows)
         if not n_rows:
             raise TableError(f"there are no rows in {path if data is None else data.name}.")
-        for note in self._unseen.notes(n_rows):
+        if not n_predicted:
+            raise TableError(f"values are missing in each of the {n_rows} rows, so --missing drop leaves no row.")
+        if n_predicted < n_rows:
+            say(f"Note: {left_out(n_rows - n_predicted, n_rows)}, because values are missing.")
+        for note in self._unseen.notes(n_predicted):
             say(note)
+
+    def _rows(self, table: Table) -> Indices:
+        """The numbers of the rows to predict."""
+        check_columns(table, self._model.columns)
+        return complete_rows(table, self._model.columns if self._missing == DROP else ())
 
     def _of(self, table: Table) -> dict[str, Any]:
         """The columns of predictions for some rows."""
-        X, output = inputs(table, self._model.columns), output_for(self._model)
+        X = inputs(table, self._model.columns, has_gaps=self._missing == FILL)
+        output = output_for(self._model)
         try:
             predictions = output.predictions(self._model, X, self._std)
             if self._interval is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from skarce._text import one_line
+from skarce._typing import Indices
 from skarce._whole_file import OutputError, replacing
 from skarce.cli.rendering import write
 from skarce.cli.streamed.files import Part
@@ -20,8 +21,8 @@ from skarce.designs.arrow_columns import pyarrow
 class Output(Protocol):
     """Takes rows and what was predicted for them."""
 
-    def add(self, part: Any, predictions: dict[str, Any]) -> None:
-        """Write some rows with their predictions."""
+    def add(self, part: Any, rows: Indices, predictions: dict[str, Any]) -> None:
+        """Write some rows of a part with their predictions."""
 
 
 @contextmanager
@@ -52,8 +53,8 @@ class CsvOutput:
         self._write, self._is_first = write_text, True
         self._names: list[str] = []
 
-    def add(self, part: Part, predictions: dict[str, Any]) -> None:
-        frame = part.verbatim()
+    def add(self, part: Part, rows: Indices, predictions: dict[str, Any]) -> None:
+        frame = part.verbatim().iloc[rows]
         self._names = self._names or list(frame)
         frame = frame[self._names].assign(**predictions)
         self._write(frame.to_csv(index=False, header=self._is_first, lineterminator="\n"))
@@ -68,15 +69,15 @@ class ParquetOutput(ExitStack):
         self._path = path
         self._writer: Any = None
 
-    def add(self, part: ParquetPart, predictions: dict[str, Any]) -> None:
+    def add(self, part: ParquetPart, rows: Indices, predictions: dict[str, Any]) -> None:
         from pyarrow.parquet import ParquetWriter
 
-        rows = part.rows
+        written = part.rows.take(rows)
         for name, values in predictions.items():
-            rows = rows.append_column(name, pyarrow().array(values))
+            written = written.append_column(name, pyarrow().array(values))
         if self._writer is None:
-            self._writer = self.enter_context(ParquetWriter(self._path, rows.schema, write_page_checksum=True))
-        self._writer.write_table(_as_before(rows, self._writer.schema, part.name))
+            self._writer = self.enter_context(ParquetWriter(self._path, written.schema, write_page_checksum=True))
+        self._writer.write_table(_as_before(written, self._writer.schema, part.name))
 
 
 def _as_before(rows: Any, schema: Any, name: str) -> Any:

@@ -20,21 +20,15 @@ from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
 from skarce.comparison import Method, MethodResult, Observer, Task
 from skarce.comparison.uneven_folds import uneven_fold
-from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, TableError
-from skarce.datasets.training import TrainingData, make_preprocessing
+from skarce.datasets.training import TrainingData
+from skarce.inspection.shuffling import SHUFFLED
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
 from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
 from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions
-
-SHUFFLED = {  # what happens if an input is shuffled
-    TargetKind.NUMBERS: "added to the mean squared error by shuffling",
-    TargetKind.CLASSES: "added to the log loss by shuffling",
-    TargetKind.COUNTS: "added to the mean Poisson deviance by shuffling",
-}
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ def report_on(
     settings: dict[str, Any],
     target: str,
 ) -> ComparisonReport:
-    """The report on a comparison. The best method that is ours is fitted once more, to all rows."""
+    """The report on a comparison. Our method that the verdict recommends is fitted once more, to all rows."""
     comparison = Comparison(results, observer.seen, training, tests, settings["cv"])
     view = None
     if comparison.shown is not None:
@@ -104,14 +98,14 @@ def uneven_words(best: MethodResult, training: TrainingData, table: Table, tests
 
 def _view(method: Method, training: TrainingData, target: str) -> ModelView | None:
     """The model of a method, fitted to all rows. If that fails, the notes on the table say why."""
-    preprocessing = make_preprocessing(training.kinds)
+    preprocessing = training.preprocessing()
     prepared = preprocessing.fit_transform(training.X)
     try:
         model = fitted(method.name, lambda: method.fit(prepared, training.y))
     except TableError as error:
         training.notes.append(str(error))
         return None
-    saved = SavedModel(Pipeline([("preprocessing", preprocessing), ("model", model)]), target, training.kinds, __version__)
+    saved = SavedModel(Pipeline([*preprocessing.steps, ("model", model)]), target, training.kinds, __version__)
     about = {**facts(saved), "model": str(model)}
     matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
     label = SHUFFLED[training.target_kind]

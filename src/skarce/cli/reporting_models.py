@@ -11,13 +11,14 @@ import numpy as np
 from skarce._text import one_line, quoted
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import SavedModel
-from skarce.cli.reporting import SHUFFLED, given_arguments
+from skarce.cli.reporting import given_arguments
 from skarce.comparison import Answers
 from skarce.comparison.out_of_fold import LOG_SCORES, answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.tables import Table, TableError, read_table
 from skarce.datasets.training import READERS, inputs
+from skarce.inspection.shuffling import SHUFFLED
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
 from skarce.report.calibration import curve_of
 from skarce.report.inputs import Input, inputs_that_matter, widths_of_inputs
@@ -32,6 +33,14 @@ KINDS: dict[type[Likelihood], TargetKind] = {
     Bernoulli: TargetKind.CLASSES,
     Poisson: TargetKind.COUNTS,
 }
+
+
+WIDTHS_TITLE = "How fast the model can change along each input"
+WIDTHS_WORDS = (
+    "A long bar is a short length of the kernel: predictions can bend quickly along this input. It does not say how large the "
+    "effect of the input is, and an input with a large linear effect has a short bar. To see which inputs matter, give rows: "
+    "skarce explain MODEL DATA --report."
+)
 
 
 class Rows(NamedTuple):
@@ -84,14 +93,15 @@ def answers_of(saved: SavedModel, rows: Rows, kind: TargetKind, data: Path) -> A
 
 
 def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
-    matter, label = [], ""
+    matter, label, title, words = [], "", ModelView.inputs_title, ModelView.inputs_words
     if rows is not None:
         matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, kind), SHUFFLED[kind]
     elif (widths := widths_of_inputs(saved.pipeline)) is not None:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
-        label = f"{widths.label}, on scaled inputs"
-    return ModelView(type(saved.regressor).__name__, facts(saved), active_functions(saved), last_steps(saved), matter, label)
+        label, title, words = f"{widths.label}, on scaled inputs", WIDTHS_TITLE, WIDTHS_WORDS
+    name, functions, steps = type(saved.regressor).__name__, active_functions(saved), last_steps(saved)
+    return ModelView(name, facts(saved), functions, steps, matter, label, inputs_title=title, inputs_words=words)
 
 
 def _quality(answers: Answers) -> dict[str, str]:

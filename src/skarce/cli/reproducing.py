@@ -148,7 +148,7 @@ def _write(run: Run, folder: Path, quick: bool, *, draw: bool) -> None:
 
 def _draw(run: Run, folder: Path) -> list[str]:
     if not can_draw():
-        say("Pictures were left out because matplotlib is not installed; install skarce[plot].")
+        say('Pictures were left out because matplotlib is not installed; run pip install ".[plot]" in the folder of the source.')
         return []
     return pictures.draw_all(run.paper, run.records(), folder)
 

@@ -23,10 +23,7 @@ from skarce.export import ExportError
 
 COVERAGE = 0.95  # of the interval that is tried
 # Errors in a `with` block that are not those of the model: they say themselves what is wrong, or concern the output.
-NOT_OF_THE_MODEL = (
-    *(ModelFileError, TableError, OutputError, StandardOutputError, ExportError),
-    *(click.ClickException, OSError),
-)
+NOT_OF_THE_MODEL = (ModelFileError, TableError, OutputError, ExportError, StandardOutputError, click.ClickException, OSError)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from skarce.basis.default import AUTO, KERNELS
 from skarce.cli.rendering import say
 from skarce.comparison import TASKS, Task, UnknownMethodError, task_for
 from skarce.datasets import TargetKind
+from skarce.datasets.gaps import DROP, ERROR, FILL, WAYS, complete_rows, left_out, only_rows
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData, training_data
 
@@ -43,6 +44,16 @@ exclude_option = click.option(
 )
 
 
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(WAYS),
+    default=ERROR,
+    show_default=True,
+    help="What to do about missing values: drop leaves out rows with some; fill puts the median of the training rows into numbers "
+    "and '(missing)' into text. Both leave out rows without a target.",
+)
+
+
 def excluded_columns(table: Table, target: str, given: Sequence[str]) -> list[str]:
     """The columns to leave out: each text is the name of a column, or names separated by commas."""
     parts = [[text] if text in table.frame else [name.strip() for name in text.split(",")] for text in given]
@@ -52,11 +63,29 @@ def excluded_columns(table: Table, target: str, given: Sequence[str]) -> list[st
     return names
 
 
-def load_training(table: Table, target: str, asked: Task | None, excluded: Sequence[str] = ()) -> tuple[TrainingData, Task]:
+def rows_to_use(table: Table, target: str, excluded: Sequence[str], missing: str) -> Table:
+    """The rows whose values are known as far as they must be. A message says how many others were left out."""
+    table.column(target)
+    if missing == ERROR:
+        return table
+    names = table.without(excluded_columns(table, target, excluded)).frame.columns if missing == DROP else [target]
+    rows = complete_rows(table, names)
+    n_rows, what = len(table.frame), "values are missing" if missing == DROP else f"{quoted(target)} is missing"
+    if not len(rows):
+        remedy = " Use --missing fill, or leave out columns with many gaps by --exclude." if missing == DROP else ""
+        raise TableError(f"no row of {table.name} is left: {what} in each of them.{remedy}")
+    if len(rows) < n_rows:
+        say(f"Note: {left_out(n_rows - len(rows), n_rows)}, because {what}.")
+    return only_rows(table, rows)
+
+
+def load_training(
+    table: Table, target: str, asked: Task | None, excluded: Sequence[str] = (), missing: str = ERROR
+) -> tuple[TrainingData, Task]:
     """The inputs and targets of a table, and the task that was asked for or else recognized from the target."""
     table.column(target)
     kept = table.without(excluded_columns(table, target, excluded))
-    training = training_data(kept, target, None if asked is None else asked.target)
+    training = training_data(kept, target, None if asked is None else asked.target, has_gaps=missing == FILL)
     if asked is None and training.target_kind is TargetKind.CLASSES and np.issubdtype(training.y.dtype, np.integer):
         remedy = "if they are amounts, use --task regression or --task counts."
         training.notes.append(f"the numbers in {quoted(target)} were recognized as classes; {remedy}")

@@ -132,7 +132,11 @@ def _noise(model: SavedModel) -> float:
 def _std_scale(model: SavedModel) -> dict[str, str]:
     """The factor between the std of the model and that of its predictions, if left-out rows have asked for one."""
     scale = getattr(model.regressor, "std_scale_", 1.0)  # a model of an older version has none
-    return {} if scale == 1.0 else {"std factor": f"{scale:.3g} (left-out rows asked for it; the std of predictions has it)"}
+    return (
+        {}
+        if scale == 1.0
+        else {"std factor": f"{scale:.3g} (chosen on left-out rows; predictions have their std multiplied by it)"}
+    )
 
 
 def _classes(model: SavedModel) -> str:

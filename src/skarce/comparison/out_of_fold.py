@@ -13,9 +13,9 @@ from skarce._typing import Floats, Indices
 from skarce.comparison.counting import count_bytes
 from skarce.comparison.cross_validation import FoldModel
 from skarce.comparison.registry import Method
-from skarce.comparison.scores import LEAST_RATE, gives_std
+from skarce.comparison.scores import gives_std
 from skarce.datasets import TargetKind
-from skarce.likelihoods.poisson import count_log_density
+from skarce.likelihoods.poisson import LEAST_RATE, count_log_density
 from skarce.states.outcome import Outcome
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # a class held for impossible that happened costs its log, not infinity

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.metrics import (
     accuracy_score,
     d2_tweedie_score,
@@ -24,13 +25,13 @@ from sklearn.metrics import (
 
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
+from skarce.likelihoods.poisson import LEAST_RATE, count_quantiles
 
-NORMAL_95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard deviations of its mean
-LEAST_RATE = 1e-10  # a rate of zero makes the deviance of any count infinite
 ALIGNED = "aligned"  # four significant digits for the smallest number of a column, and the same decimals for all
 SECONDS = "seconds"
 
 Fit = Callable[[Any, Any], Any]  # from training inputs and targets to a fitted model
+Interval = Callable[[Floats, Floats, float], tuple[Floats, Floats]]  # from means, stds and a level to lower and upper ends
 
 
 class Fold(NamedTuple):
@@ -113,15 +114,29 @@ def regression_score(fit: Fit, fold: Fold) -> RegressionScore:
     return RegressionScore(
         rmse=float(root_mean_squared_error(fold.y_test, predicted)),
         r2=float(r2_score(fold.y_test, predicted)) if len(predicted) > 1 else None,
-        coverage=coverage(model, fold) if gives_std(model) else None,
+        coverage=coverage(model, fold, normal_interval) if gives_std(model) else None,
         **costs,
     )
 
 
-def coverage(model: Any, fold: Fold) -> float:
+def coverage(model: Any, fold: Fold, interval: Interval) -> float:
     """The share of test targets within the 95% interval of their prediction."""
     mean, std = model.predict(fold.X_test, return_std=True)
-    return float(np.mean(np.abs(fold.y_test - mean) <= NORMAL_95 * std))
+    lower, upper = interval(mean, std, 0.95)
+    return float(np.mean((lower <= fold.y_test) & (fold.y_test <= upper)))
+
+
+def normal_interval(mean: Floats, std: Floats, level: float) -> tuple[Floats, Floats]:
+    """The intervals of numbers at one level, from predictions and their std: those of `predict_interval`."""
+    reach = float(norm.ppf(0.5 * (1.0 + level))) * std
+    return mean - reach, mean + reach
+
+
+def count_interval(mean: Floats, std: Floats, level: float) -> tuple[Floats, Floats]:
+    """The intervals of counts: those of `predict_interval`. They end at whole numbers, so they cover at least the level."""
+    mean = np.maximum(mean, LEAST_RATE)
+    lower, upper = (count_quantiles(0.5 * (1.0 + sign * level), mean, std**2) for sign in (-1.0, 1.0))
+    return lower, upper
 
 
 def gives_std(model: Any) -> bool:
@@ -160,7 +175,7 @@ def count_score(fit: Fit, fold: Fold) -> CountScore:
         deviance=float(mean_poisson_deviance(fold.y_test, expected)),
         d2=float(d2_tweedie_score(fold.y_test, expected, power=1)) if explains else None,
         rmse=float(root_mean_squared_error(fold.y_test, predicted)),
-        coverage=coverage(model, fold) if gives_std(model) else None,
+        coverage=coverage(model, fold, count_interval) if gives_std(model) else None,
         **costs,
     )
 

@@ -12,6 +12,7 @@ from pandas.api import types
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.datasets.csv_text import DECIMAL_COMMA
+from skarce.datasets.gaps import MISSING_TEXT, refuse_gaps
 from skarce.datasets.tables import Table, TableError
 
 NUMBER, TEXT = "number", "text"  # kinds of input columns, also in saved models
@@ -33,7 +34,10 @@ def input_kind(table: Table, name: str) -> str:
     if is_number(values):
         return NUMBER
     refuse_unusable(table, name)
-    if types.infer_dtype(values, skipna=True) not in OF_TEXT:
+    found = types.infer_dtype(values, skipna=True)
+    if found == "boolean":  # with gaps, they have the type of objects
+        return NUMBER
+    if found not in OF_TEXT:
         raise TableError(f"column {quoted(name)} of {table.name} holds {values.dtype} values; inputs must be numbers or text.")
     _refuse_decimal_commas(table, name)
     return TEXT
@@ -62,16 +66,16 @@ def _refuse_decimal_commas(table: Table, name: str) -> None:
         raise TableError(f"column {quoted(name)} of {table.name} has commas in its numbers, such as {first}; write 1.5, not 1,5.")
 
 
-def numbers(table: Table, name: str) -> Floats:
-    """A column as float64: true is 1, and no value is missing, text, infinite or too large to square."""
-    values = _complete(table, name)
+def numbers(table: Table, name: str, *, has_gaps: bool = False) -> Floats:
+    """A column as float64: true is 1, and no value is text, infinite or too large to square. NaN is missing, if it may be."""
+    values = _usable(table, name) if has_gaps else _complete(table, name)
     converted = pd.to_numeric(values, errors="coerce")
     _refuse(
         table,
-        converted.isna(),
+        converted.isna() & values.notna(),
         lambda row: f"column {quoted(name)} must hold numbers, but {table.place(row)} has {_with_hint(values.iloc[row])}",
     )
-    floats: Floats = converted.to_numpy(dtype=np.float64)
+    floats: Floats = converted.to_numpy(dtype=np.float64, na_value=np.nan)
     too_large = np.abs(floats) > LARGEST
     _refuse(
         table,
@@ -106,9 +110,11 @@ def counts_of_some(table: Table, name: str) -> Floats:
     return values
 
 
-def texts(table: Table, name: str) -> Any:
-    """A column as text, nothing missing."""
-    return _complete(table, name).astype(str).to_numpy(dtype=object)
+def texts(table: Table, name: str, *, has_gaps: bool = False) -> Any:
+    """A column as text. What is missing becomes a text of its own, if something may be."""
+    values = _usable(table, name) if has_gaps else _complete(table, name)
+    written: Any = values.astype(str).to_numpy(dtype=object)
+    return np.where(values.isna(), MISSING_TEXT, written)
 
 
 def labels(table: Table, name: str) -> Any:
@@ -154,17 +160,14 @@ def _whole(table: Table, name: str, values: Floats) -> Any:
 
 
 def _complete(table: Table, name: str) -> Any:
-    values = table.column(name)
-    refuse_unusable(table, name)
-    n_missing = int(values.isna().sum())
-    _refuse(table, values.isna(), lambda row: f"column {quoted(name)} has {_missing(n_missing, table.place(row))}")
+    values = _usable(table, name)
+    refuse_gaps(table, [name])
     return values
 
 
-def _missing(n_missing: int, place: str) -> str:
-    if n_missing == 1:
-        return f"1 missing value, in {place}; fill it or drop the row"
-    return f"{n_missing} missing values, the first in {place}; fill them or drop the rows"
+def _usable(table: Table, name: str) -> Any:
+    refuse_unusable(table, name)
+    return table.column(name)
 
 
 def _refuse(table: Table, is_bad: Any, describe: Callable[[int], str]) -> None:

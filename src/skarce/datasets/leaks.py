@@ -25,7 +25,9 @@ def near_copies(X: Any, y: Floats, names: list[str]) -> list[str]:
     notes = []
     for name in names:
         values = X[name].to_numpy()
-        agreement = 0.0 if _counts_rows(values) else agreement_of_ranks(values[rows], y[rows])
+        known = rows[~np.isnan(values[rows])]
+        is_sparse = len(known) < FEWEST_ROWS or _counts_rows(values[~np.isnan(values)])
+        agreement = 0.0 if is_sparse else agreement_of_ranks(values[known], y[known])
         notes += [_note(name, agreement)] if agreement >= NEARLY_ALL else []
     return notes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import pandas as pd
 from pandas.api import types
 from sklearn.datasets import load_diabetes
 
-from skarce._text import listed, one_line, quoted
+from skarce._text import listed, one_line, quoted, similar
 from skarce.datasets.content import LARGEST, TableError, is_gzipped, read_content
 from skarce.datasets.csv_text import checked_shape, csv_text, line_of
 
@@ -35,8 +34,8 @@ class Table:
         """The column of this name; if there is none, the error lists similar names."""
         if name in self.frame:
             return self.frame[name]
-        close = difflib.get_close_matches(name, self.frame.columns)
-        hint = f"did you mean {listed(close)}?" if close else f"its columns are {listed(self.frame.columns)}."
+        close = similar(name, self.frame.columns)
+        hint = f"did you mean {close}?" if close else f"its columns are {listed(self.frame.columns)}."
         raise TableError(f"{self.name} has no column {quoted(name)}; {hint}")
 
     def without(self, names: Collection[str]) -> Table:

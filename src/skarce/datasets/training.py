@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +10,13 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, refuse_unusable, texts
+from skarce.datasets.gaps import MISSING_TEXT, n_gaps, refuse_gaps
 from skarce.datasets.leaks import exclude_option, near_copies
 from skarce.datasets.tables import Table, TableError, listed
 from skarce.datasets.target_kinds import TargetKind
@@ -25,20 +29,29 @@ READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels, TargetKind.C
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Inputs, targets, the kind of every input column and of the target; `notes` tell the user what may be unexpected."""
+    """Inputs, targets, the kind of every input column and of the target; `notes` tell the user what may be unexpected.
+
+    If `has_gaps`, numbers of the inputs may be NaN, which the preprocessing fills in.
+    """
 
     X: Any
     y: Any
     kinds: dict[str, str]
     target_kind: TargetKind
     notes: list[str] = field(default_factory=list)
+    has_gaps: bool = False
+
+    def preprocessing(self) -> Pipeline:
+        """The unfitted steps before a model."""
+        return Pipeline([("preprocessing", make_preprocessing(self.kinds)), *([("filling", make_filling())] * self.has_gaps)])
 
 
-def training_data(table: Table, target: str, kind: TargetKind | None = None) -> TrainingData:
+def training_data(table: Table, target: str, kind: TargetKind | None = None, *, has_gaps: bool = False) -> TrainingData:
     """Split a table into inputs and target, and check that a model can be fitted.
 
-    Without a `kind`, it is recognized from the values of the target.
+    Without a `kind`, it is recognized from the values of the target. Values may be missing in inputs that `has_gaps`.
     """
+    refuse_gaps(table, [target] if has_gaps else table.frame.columns)
     kind = kind or recognize_target(table, target)
     y = READERS[kind](table, target)
     if (y == y[0]).all():
@@ -48,9 +61,12 @@ def training_data(table: Table, target: str, kind: TargetKind | None = None) -> 
     kinds = {name: input_kind(table, name) for name in table.frame.columns if name != target}
     if not kinds:
         raise TableError(f"the target {quoted(target)} is the only column left of {table.name}; a model needs inputs.")
-    X = inputs(table, kinds)
+    if has_gaps:
+        _refuse_empty(table, kinds)
+    X = inputs(table, kinds, has_gaps=has_gaps)
     leaks = [] if kind is TargetKind.CLASSES else near_copies(X, y, [name for name in kinds if kinds[name] == NUMBER])
-    return TrainingData(X, y, kinds, kind, _notes(table, kinds) + leaks)
+    filled = _notes_on_filling(table, kinds) if has_gaps else []
+    return TrainingData(X, y, kinds, kind, filled + _notes(table, kinds) + leaks, has_gaps)
 
 
 def recognize_target(table: Table, target: str) -> TargetKind:
@@ -71,12 +87,20 @@ def recognize_target(table: Table, target: str) -> TargetKind:
     return TargetKind.CLASSES if is_whole and n_distinct <= min(MOST_CLASSES, len(values) // 2) else TargetKind.NUMBERS
 
 
-def inputs(table: Table, kinds: dict[str, str]) -> Any:
-    """The input columns as float64 or as text, by their kind; other columns are left out."""
-    missing = [name for name in kinds if name not in table.frame]
-    if missing:
-        raise TableError(f"{table.name} lacks {listed(missing)}, which the model needs.")
-    return pd.DataFrame({name: numbers(table, name) if kind == NUMBER else texts(table, name) for name, kind in kinds.items()})
+def inputs(table: Table, kinds: dict[str, str], *, has_gaps: bool = False) -> Any:
+    """The input columns as float64 or as text, by their kind; other columns are left out. Values may be missing if `has_gaps`."""
+    check_columns(table, kinds)
+    if not has_gaps:
+        refuse_gaps(table, kinds)
+    readers = {NUMBER: numbers, TEXT: texts}
+    return pd.DataFrame({name: readers[kind](table, name, has_gaps=has_gaps) for name, kind in kinds.items()})
+
+
+def check_columns(table: Table, names: Iterable[str]) -> None:
+    """Raise if a table lacks columns that a model needs."""
+    lacking = [name for name in names if name not in table.frame]
+    if lacking:
+        raise TableError(f"{table.name} lacks {listed(lacking)}, which the model needs.")
 
 
 def make_preprocessing(kinds: dict[str, str]) -> Any:
@@ -87,10 +111,30 @@ def make_preprocessing(kinds: dict[str, str]) -> Any:
     return ColumnTransformer([(label, part, names) for label, part, names in chosen if names])
 
 
+def make_filling() -> Any:
+    """The median of each number in place of NaN. It comes after the scaling, which leaves NaN as it is."""
+    return SimpleImputer(strategy="median", keep_empty_features=True)
+
+
 def known_texts(preprocessing: Any) -> dict[str, Any]:
     """The texts that each column of text had in the training rows."""
     encoded = [(names, part.categories_) for label, part, names in preprocessing.transformers_ if label == TEXTS]
     return {name: known for names, categories in encoded for name, known in zip(names, categories, strict=True)}
+
+
+def _refuse_empty(table: Table, kinds: dict[str, str]) -> None:
+    """Raise for columns without any value, of which no median is known."""
+    empty = [name for name in kinds if table.frame[name].isna().all()]
+    if empty:
+        remedy = f"leave out what is empty: {exclude_option(','.join(empty))}"
+        raise TableError(f"{table.name} has no value at all in {listed(empty)}, so nothing can be filled in; {remedy}")
+
+
+def _notes_on_filling(table: Table, kinds: dict[str, str]) -> list[str]:
+    n_missing, n_columns = n_gaps(table.frame[list(kinds)])
+    where = f"{n_missing} missing value{'s'[: n_missing != 1]} in {n_columns} column{'s'[: n_columns != 1]}"
+    how = f"numbers with the median of the training rows, text with {quoted(MISSING_TEXT)}"
+    return [f"filled in {where}: {how}."] if n_missing else []
 
 
 def _notes(table: Table, kinds: dict[str, str]) -> list[str]:
@@ -102,7 +146,7 @@ def _notes(table: Table, kinds: dict[str, str]) -> list[str]:
 def _almost_numbers(table: Table, name: str) -> str | None:
     """A note on a text column in which most values are numbers: one typo is enough to make a column text."""
     values = table.frame[name]
-    rows = np.flatnonzero(pd.to_numeric(values, errors="coerce").isna())
+    rows = np.flatnonzero(pd.to_numeric(values, errors="coerce").isna() & values.notna())
     if not 0 < len(rows) < len(values) / 2:
         return None
     first = f"{quoted(values.iloc[rows[0]])} in {table.place(int(rows[0]))}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skarce._text import LONGEST_NAME, listed, one_line, quoted
+from skarce._text import LONGEST_NAME, listed, one_line, quoted, similar
 
 
 def pyarrow() -> Any:
@@ -71,8 +70,8 @@ class Layout:
         return all(self.types[name] == single for name in columns.features)
 
     def _without(self, name: str) -> str:
-        close = difflib.get_close_matches(name, self.types)
-        hint = f" Did you mean {listed(close)}?" if close else ""
+        close = similar(name, self.types)
+        hint = f" Did you mean {close}?" if close else ""
         return f"{self.source} has no column {quoted(name)}. Its columns are {listed(self.types)}.{hint}"
 
     def _without_numbers(self, name: str, *, is_feature: bool) -> str:

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from sklearn.base import is_classifier
-from sklearn.utils.validation import column_or_1d
 
 from skarce._parallel import blas_threads
 from skarce._parameters import check_choice, check_count, check_coverage, generator_of
-from skarce._text import listed, quoted
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
-from skarce.inspection.predictor import Predictor
+from skarce.inspection.predictor import Predictor, class_places
 from skarce.inspection.tables import Features, column, grid_of, with_values
 from skarce.inspection.unwrapping import Unwrapped, names_of_inputs, unwrapped
 
@@ -102,6 +101,7 @@ class Request:
         cls,
         model: Any,
         X: Any,
+        y: Any = None,
         *,
         target: Any = None,
         band: Any = "auto",
@@ -111,7 +111,7 @@ class Request:
         random_state: Any = 0,
         caller: str = "dependence",
     ) -> Request:
-        """Check the parameters. `X` has rows and columns."""
+        """Check the parameters. `X` has rows and columns. Columns of `y` name the targets."""
         if band is not None:
             check_choice("band", band, BANDS)
         check_count("grid_resolution", resolution, 2)
@@ -122,8 +122,8 @@ class Request:
                 raise ValueError(f"band must be 'auto' or None for a classifier, whose probabilities have no band, got {band!r}.")
             if target is not None:
                 raise ValueError(f"target must be None for a classifier: all classes are shown, got {quoted(target)}.")
-        output = 0 if is_classifier(found.model) else found.output(target)
         found.model._checked_inputs(found.inputs(X))
+        output = 0 if is_classifier(found.model) else found.output(target, y)
         rows = np.arange(len(X))
         if len(rows) > max_rows:
             rows = np.sort(generator_of(random_state).choice(rows, max_rows, replace=False))
@@ -140,11 +140,7 @@ class Request:
 
     def class_places(self, y: Any) -> Indices:
         """Return the places of labels among the classes."""
-        classes, labels = self.found.model.classes_, np.asarray(column_or_1d(y))
-        unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
-        if unknown:
-            raise ValueError(f"y has labels that the model does not know: {listed(unknown)}. Its classes are {listed(classes)}.")
-        return np.searchsorted(classes, labels)
+        return class_places(self.found.model.classes_, y)
 
     def at(self, features: Features) -> Dependence:
         """Return predictions on the grid of one or two inputs."""

@@ -23,7 +23,7 @@ class RankedFunctions:
     Attributes
     ----------
     names : list of str
-        Names of columns. Kernels are named by their centers in the units of the data if they have one or two inputs.
+        Names of columns. Kernels are named by their centers: in the units of the data if they have one or two inputs, else by row.
     candidates : ndarray of shape (n_functions,)
         Their places among the candidates.
     weights, stds, lower, upper, relevance : ndarray of shape (n_functions,)
@@ -83,12 +83,21 @@ def ranked_functions(model: Any, *, target: Any = None, level: float = 0.95, cal
 
 def _names(found: Unwrapped, active: Indices) -> Any:
     names = candidate_names(found.model, found.input_names)[active]
-    centers = centers_of(found)
-    if centers is None or centers.shape[1] > MOST_NAMED_INPUTS:
+    basis = found.model.basis_
+    if not isinstance(basis, KernelBasis):
         return names
-    kernel = found.model.basis_.kernel_
-    label, places = kernel if isinstance(kernel, str) else "kernel", np.searchsorted(found.model.active_, active)
+    centers, label = centers_of(found), basis.kernel_ if isinstance(basis.kernel_, str) else "kernel"
+    if centers is None or centers.shape[1] > MOST_NAMED_INPUTS:
+        return [f"{label} at {place}" for place in _numbered(basis, np.searchsorted(found.model.active_, active))]
+    places = np.searchsorted(found.model.active_, active)
     return [f"{label} at {', '.join(f'{value:.4g}' for value in centers[place])}" for place in places]
+
+
+def _numbered(basis: KernelBasis, places: Indices) -> list[str]:
+    """Return what centers are called if they have too many inputs to be written out: rows of the fit, or given centers."""
+    if basis.center_indices_ is None:
+        return [f"center {number}" for number in basis.candidate_numbers_[places]]
+    return [f"row {row}" for row in basis.center_indices_[places]]
 
 
 def centers_of(found: Unwrapped) -> Floats | None:

@@ -1,4 +1,4 @@
-"""Which inputs matter: coefficients of linear models, widths of kernels, Sobol indices of polynomial chaos."""
+"""Which inputs matter: by shuffling them, or by coefficients, widths of kernels, or Sobol indices of polynomial chaos."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_consistent_length
 
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, PolynomialChaosBasis, ProcessBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
+from skarce.datasets import TargetKind
 from skarce.estimators.tested_coefficients import check_level, interval_reach
 from skarce.inspection.functions import ranked_functions
+from skarce.inspection.predictor import Predictor, class_places
+from skarce.inspection.shuffling import SHUFFLED, shuffled_inputs
 from skarce.inspection.sobol import sobol_indices
+from skarce.inspection.tables import checked_rows
 from skarce.inspection.unwrapping import Unwrapped, unwrapped
 
-COEFFICIENTS, WIDTHS, SOBOL = "coefficients", "widths", "sobol"
+COEFFICIENTS, WIDTHS, SOBOL, BY_SHUFFLING = "coefficients", "widths", "sobol", "shuffling"
 
 
 @dataclass(frozen=True)
@@ -26,14 +32,14 @@ class InputRelevance:
 
     Attributes
     ----------
-    kind : {"coefficients", "widths", "sobol"}
+    kind : {"coefficients", "widths", "sobol", "shuffling"}
         What the values are.
     names : list of str
         Names of the inputs, or of the columns of the basis.
     values : ndarray of shape (n_inputs,)
-        Coefficients, or 1 / length of the kernel, or total Sobol indices.
+        Coefficients, 1 / length of the kernel, total Sobol indices, or the rise of the loss by shuffling.
     lower, upper : ndarray of shape (n_inputs,) or None
-        Ends of their intervals. None if there are none.
+        Ends of their intervals, for shuffling one std of the shuffles on both sides. None if there are none.
     label : str
         The values in words.
     level : float
@@ -59,7 +65,7 @@ class InputRelevance:
 
 
 def input_relevance(
-    model: Any, X: Any = None, *, target: Any = None, level: float = 0.95, caller: str = "input_relevance"
+    model: Any, X: Any = None, y: Any = None, *, target: Any = None, level: float = 0.95, caller: str = "input_relevance"
 ) -> InputRelevance:
     """Return which inputs of a fitted model matter.
 
@@ -70,6 +76,8 @@ def input_relevance(
     X : array-like of shape (n_samples, n_features), default=None
         Rows whose standard deviations make inputs of different units comparable: coefficients and 1 / lengths are then those per
         standard deviation of the input. Sobol indices are shares, and do not need it.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+        Targets of these rows. With them, any model shows what shuffling each column of X adds to its loss.
     target : int or label, default=None
         Which target or class, if there are several with functions of their own.
     level : float, default=0.95
@@ -79,6 +87,8 @@ def input_relevance(
     """
     check_level(level)
     found = unwrapped(model, caller)
+    if y is not None:
+        return _by_shuffling(model, found, X, y, target, level)
     output, basis = found.output(target), found.model.basis_
     transformer = getattr(basis, "transformer", None)
     if isinstance(basis, KernelBasis):
@@ -88,6 +98,32 @@ def input_relevance(
     if _is_chaos(transformer):
         return _sobol(found, output, level)
     return _coefficients(model, found, X, target, level, caller)
+
+
+def _by_shuffling(model: Any, found: Unwrapped, X: Any, y: Any, target: Any, level: float) -> InputRelevance:
+    if X is None:
+        raise ValueError("y comes without X, but the columns of X are what is shuffled. Pass both, or neither.")
+    X = checked_rows(X)
+    check_consistent_length(X, y)
+    found.model._checked_inputs(found.inputs(X))
+    kind, output = _target_kind(found), 0
+    if kind is TargetKind.CLASSES:
+        if target is not None:
+            raise ValueError(f"target must be None to shuffle inputs of a classifier: all classes count, got {quoted(target)}.")
+        targets = found.model.classes_[class_places(found.model.classes_, y)]
+    else:
+        output = found.output(target, y)
+        predictor = Predictor(found, output)
+        targets = predictor.of_target(predictor.targets(y))
+    shuffled = shuffled_inputs(model, X, targets, kind, output)
+    lower, upper = shuffled.rises - shuffled.spreads, shuffled.rises + shuffled.spreads
+    return InputRelevance(BY_SHUFFLING, shuffled.names, shuffled.rises, lower, upper, SHUFFLED[kind], float(level))
+
+
+def _target_kind(found: Unwrapped) -> TargetKind:
+    if is_classifier(found.model):
+        return TargetKind.CLASSES
+    return TargetKind.COUNTS if found.has_counts else TargetKind.NUMBERS
 
 
 def _is_chaos(transformer: Any) -> bool:
@@ -125,7 +161,8 @@ def _widths(found: Unwrapped, basis: Any, X: Any, level: float) -> InputRelevanc
     if not (isinstance(kernel, str) and kernel in DISTANCE_KERNELS) or np.ndim(gamma) == 0:
         raise ValueError(
             "which inputs matter is read from the widths of kernels, so the model needs one width for each input, got "
-            f"kernel={quoted(kernel)} with gamma={quoted(gamma)}. Fit with basis='auto' or KernelBasis(gamma='ard')."
+            f"kernel={quoted(kernel)} with gamma={quoted(gamma)}. Pass X and y to shuffle the inputs instead, or fit with "
+            "basis='auto' or KernelBasis(gamma='ard')."
         )
     # Kernels depend on distances divided by lengths. Lengths are those of exp(-d), or of exp(-d^2).
     values, label = np.asarray(gamma) if kernel == "laplacian" else np.sqrt(gamma), "1 / length of the kernel"

@@ -14,6 +14,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array
 from skarce.inspection.predictor import Predictor, predictor_of
+from skarce.inspection.tables import check_no_text
 
 LEVELS = np.append(np.arange(0.05, 0.96, 0.05), 0.99)  # of the intervals whose coverage is counted
 COVERAGE = 0.95  # of the intervals whose width is compared with errors
@@ -39,6 +40,8 @@ class IntervalCheck:
         The level of `half_widths`.
     noise_freedom : float
         Degrees of freedom of Student's t noise, infinite for normal noise.
+    has_whole_ends : bool
+        Whether the ends of intervals are whole numbers, as those of counts. Such intervals cover at least as much as they promise.
     """
 
     levels: Floats
@@ -48,6 +51,7 @@ class IntervalCheck:
     half_widths: Floats
     coverage: float = COVERAGE
     noise_freedom: float = np.inf
+    has_whole_ends: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -85,14 +89,15 @@ def check_intervals(model: Any, X: Any, y: Any, *, target: Any = None, levels: A
         A fitted regressor of skarce, or a pipeline, search or `TransformedTargetRegressor` around one.
     X, y : array-likes
         Rows that were not used for the fit, and their targets.
-    target : int, default=None
-        Which target, if there are several.
+    target : int or str, default=None
+        Which target, if there are several, by number or name of its column in y.
     levels : array-like of shape (n_levels,), default=None
         Levels between 0 and 1. None stands for 5 %, 10 %, ..., 95 % and 99 %.
     caller : str, default=""
         Who asks, for messages.
     """
-    predictor = predictor_of(model, target, caller or "check_intervals")
+    check_no_text(X)
+    predictor = predictor_of(model, target, caller or "check_intervals", X, y)
     every = predictor.targets(y)
     check_consistent_length(X, every)
     at, targets = _checked_levels(levels), predictor.of_target(every)
@@ -104,6 +109,7 @@ def check_intervals(model: Any, X: Any, y: Any, *, target: Any = None, levels: A
         errors=targets - predictor.mean(X),
         half_widths=0.5 * (upper - lower),
         noise_freedom=_noise_freedom(predictor),
+        has_whole_ends=predictor.found.has_counts,
     )
 
 

@@ -43,7 +43,7 @@ class PathValues:
     errors : ndarray of shape (n_sizes,)
         Root mean squares of their errors.
     is_held_out : bool
-        Whether the errors are those of given rows, not those of the rows of the fit.
+        Whether rows for the errors were given, so that they are not those of the rows of the fit.
     """
 
     axis: str
@@ -66,7 +66,8 @@ def path_values(model: Any, X: Any = None, y: Any = None, *, target: Any = None,
     model : estimator
         A fitted estimator of skarce, or a pipeline, search or `TransformedTargetRegressor` around one.
     X, y : array-likes, default=None
-        Rows for the errors of nested models. None takes the rows of the fit, by their sums, which need not be at hand.
+        Rows for the errors of nested models, which other models do not have. None takes the rows of the fit, by their sums, which
+        need not be at hand.
     target : int or label, default=None
         Which target or class, if there are several with functions of their own.
     caller : str, default="path_values"
@@ -75,15 +76,10 @@ def path_values(model: Any, X: Any = None, y: Any = None, *, target: Any = None,
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both for the errors of these rows, or neither.")
     found = unwrapped(model, caller)
-    posterior = found.posterior(target)
+    posterior = found.posterior(target, y)
     trace, path = posterior.trace, getattr(posterior, "path", None)
     if not len(trace):
         raise ValueError(f"the search for this model took no step, so there is no path to show. {posterior.outcome.value}")
-    if path is None and X is not None:
-        raise ValueError(
-            "the models on the way to this one are not nested, so their errors are not known. Leave out X and y, or use a search "
-            "that only adds functions one by one, or only removes them, such as OrthogonalLeastSquaresRegressor."
-        )
     axis, places, order = _places(trace, is_nested=path is not None)
     trace = trace[order]
     sizes = np.empty(0, dtype=np.intp) if path is None else _sizes(found.model, len(posterior.active))
@@ -92,7 +88,7 @@ def path_values(model: Any, X: Any = None, y: Any = None, *, target: Any = None,
     elif X is None:
         errors = np.array([path.training_error(size) for size in sizes])
     else:
-        errors = _errors(predictor_of(model, target, caller), sizes, X, y)
+        errors = _errors(predictor_of(model, target, caller, X, y), sizes, X, y)
     return PathValues(
         axis=axis,
         places=places[order],

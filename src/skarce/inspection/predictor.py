@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import column_or_1d
 
-from skarce._typing import Floats
+from skarce._text import listed
+from skarce._typing import Floats, Indices
 from skarce._validation import checked_array
 from skarce.inspection.unwrapping import Unwrapped, unwrapped
 
@@ -68,12 +69,22 @@ class Predictor:
         return values if values.ndim == 1 else values[:, self.output]
 
 
-def predictor_of(estimator: Any, target: Any, caller: str) -> Predictor:
-    """Return predictions of one target of a regressor. Errors name the caller."""
+def class_places(classes: Any, y: Any) -> Indices:
+    """Return the places of labels among the classes."""
+    labels = np.asarray(column_or_1d(y))
+    unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
+    if unknown:
+        raise ValueError(f"y has labels that the model does not know: {listed(unknown)}. Its classes are {listed(classes)}.")
+    return np.searchsorted(classes, labels)
+
+
+def predictor_of(estimator: Any, target: Any, caller: str, X: Any, y: Any) -> Predictor:
+    """Return predictions of one target of a regressor for checked rows. Errors name the caller. Columns of y name the targets."""
     found = unwrapped(estimator, caller)
     if is_classifier(found.model):
         raise TypeError(
             f"{caller} is for regressors, because classes have no std and no intervals, got {type(found.model).__name__}. For "
             "probabilities, use CalibrationDisplay of scikit-learn."
         )
-    return Predictor(found, found.output(target))
+    found.model._checked_inputs(found.inputs(X))
+    return Predictor(found, found.output(target, y))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from skarce._text import listed, quoted
+from skarce._text import listed, quoted, similar
 from skarce._typing import Floats, Indices
 from skarce._validation import check_container
 
@@ -19,6 +20,7 @@ Features = tuple[int, ...]
 
 def checked_rows(X: Any) -> Any:
     """Return X as a data frame of pandas if it is one, else as an array with two dimensions."""
+    check_no_text(X)
     check_container(X, "X")
     if issparse(X):
         raise TypeError("X is a sparse matrix, whose columns cannot be varied one by one. Pass a few rows of it as X.toarray().")
@@ -26,6 +28,15 @@ def checked_rows(X: Any) -> Any:
     if rows.ndim != 2 or not rows.shape[0] or not rows.shape[1]:
         raise ValueError(f"X must have rows and columns, got shape {rows.shape}.")
     return rows
+
+
+def check_no_text(X: Any) -> None:
+    """Raise a TypeError for the name of a file in place of its rows."""
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"X must have rows and columns, got {quoted(X)}, a text. If it names a file, read it first, for instance with "
+            "X = pandas.read_csv(...), and leave out the column of the target."
+        )
 
 
 def column(X: Any, place: int) -> Any:
@@ -88,7 +99,9 @@ def _checked(feature: Any) -> Any:
 def _place(feature: Any, names: list[str]) -> int:
     if isinstance(feature, str):
         if names.count(feature) != 1:
-            raise ValueError(f"feature {quoted(feature)} is not a name of one column of X, which has {listed(names)}.")
+            close = "" if feature in names else similar(feature, names)
+            hint = f" Did you mean {close}?" if close else ""
+            raise ValueError(f"feature {quoted(feature)} is not a name of one column of X, which has {listed(names)}.{hint}")
         return names.index(feature)
     if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
         raise TypeError(f"a feature must be a name or a number of a column of X, got {quoted(feature)}.")

@@ -15,6 +15,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.estimators.criterion_search import CriterionSearch
 from skarce.estimators.on_basis import OnBasis
+from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
 
 SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
 
@@ -63,28 +64,40 @@ class Unwrapped:
         return predictions
 
     @property
+    def has_counts(self) -> bool:
+        """Whether targets are counts, in the units of the data."""
+        return isinstance(self.model, RelevanceVectorPoissonRegressor) and not self.target_steps
+
+    @property
     def outputs(self) -> list[Any] | None:
         """The targets or classes that have functions of their own, or None if there is one function only."""
         if not isinstance(self.model.posterior_, list):
             return None
         return list(self.model.classes_) if hasattr(self.model, "classes_") else list(range(len(self.model.posterior_)))
 
-    def output(self, target: Any) -> int:
-        """Return the place of a target or class. None stands for the only one."""
+    def output(self, target: Any, y: Any = None) -> int:
+        """Return the place of a target or class, by number, label or name of its column in y. None stands for the only one."""
         outputs = self.outputs
         if outputs is None:
             if target is None or (isinstance(target, (int, np.integer)) and target == 0):
                 return 0
             raise ValueError(f"target must be None, because this model has one function only, got {quoted(target)}.")
-        found = [place for place, output in enumerate(outputs) if target is not None and _same(output, target)]
-        if not found:
-            what = "classes with functions of their own" if hasattr(self.model, "classes_") else "targets"
-            raise ValueError(f"target must be one of the {what}, {quoted(_plain(outputs))}, got {quoted(target)}.")
-        return found[0]
+        has_classes = hasattr(self.model, "classes_")
+        names = [None] * len(outputs) if has_classes else names_of_targets(y, len(outputs))
+        for place, (output, name) in enumerate(zip(outputs, names, strict=True)):
+            if target is not None and (_same(output, target) or (isinstance(target, str) and target == name)):
+                return place
+        what = "classes with functions of their own" if has_classes else "targets"
+        if target is None:
+            example = outputs[0].item() if isinstance(outputs[0], np.generic) else outputs[0]
+            by_name = "" if has_classes else f" or target={quoted(names[0])}"
+            raise ValueError(f"the model has several {what}: choose one with target={quoted(example)}{by_name}.")
+        named = "" if has_classes else f" or {quoted(names)}"
+        raise ValueError(f"target must be one of the {what}, {quoted(_plain(outputs))}{named}, got {quoted(target)}.")
 
-    def posterior(self, target: Any) -> Any:
+    def posterior(self, target: Any, y: Any = None) -> Any:
         """Return the posterior of a target or class."""
-        return self.model._posteriors()[self.output(target)]
+        return self.model._posteriors()[self.output(target, y)]
 
 
 def unwrapped(estimator: Any, caller: str) -> Unwrapped:
@@ -120,6 +133,14 @@ def names_of_inputs(estimator: Any, X: Any = None) -> list[str]:
         names = getattr(estimator, "feature_names_in_", None)
     n_inputs = np.shape(X)[1] if X is not None else estimator.n_features_in_
     return [f"x{place}" for place in range(n_inputs)] if names is None else [str(name) for name in names]
+
+
+def names_of_targets(y: Any, n_targets: int) -> list[str]:
+    """Return the names of several targets: those of the columns of y, or y0, y1 and so on."""
+    names = getattr(y, "columns", None)
+    if names is None or len(names) != n_targets:
+        return [f"y{place}" for place in range(n_targets)]
+    return [str(name) for name in names]
 
 
 def _names_after(steps: Pipeline, names: Any) -> Any:

@@ -27,6 +27,7 @@ from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, 
 NEARLY_POISSON = 1.0 - 1e-9  # a count whose mean is a larger share of its variance is Poisson, to nine digits of the variance
 SMALLEST_SHAPE = 1e-9  # a negative binomial count of a smaller shape is zero nearly always
 NEARLY_NONE = 1e-9  # less variance than this share does not show in draws
+LEAST_RATE = 1e-10  # a rate of zero makes the deviance of any count infinite
 LARGEST_POISSON = 1e15  # larger rates are counts themselves: their noise is a millionth of a percent
 LARGE_COUNT = 1e6  # above it, the quantiles of counts are those of a gamma distribution
 

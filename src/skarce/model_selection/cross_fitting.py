@@ -87,7 +87,7 @@ def cross_fit(
         unaware = [_unaware(*models) for models in zip(posteriors, refits, others, strict=True)]
         rows = part.left_out
         seen.append(LeftOut(places, rows.targets, rows.row_weights, *_predictions(part, refits, unaware)))
-        if budget.verbose:
+        if budget.verbose > 1:
             print(f"calibration: {len(places)} rows left out, active {max(len(refit.active) for refit in refits)}", file=sys.stderr)
     if not seen:
         raise ValueError("no split leaves targets to fit.")

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from skarce._typing import Floats
 from skarce.comparison import Answers
-from skarce.comparison.scores import LEAST_RATE
+from skarce.comparison.scores import count_interval, normal_interval
 from skarce.datasets import TargetKind
 from skarce.inspection.intervals import coverage_curve
-from skarce.likelihoods.poisson import count_quantiles
 
 LEVELS = np.append(np.arange(0.1, 0.95, 0.1), [0.95, 0.99])  # of intervals
 N_BINS = 10  # of probabilities
@@ -52,14 +50,10 @@ def curve_of_intervals(answers: Answers) -> Curve:
 
 
 def interval(answers: Answers, level: float) -> tuple[Floats, Floats]:
-    """The intervals of rows at one level. Those of counts end at whole numbers, so they cover at least the level."""
+    """The intervals of rows at one level."""
+    of_kind = count_interval if answers.kind is TargetKind.COUNTS else normal_interval
     mean, std = answers.values.T
-    if answers.kind is TargetKind.COUNTS:
-        mean = np.maximum(mean, LEAST_RATE)
-        lower, upper = (count_quantiles(0.5 * (1.0 + sign * level), mean, std**2) for sign in (-1.0, 1.0))
-        return lower, upper
-    reach = float(norm.ppf(0.5 * (1.0 + level))) * std
-    return mean - reach, mean + reach
+    return of_kind(mean, std, level)
 
 
 def reliability(answers: Answers) -> Curve:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.stats import norm
@@ -18,14 +18,24 @@ FAR_APART = 5.0  # errors of which the largest is this many times the smallest a
 MOST_POINTS = 2_000  # rows in a chart
 MOST_ROWS = 20  # functions or inputs in a chart
 ROW_HEIGHT = 18
-LETTER = 5.8
+LETTER = 6.4
 LONGEST_LABEL = 26
 REACH = 4.0  # z scores beyond this are shown at the end of the axis
 N_BARS = 32
+WIDE = 720  # of a chart that has the page for itself
 
 
-def size_chart(key: str, points: Sequence[tuple[str, float, float, float, str]], error_name: str) -> Markup:
-    """Error against the number of functions. A point has a name, functions, error, spread, and a class of marks."""
+def size_chart(
+    key: str,
+    points: Sequence[tuple[str, float, float, float, str]],
+    error_name: str,
+    needed: Sequence[str] = (),
+    form: Callable[[float], str] = rounded,
+) -> Markup:
+    """Error against the number of functions. A point has a name, functions, error, spread, and a class of marks.
+
+    The methods `needed`, the best one and those at the ends have labels in any case, others if there is room.
+    """
     names, sizes, errors, spreads, _ = zip(*points, strict=True)
     low = np.maximum(np.array(errors) - np.array(spreads), 0.0)
     is_log = min(errors) > 0.0 and max(errors) > FAR_APART * min(errors) and low.min() > 0.0
@@ -34,24 +44,28 @@ def size_chart(key: str, points: Sequence[tuple[str, float, float, float, str]],
     chart = Chart(
         key,
         f"{error_name} and number of functions of {plural(len(points), 'method')}",
-        f"The smallest {error_name} is {rounded(errors[best])} ({names[best]}, {rounded(sizes[best], 3)} functions). "
+        f"The smallest {error_name} is {form(errors[best])} ({names[best]}, {rounded(sizes[best], 3)} functions). "
         f"The smallest model is {names[int(np.argmin(sizes))]} with {rounded(min(sizes), 3)} functions.",
         Axis.over([max(each, 0.5) for each in sizes], "functions in the model (logarithmic)", is_log=True),
-        Axis.over(ends, f"{error_name}, mean and spread over folds", is_log=is_log),
+        Axis.over(ends, f"{error_name}, mean and spread over folds", is_log=is_log, form=form),
+        width=WIDE,
     )
     for _, n_functions, error, spread, class_ in points:
         at = max(n_functions, 0.5)
         chart.line(np.array([at, at]), np.array([max(error - spread, 0.0), error + spread]), f"faint {class_}")
     for name, n_functions, error, spread, class_ in points:
-        words = f"{name}: {error_name} {rounded(error)} ± {rounded(spread, 2)}, {rounded(n_functions, 3)} functions"
+        words = f"{name}: {error_name} {form(error)} ± {form(spread)}, {rounded(n_functions, 3)} functions"
         chart.point(max(n_functions, 0.5), error, class_, words)
-    for name, n_functions, error, _, class_ in sorted(points, key=lambda point: point[4] == "data"):
-        chart.label(max(n_functions, 0.5), error, name, "strong" if class_ == "accent" else "")
+    at_ends = {names[int(end(values))] for end in (np.argmin, np.argmax) for values in (sizes, errors)}
+    labeled = {*needed, *at_ends}
+    for name, n_functions, error, _, class_ in sorted(points, key=lambda point: (point[0] not in labeled, point[4] == "data")):
+        style = "strong" if class_ == "accent" else ""
+        chart.label(max(n_functions, 0.5), error, name, style, is_needed=name in labeled)
     return chart.write()
 
 
-def calibration_chart(key: str, curves: Sequence[Curve], *, of_classes: bool) -> Markup:
-    """What was promised against what happened; the first curve is the one that matters."""
+def calibration_chart(key: str, curves: Sequence[Curve], *, of_classes: bool, marked: Sequence[str] = ()) -> Markup:
+    """What was promised against what happened; the first curve is the one that matters, and those `marked` have their names."""
     first = curves[0]
     names = ("mean probability", "frequency") if of_classes else ("coverage promised", "share of rows covered")
     worst = int(np.argmax(np.abs(first.happened - first.promised)))
@@ -70,6 +84,9 @@ def calibration_chart(key: str, curves: Sequence[Curve], *, of_classes: bool) ->
     for promised, happened, n_rows in zip(first.promised, first.happened, first.n_rows, strict=True):
         words = f"{percent(promised)} promised, {percent(happened)} of {plural(int(n_rows), 'row')} happened"
         chart.point(float(promised), float(happened), "main", words)
+    for curve in curves[1:]:
+        if curve.name in marked:
+            chart.label(float(curve.promised[-2]), float(curve.happened[-2]), curve.name)
     return chart.write()
 
 
@@ -78,12 +95,12 @@ def z_chart(key: str, z: Floats, name: str) -> Markup:
     counts, edges = np.histogram(np.clip(z, -REACH, REACH), bins=N_BARS, range=(-REACH, REACH))
     density = counts / (len(z) * (edges[1] - edges[0]))
     at = np.linspace(-REACH, REACH, 81)
-    beyond = int((np.abs(z) > 3.0).sum())
+    below, above = int((z < -REACH).sum()), int((z > REACH).sum())
     chart = Chart(
         key,
         f"Errors of {name} over their std",
         f"Mean {rounded(float(z.mean()), 2)}, standard deviation {rounded(float(z.std()), 3)}; 0 and 1 are perfect. "
-        f"{plural(beyond, 'row is', 'rows are')} beyond 3.",
+        f"{beyond_words(z)}",
         Axis(-REACH, REACH, "(target − prediction) / std"),
         Axis(0.0, 1.08 * max(float(density.max()), 0.4), "density"),
     )
@@ -92,7 +109,18 @@ def z_chart(key: str, z: Floats, name: str) -> Markup:
             words = f"{rounded(low, 3)} to {rounded(high, 3)}: {plural(int(number), 'row')}"
             chart.bar((float(low) + 0.02, float(high) - 0.02), (0.0, float(share)), "data", words)
     chart.line(at, norm.pdf(at), "main", "normal density")
+    for number, place, height in ((below, -REACH, density[0]), (above, REACH, density[-1])):
+        if number:
+            chart.label(place, float(height), f"{plural(number, 'row')} beyond", is_needed=True)
     return chart.write()
+
+
+def beyond_words(z: Floats) -> str:
+    """How many rows are beyond the ends of the axis, which the outermost bars hold."""
+    beyond = int((np.abs(z) > REACH).sum())
+    if not beyond:
+        return f"No row is beyond ±{REACH:g}."
+    return f"{plural(beyond, 'row is', 'rows are')} beyond ±{REACH:g}, in the outermost bars."
 
 
 def residual_chart(key: str, predicted: Floats, true: Floats, name: str, target: str) -> Markup:
@@ -149,14 +177,14 @@ def weights_chart(key: str, names: Sequence[str], weights: Floats, stds: Floats)
     return chart.write()
 
 
-def inputs_chart(key: str, inputs: Sequence[Input], label: str) -> Markup:
-    """How much each input matters, one bar each."""
+def inputs_chart(key: str, inputs: Sequence[Input], label: str, title: str) -> Markup:
+    """A number of each input, such as how much it matters, one bar each."""
     shown = inputs[:MOST_ROWS]
     values = np.array([each.value for each in shown])
     chart = _rows_chart(
         key,
-        "Inputs that matter",
-        f"The input that matters most is {shown[0].name}, with {rounded(shown[0].value, 3)} ({label}).",
+        title,
+        f"The first input is {shown[0].name}, with {rounded(shown[0].value, 3)} ({label}).",
         Axis.over(np.append(values, 0.0), label),
         [each.name for each in shown],
     )

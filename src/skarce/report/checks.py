@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 from skarce._text import one_line, quoted
@@ -17,7 +18,8 @@ from skarce.datasets import TargetKind
 from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
-from skarce.report.verdict import ERRORS, error_of, errors_of, optimism
+from skarce.report.outcome_words import command_line_words
+from skarce.report.verdict import ERRORS, Verdict, base_words, error_of, errors_of, optimism
 from skarce.states.outcome import Outcome
 
 FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by chance
@@ -25,7 +27,8 @@ ROWS_PER_INPUT = 5
 MOST_REPEATED = 0.01  # a share of repeated rows above this is worth a warning
 NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
 LARGE_OPTIMISM = 0.1  # share of the error
-STANDARD_ERRORS = 3.0  # a coverage this far from 95 % is no chance
+CHANCE = 0.001  # a coverage that is less likely than this is no chance
+FEWEST_ROWS_OF_INTERVALS = 59  # with fewer, intervals that cover all rows may well be too wide: 0.95**59 is below 5 %
 LEVEL = 0.95
 
 
@@ -142,7 +145,7 @@ def _outcomes(name: str, found: dict[str, tuple[int, Outcome] | None], seen: Seq
         return Check(name, Finding.FINE, fine)
     n_folds = max(len(each.outcomes) for each in seen)
     methods = ", ".join(f"{method} ({count} of {n_folds} folds)" for method, count, _ in named)
-    return Check(name, Finding.WARNING, f"{methods}: {named[0][2].value}")
+    return Check(name, Finding.WARNING, f"{methods}: {command_line_words(named[0][2].value)}")
 
 
 def reused_rows(results: Sequence[MethodResult]) -> Check:
@@ -155,7 +158,7 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     if len(done) < 2:
         return Check(name, Finding.FINE, inside)
     gain, kind = optimism(done), done[0].method.task.target
-    shown = percent(gain) if kind is TargetKind.CLASSES else rounded(gain, 2)
+    shown = f"{100.0 * gain:.1f} percentage points" if kind is TargetKind.CLASSES else rounded(gain, 2)
     words = (
         f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: on new rows, expect its "
         f"{ERRORS[kind]} to be about {shown} larger. Keep rows apart for a last test."
@@ -164,15 +167,48 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
 
 
-def honest_intervals(name: str, share: float, n_rows: int, *, of_counts: bool) -> Check:
-    """Whether 95 % intervals of a method cover 95 % of the rows, up to chance. Those of counts may cover more."""
-    is_far = abs(share - LEVEL) > STANDARD_ERRORS * np.sqrt(LEVEL * (1.0 - LEVEL) / n_rows)
-    words = f"95 % intervals of {name} cover {percent(share)} of {plural(n_rows, 'left-out row')}"
-    if not is_far or (of_counts and share > LEVEL):
-        return Check("Honest intervals", Finding.FINE, f"{words}.")
-    if share < LEVEL:
-        return Check("Honest intervals", Finding.WARNING, f"{words}: they are too narrow. Widen them before you rely on them.")
-    return Check("Honest intervals", Finding.NOTE, f"{words}: they are wider than they need to be.")
+def honest_intervals(shares: Mapping[str, float], n_rows: int, best: str, *, of_counts: bool) -> Check | None:
+    """Whether 95 % intervals cover 95 % of the left-out rows, up to chance. Those of counts may cover more.
+
+    `shares` are the coverages of all methods that have intervals, the best method first; None if there are none.
+    """
+    if not shares:
+        return None
+    name, rows = "Honest intervals", plural(n_rows, "left-out row")
+    narrow, wide = too_narrow(shares, n_rows), [] if of_counts else too_wide(shares, n_rows)
+    listed = {method: f"{method} ({percent(share)}{', the best method' * (method == best)})" for method, share in shares.items()}
+    wasteful = f" Wider than they need to be: {', '.join(listed[each] for each in wide)}." if wide else ""
+    if narrow:
+        words = f"95 % intervals cover too few of {rows}: {', '.join(listed[each] for each in narrow)}"
+        return Check(name, Finding.WARNING, f"{words}. They are too narrow: widen them before you rely on them.{wasteful}")
+    if wide:
+        return Check(name, Finding.NOTE, f"No 95 % interval covers too few of {rows}.{wasteful}")
+    ends = listed if len(listed) == 1 else dict.fromkeys([min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)])
+    covered = f"95 % intervals cover, of {rows}: {' to '.join(listed[each] for each in ends)}."
+    if n_rows < FEWEST_ROWS_OF_INTERVALS:
+        return Check(name, Finding.NOTE, f"{covered} That is too few rows to tell whether they are honest.")
+    return Check(name, Finding.FINE, covered)
+
+
+def too_narrow(shares: Mapping[str, float], n_rows: int) -> list[str]:
+    """Methods whose 95 % intervals cover so few rows that it is no chance."""
+    return [name for name, share in shares.items() if binom.cdf(round(share * n_rows), n_rows, LEVEL) < CHANCE]
+
+
+def too_wide(shares: Mapping[str, float], n_rows: int) -> list[str]:
+    """Methods whose 95 % intervals cover so many rows that it is no chance."""
+    return [name for name, share in shares.items() if binom.sf(round(share * n_rows) - 1, n_rows, LEVEL) < CHANCE]
+
+
+def better_than_no_inputs(found: Verdict, kind: TargetKind) -> Check | None:
+    """Whether the inputs tell anything about the target; None if no method could be fitted."""
+    name, base = "Inputs that tell something", base_words(kind)
+    if found.best is None:
+        return None
+    if found.beats_base:
+        return Check(name, Finding.FINE, f"{found.best} predicts better than {base}.")
+    words = f"No method predicts better than {base}, so none is recommended, and a model of these inputs tells nothing sure."
+    return Check(name, Finding.WARNING, words)
 
 
 def even_folds(words: str) -> Check:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skarce.datasets import TargetKind
 from skarce.report.calibration import Curve
-from skarce.report.charts import calibration_chart, error_chart, residual_chart, size_chart, z_chart
+from skarce.report.charts import beyond_words, calibration_chart, error_chart, residual_chart, size_chart, z_chart
 from skarce.report.checks import Check, Finding
 from skarce.report.comparison_report import ComparisonReport
 from skarce.report.functions_part import functions_part
@@ -18,6 +19,7 @@ from skarce.report.model_view import ModelView
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
+from skarce.report.verdict import Verdict
 
 MOST_CLASSES = 20  # with more, confusions are listed
 LEFT_OUT = "Each row was predicted by a model that had not seen it."
@@ -31,7 +33,7 @@ def comparison_page(report: ComparisonReport) -> str:
         ("methods", "Methods", _methods(report)),
         ("checks", "Checks", checks_part(report.checks)),
         ("size", "Error and size", _sizes(report)),
-        ("calibration", "Calibration", calibration_part(curves, residuals, report.kind) if curves else None),
+        ("calibration", "Calibration", calibration_part(curves, residuals, report.kind, report.far_off) if curves else None),
         ("residuals", "Left-out rows", residuals_part(residuals, report.target, LEFT_OUT) if residuals is not None else None),
         ("model", f"The model of {model.name}" if model is not None else "", _model(report, model) if model is not None else None),
         ("provenance", "Where this comes from", facts({name: tag("code", value) for name, value in report.provenance.items()})),
@@ -94,6 +96,7 @@ def _sizes(report: ComparisonReport) -> Markup | None:
         (point.name, point.n_functions, point.error, point.spread, _class_of(point.name, report.verdict.best, level))
         for point in report.points
     ]
+    needed = [name for name in (report.verdict.best, report.verdict.shown) if name is not None]
     keys = joined(
         key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
         ". A bar is one standard deviation over the folds.",
@@ -103,7 +106,12 @@ def _sizes(report: ComparisonReport) -> Markup | None:
         "error, which allows for folds that share training rows."
     )
     return joined(
-        figure(size_chart("sizes", points, report.error_name), "Small and good is at the lower left", keys),
+        figure(
+            size_chart("sizes", points, report.error_name, needed, percent if report.kind is TargetKind.CLASSES else rounded),
+            "Small and good is at the lower left",
+            joined(keys, " The name of any other point shows under the mouse."),
+            is_wide=True,
+        ),
         tag("p", rule, class_="muted"),
     )
 
@@ -114,8 +122,8 @@ def _class_of(name: str, best: str | None, level: set[str]) -> str:
     return "main" if name in level else "data"
 
 
-def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: TargetKind) -> Markup:
-    """Charts of what was promised and what happened."""
+def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: TargetKind, far_off: Sequence[str] = ()) -> Markup:
+    """Charts of what was promised and what happened; methods `far_off` are named."""
     of_classes, name = kind is TargetKind.CLASSES, curves[0].name
     if of_classes:
         words = "In each group of rows with similar probabilities, the class should happen as often as was said."
@@ -123,15 +131,18 @@ def calibration_part(curves: list[Curve], residuals: Residuals | None, kind: Tar
         words = "The share of rows inside their intervals should be what the intervals promise."
     if kind is TargetKind.COUNTS:
         words += " Those of counts end at whole numbers, so they cover at least that much."
+    if far_off:
+        words += f" Intervals that are too narrow: {', '.join(far_off)}."
     others = joined(key("data", "other methods")) if len(curves) > 1 else None
     first = figure(
-        calibration_chart("promises", curves, of_classes=of_classes),
+        calibration_chart("promises", curves, of_classes=of_classes, marked=far_off),
         "Probabilities and frequencies" if of_classes else "Coverage of intervals",
         joined(key("main", name), others, f". {words}"),
     )
     second = None
     if residuals is not None and residuals.z is not None and kind is TargetKind.NUMBERS:
         words = f"Standard deviation {rounded(float(residuals.z.std()), 3)}: above 1, the std is too small; below 1, too large."
+        words += f" {beyond_words(residuals.z)}"
         second = figure(z_chart("scores", residuals.z, name), "Errors over their std", joined(key("main", "normal"), f". {words}"))
     return charts(first, second)
 
@@ -183,9 +194,17 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
 
 
 def _model(report: ComparisonReport, model: ModelView) -> Markup:
-    why = "" if report.verdict.best == model.name else " It is the best of our methods; others have no such functions."
-    lead = tag("p", f"Fitted once more, to all rows.{why}")
+    lead = tag("p", f"Fitted once more, to all rows.{_why(report.verdict, model.name)}")
     return joined(lead, facts(model.facts), functions_part(model), _far(model.far, report))
+
+
+def _why(found: Verdict, name: str) -> str:
+    """Why this model is the one that is shown."""
+    if name in found.doubtful:
+        return " None of our methods can be trusted on this table (see the checks); this is the best of them."
+    if not found.beats_base:
+        return " It is shown to look at, and not recommended: no method tells the target from the inputs."
+    return "" if found.best == name else " It is our method that the verdict names, or else our best one."
 
 
 def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
@@ -204,7 +223,7 @@ def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
     ]
     words = (
         f"{plural(len(far.rows), 'row is', 'rows are')} far from all others in the inputs, as the model measures distances, so it "
-        "can only guess there: look for typos, and for rare kinds of rows."
+        "can only guess there: look for typos, and for rare kinds of rows. Rows and lines of the data are counted from 1."
     )
     return joined(heading, tag("p", words), table("far", columns, "The farthest rows"))
 

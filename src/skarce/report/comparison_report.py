@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from skarce._text import one_line
+from skarce._typing import Floats
 from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric, OutOfFold
-from skarce.comparison.scores import LEAST_RATE
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
+from skarce.likelihoods.poisson import LEAST_RATE
 from skarce.report import checks
-from skarce.report.calibration import LEVELS, Curve, curve_of
+from skarce.report.calibration import Curve, curve_of
 from skarce.report.checks import Check
 from skarce.report.model_view import ModelView
 from skarce.report.numbers import NONE, aligned, percent, plural, seconds, size
@@ -50,11 +51,12 @@ class Comparison:
     @property
     def verdict(self) -> Verdict:
         """Which method to choose."""
-        return verdict(self.results, self.n_folds, base_error(self.target_kind, self.training.y, self.tests))
+        base_errors = errors_without_inputs(self.target_kind, self.training.y, self.tests)
+        return verdict(self.results, self.n_folds, base_errors, len(self.training.y))
 
     @property
     def shown(self) -> OutOfFold | None:
-        """The best method that is ours."""
+        """Our method that the report looks at."""
         name = self.verdict.shown
         return None if name is None else self.seen[name]
 
@@ -85,6 +87,7 @@ class ComparisonReport:
     legends: list[str]
     points: list[Point]
     curves: list[Curve]
+    far_off: list[str]  # methods whose intervals are too narrow
     residuals: Residuals | None
     model: ModelView | None
     places: list[str]  # where the far rows of the model are in the table
@@ -125,24 +128,25 @@ def comparison_report(
         settings=settings,
         target=target,
         kind=comparison.target_kind,
-        error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error",
+        error_name=_error_metric(comparison).heading if comparison.target_kind is not TargetKind.CLASSES else "error rate",
         verdict=comparison.verdict,
         columns=_columns(comparison),
         titles={result.method.name: _description(result) for result in comparison.results},
         legends=[metric.legend for metric in metrics if metric.legend],
         points=[_point(result) for result in done],
         curves=curves,
+        far_off=checks.too_narrow(coverages(done), len(comparison.training.y)),
         residuals=_residuals(comparison),
         model=model,
         places=places,
-        checks=_checks(comparison, curves, uneven_words),
+        checks=_checks(comparison, uneven_words),
         provenance=provenance,
     )
 
 
-def base_error(kind: TargetKind, y: Any, tests: Sequence[Any]) -> float:
-    """The mean error over the folds of a model that ignores its inputs: the mean of the target, or its most frequent class."""
-    return float(np.mean([_error_without_inputs(kind, np.delete(y, test), y[test]) for test in tests]))
+def errors_without_inputs(kind: TargetKind, y: Any, tests: Sequence[Any]) -> Floats:
+    """The error on each fold of a model that ignores its inputs: the mean of the target, or its most frequent class."""
+    return np.array([_error_without_inputs(kind, np.delete(y, test), y[test]) for test in tests])
 
 
 def _error_without_inputs(kind: TargetKind, known: Any, new: Any) -> float:
@@ -228,10 +232,12 @@ def _description(result: MethodResult) -> str:
     return result.method.title + (" (rival)" if result.method.is_rival else "")
 
 
-def _checks(comparison: Comparison, curves: Sequence[Curve], uneven_words: str) -> list[Check]:
+def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:
     training, seen = comparison.training, list(comparison.seen.values())
+    done = [result for result in comparison.results if result.error is None]
     found: list[Check | None] = [
         checks.failures(comparison.results),
+        checks.better_than_no_inputs(comparison.verdict, comparison.target_kind),
         checks.enough_rows(training),
         checks.leaking_columns(training),
         checks.repeated_rows(training),
@@ -239,16 +245,20 @@ def _checks(comparison: Comparison, curves: Sequence[Curve], uneven_words: str) 
         checks.early_stops(seen),
         checks.interpolation(seen),
         checks.reused_rows(comparison.results),
-        _interval_check(comparison.shown, curves),
+        _interval_check(comparison, done),
         checks.other_notes(training),
     ]
     order = list(checks.Finding)[::-1]
     return sorted((check for check in found if check is not None), key=lambda check: order.index(check.finding))
 
 
-def _interval_check(shown: OutOfFold | None, curves: Sequence[Curve]) -> Check | None:
-    if shown is None or shown.method.task.target is TargetKind.CLASSES or not curves or curves[0].name != shown.method.name:
-        return None
-    curve = curves[0]
-    share, n_rows = float(curve.happened[LEVELS == checks.LEVEL][0]), int(curve.n_rows[0])
-    return checks.honest_intervals(shown.method.name, share, n_rows, of_counts=shown.method.task.target is TargetKind.COUNTS)
+def _interval_check(comparison: Comparison, done: Sequence[MethodResult]) -> Check | None:
+    best, of_counts = comparison.verdict.best or "", comparison.target_kind is TargetKind.COUNTS
+    return checks.honest_intervals(coverages(done), len(comparison.training.y), best, of_counts=of_counts)
+
+
+def coverages(done: Sequence[MethodResult]) -> dict[str, float]:
+    """The share of left-out rows inside of 95 % intervals, as in the table, of methods that have intervals."""
+    if done and done[0].method.task.target is TargetKind.CLASSES:
+        return {}
+    return {result.method.name: share for result in done if (share := result.mean("coverage")) is not None}

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skarce._text import LONGEST_NAME, one_line
 from skarce.report.charts import MOST_ROWS, inputs_chart, weights_chart
-from skarce.report.inputs import Input
 from skarce.report.markup import Markup, joined, tag
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import aligned, plural
+from skarce.report.numbers import aligned, apart, plural
 from skarce.report.page import Column, charts, figure, table
 
 MOST_LISTED = 200  # functions in a table
 MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
 MOST_JOINED = 20  # inputs in that one
 NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error", "lower", "upper", "p value", "relevance")
+
+
+NUMBERED = (
+    " Kernels are numbered as candidates of the fit, from 0 as in Python, and not as rows of the table. The table of functions "
+    "has their centers."
+)
 
 
 def functions_part(model: ModelView) -> Markup:
@@ -29,20 +35,22 @@ def functions_part(model: ModelView) -> Markup:
     weights = figure(
         weights_chart("weights", _names(model.functions), *_weights(model.functions)),
         "Functions and their weights",
-        f"{which}{plural(n_functions, 'function')}. If the interval of a weight holds zero, the data alone do not ask for it.",
+        f"{which}{plural(n_functions, 'function')}. If the interval of a weight holds zero, the model may do without it."
+        f"{NUMBERED if 'function' not in model.functions else ''}",
     )
-    return joined(charts(weights, _inputs_figure(model.inputs, model.inputs_label)), _table(model))
+    return joined(charts(weights, _inputs_figure(model)), _table(model))
 
 
-def _inputs_figure(inputs: list[Input], label: str) -> Markup | None:
-    if not inputs:
+def _inputs_figure(model: ModelView) -> Markup | None:
+    if not model.inputs:
         return None
-    more = f" The {MOST_ROWS} that matter most of {len(inputs)}." if len(inputs) > MOST_ROWS else ""
-    return figure(inputs_chart("inputs", inputs, label), "Inputs that matter", f"The input at the top matters most.{more}")
+    more = f" The first {MOST_ROWS} of {len(model.inputs)}." if len(model.inputs) > MOST_ROWS else ""
+    chart = inputs_chart("inputs", model.inputs, model.inputs_label, model.inputs_title)
+    return figure(chart, model.inputs_title, f"{model.inputs_words}{more}")
 
 
 def _names(functions: Any) -> list[str]:
-    """Names of columns, or the numbers of the rows that kernels are centered at."""
+    """Names of columns, or the numbers of kernels among the candidates."""
     places = functions["function"] if "function" in functions else [f"kernel {number}" for number in functions["candidate"]]
     labels = functions["for class"] if "for class" in functions else [None] * len(functions)
     return [str(place) if label is None else f"{place} ({label})" for place, label in zip(places, labels, strict=True)]
@@ -73,6 +81,12 @@ def _joined_centers(centers: Any) -> list[str]:
     columns = frame_columns(centers.iloc[:, :MOST_JOINED])
     more = f"; and {centers.shape[1] - MOST_JOINED} more inputs" if centers.shape[1] > MOST_JOINED else ""
     return ["; ".join(f"{column.heading} {column.texts[row]}" for column in columns) + more for row in range(len(centers))]
+
+
+def steps_columns(steps: Any) -> list[Column]:
+    """The columns of the last steps; the criterion has as many digits as its changes need."""
+    columns = frame_columns(steps)
+    return [replace(column, texts=apart(column.values or [])) if column.heading == "criterion" else column for column in columns]
 
 
 def frame_columns(frame: Any) -> list[Column]:

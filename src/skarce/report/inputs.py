@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.inspection import permutation_importance
-from sklearn.metrics import mean_poisson_deviance, mean_squared_error
 from sklearn.neighbors import NearestNeighbors
 
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
-from skarce.comparison.out_of_fold import class_log_scores
-from skarce.comparison.scores import LEAST_RATE
 from skarce.datasets import TargetKind
 from skarce.inspection.inputs import InputRelevance, input_relevance
+from skarce.inspection.shuffling import shuffled_inputs
 
-MOST_ROWS = 1_000  # rows whose inputs are shuffled
-MANY_INPUTS, N_SHUFFLES, FEW_SHUFFLES = 50, 5, 2
 FENCE = 3.0  # interquartile ranges above the third quartile: far out, as Tukey has it
 MOST_FAR = 10  # far rows that are listed
 MOST_NEIGHBORS = 20_000  # rows among which neighbors are looked for
@@ -44,22 +38,8 @@ def inputs_that_matter(pipeline: Any, X: Any, y: Any, kind: TargetKind) -> list[
 
     Rows are those of the table, so text counts as one input.
     """
-    n_shuffles = N_SHUFFLES if X.shape[1] <= MANY_INPUTS else FEW_SHUFFLES
-    rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_ROWS)).astype(np.intp))
-    score = partial(_gain, kind)
-    found = permutation_importance(pipeline, X.iloc[rows], y[rows], scoring=score, n_repeats=n_shuffles, random_state=0)
-    order = np.argsort(-found.importances_mean, kind="stable")
-    return [Input(str(X.columns[j]), float(found.importances_mean[j]), float(found.importances_std[j])) for j in order]
-
-
-def _gain(kind: TargetKind, pipeline: Any, X: Any, y: Any) -> float:
-    """Minus the loss of a pipeline on rows, which need not hold all classes."""
-    if kind is TargetKind.CLASSES:
-        return float(np.mean(class_log_scores(pipeline.predict_proba(X), y, pipeline.classes_)))
-    predicted = pipeline.predict(X)
-    if kind is TargetKind.NUMBERS:
-        return -float(mean_squared_error(y, predicted))
-    return -float(mean_poisson_deviance(y, np.maximum(predicted, LEAST_RATE)))
+    found = shuffled_inputs(pipeline, X, y, kind)
+    return [Input(*each) for each in zip(found.names, found.rises.tolist(), found.spreads.tolist(), strict=True)]
 
 
 def widths_of_inputs(pipeline: Any) -> InputRelevance | None:

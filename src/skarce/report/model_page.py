@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from skarce.datasets import TargetKind
 from skarce.report.calibration import Curve
 from skarce.report.comparison_page import calibration_part, residuals_part
-from skarce.report.functions_part import frame_columns, functions_part
+from skarce.report.functions_part import functions_part, steps_columns
 from skarce.report.markup import Markup, tag
 from skarce.report.model_view import ModelView
 from skarce.report.page import facts, page, table
 from skarce.report.residuals import Residuals
 
 GIVEN = "The rows that were given; a model looks better on rows that it was fitted to."
+
+STEPS = "The last steps, in their order; candidates are numbered from 0, as above"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def model_page(report: ModelReport) -> str:
     if report.residuals is not None:
         sections.append(("residuals", "Predicted and true", residuals_part(report.residuals, report.target, GIVEN)))
     if len(model.steps):
-        steps = table("steps-table", frame_columns(model.steps), "The last steps, in their order")
+        steps = table("steps-table", steps_columns(model.steps), STEPS)
         sections.append(("steps", "Last steps of the search", steps))
     origin = facts({name: tag("code", value) for name, value in report.provenance.items()})
     sections.append(("provenance", "Where this comes from", origin))

@@ -18,8 +18,9 @@ class ModelView:
     facts : names and values in words
     functions : data frame with one row for each function, the most relevant first
     steps : data frame of the last steps of the search
-    inputs, inputs_label : which inputs matter, and what their numbers are
+    inputs, inputs_label : inputs with numbers, and what these are
     far : rows far from the others, if rows are known
+    inputs_title, inputs_words : what the numbers of the inputs tell
     """
 
     name: str
@@ -29,3 +30,5 @@ class ModelView:
     inputs: list[Input] = field(default_factory=list)
     inputs_label: str = ""
     far: FarRows | None = None
+    inputs_title: str = "Inputs that matter"
+    inputs_words: str = "The input at the top matters most."

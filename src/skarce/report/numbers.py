@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 NONE = "–"  # in place of a number that is not known
 MOST_FIXED = (-4, 6)  # from this power of ten to that one, numbers are written without an exponent
+MOST_DIGITS = 12  # differences beyond are rounding errors
 UNITS = ("bytes", "kB", "MB", "GB")
 
 
@@ -37,6 +38,21 @@ def aligned(values: Sequence[float | None], digits: int = 4) -> list[str]:
     low, high = (math.floor(math.log10(value)) for value in (smallest, largest))
     form = f",.{max(0, digits - 1 - low)}f" if low >= MOST_FIXED[0] and high <= MOST_FIXED[1] else f".{digits - 1}e"
     return [NONE if value is None or not math.isfinite(value) else format(value, form) for value in values]
+
+
+def apart(values: Sequence[float | None], digits: int = 4) -> list[str]:
+    """The numbers of a column with as many digits as different ones need to look different.
+
+    Examples
+    --------
+    >>> apart([-250.1234, -250.12341])
+    ['-250.12340', '-250.12341']
+    """
+    different = len(set(values))
+    for enough in range(digits, MOST_DIGITS + 1):
+        if len(set(texts := aligned(values, enough))) == different:
+            return texts
+    return aligned(values, digits)
 
 
 def percent(share: float | None, decimals: int = 1) -> str:

@@ -58,9 +58,10 @@ def facts(pairs: Mapping[str, object]) -> Markup:
     return tag("dl", *(joined(tag("dt", name), tag("dd", value)) for name, value in pairs.items()))
 
 
-def figure(chart: Markup, title: str, words: object) -> Markup:
-    """A chart with its title and what it shows."""
-    return tag("figure", tag("h3", title), chart, tag("figcaption", words))
+def figure(chart: Markup, title: str, words: object, *, is_wide: bool = False) -> Markup:
+    """A chart with its title and what it shows. A wide one takes all of the page, and scrolls on a narrow screen."""
+    shown = tag("div", chart, class_="scroll", role="region", aria_label=title, tabindex="0") if is_wide else chart
+    return tag("figure", tag("h3", title), shown, tag("figcaption", words), class_="wide" if is_wide else None)
 
 
 def charts(*figures: Markup | None) -> Markup:

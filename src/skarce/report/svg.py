@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 390, 290
 LEFT, RIGHT, TOP, BOTTOM = 58, 20, 12, 42  # margins, for numbers and names of the axes
 N_TICKS = 5
 LETTER = 5.6  # width of a letter of a label, about
+WIDE_LETTER = 6.4  # the same in a wide font, for names that must not leave the picture
 LINE = 12.0  # height of a label
 MARGIN = 0.05  # of an axis beyond the data
 
@@ -110,12 +111,13 @@ class Chart:
     y: Axis
     height: int = HEIGHT
     left: int = LEFT
+    width: int = WIDTH
     marks: list[Markup] = field(default_factory=list)
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of labels and points
 
     def at(self, x: float | Floats, y: float | Floats) -> tuple[Floats, Floats]:
         """Where data are in the picture."""
-        width, height = WIDTH - self.left - RIGHT, self.height - TOP - BOTTOM
+        width, height = self.width - self.left - RIGHT, self.height - TOP - BOTTOM
         return self.left + width * self.x.share(x), TOP + height * (1.0 - self.y.share(y))
 
     def line(self, x: Floats, y: Floats, class_: str, name: str | None = None) -> None:
@@ -140,16 +142,26 @@ class Chart:
         sides = {"width": _short(abs(c - a)), "height": _short(abs(d - b))}
         self.marks.append(tag("rect", *_named(name), x=_short(min(a, c)), y=_short(min(b, d)), class_=f"bar {class_}", **sides))
 
-    def label(self, x: float, y: float, words: str, class_: str = "") -> bool:
-        """Words next to a point, where nothing else is; left out if there is no room."""
+    def label(self, x: float, y: float, words: str, class_: str = "", *, is_needed: bool = False) -> bool:
+        """Words next to a point, where nothing else is; left out if there is no room, unless a needed one finds it farther away."""
         a, b = (float(place) for place in self.at(x, y))
-        width = LETTER * len(words)
-        for place, anchor in (((a + 8, b - 6), "start"), ((a - 8 - width, b - 6), "end"), ((a - width / 2, b - 19), "middle"),
-                              ((a - width / 2, b + 7), "middle")):  # fmt: skip
+        width = LETTER * len(words) + 4.0
+        near = [((a + 8, b - 6), "start"), ((a - 8 - width, b - 6), "end"), ((a - width / 2, b - 19), "middle"),
+                ((a - width / 2, b + 7), "middle")]  # fmt: skip
+        far = [
+            ((a + side * reach - (width if side < 0 else 0.0), b - 6 + step * LINE), "start" if side > 0 else "end")
+            for reach in (12.0, 40.0, 80.0)
+            for step in (-2, 2, -3, 3, -5, 5, -8, 8)
+            for side in (1, -1)
+        ]
+        for place, anchor in [*near, *(far if is_needed else [])]:
             box = (place[0], place[1], place[0] + width, place[1] + LINE)
-            if self.left <= box[0] and box[2] <= WIDTH and box[1] >= TOP and box[3] <= self.height - BOTTOM and self._is_free(box):
+            if self._is_inside(box) and self._is_free(box):
                 self.taken.append(box)
                 at = {"start": box[0], "end": box[2], "middle": (box[0] + box[2]) / 2}[anchor]
+                if (place, anchor) not in near:
+                    end = f"{_short(at)} {_short(box[1] + LINE / 2)}"
+                    self.marks.append(tag("path", d=f"M{_short(a)} {_short(b)} {end}", class_="leader"))
                 attributes = {"x": _short(at), "y": _short(box[1] + 10), "text_anchor": anchor, "class_": f"label {class_}"}
                 self.marks.append(tag("text", words, **attributes))
                 return True
@@ -164,16 +176,24 @@ class Chart:
             tag("desc", self.description, id=about),
             self._grid(),
             *self.marks,
-            viewBox=f"0 0 {WIDTH} {self.height}",
+            viewBox=f"0 0 {self.width} {self.height}",
             role="img",
             aria_labelledby=f"{title} {about}",
         )
 
+    def _is_inside(self, box: tuple[float, float, float, float]) -> bool:
+        return self.left <= box[0] and box[2] <= self.width and box[1] >= TOP and box[3] <= self.height - BOTTOM
+
     def _is_free(self, box: tuple[float, float, float, float]) -> bool:
         return all(box[2] <= a or c <= box[0] or box[3] <= b or d <= box[1] for a, b, c, d in self.taken)
 
+    def _name_at(self) -> float:
+        """The middle of the name of the lower axis: that of the axis, unless the name would leave the picture there."""
+        half = min(0.5 * WIDE_LETTER * len(self.x.name), 0.5 * self.width)
+        return min((self.left + self.width - RIGHT) / 2, self.width - half)
+
     def _grid(self) -> Markup:
-        bottom, right = self.height - BOTTOM, WIDTH - RIGHT
+        bottom, right = self.height - BOTTOM, self.width - RIGHT
         parts = []
         for tick in self.x.ticks():
             a = _short(self.at(tick, self.y.low)[0])
@@ -184,7 +204,7 @@ class Chart:
             parts.append(tag("line", x1=self.left, x2=right, y1=_short(b), y2=_short(b), class_="grid"))
             parts.append(tag("text", self.y.form(tick), x=self.left - 6, y=_short(b + 4), text_anchor="end", class_="tick"))
         middle = (TOP + bottom) / 2
-        parts.append(tag("text", self.x.name, x=(self.left + right) / 2, y=self.height - 6, text_anchor="middle", class_="name"))
+        parts.append(tag("text", self.x.name, x=_short(self._name_at()), y=self.height - 6, text_anchor="middle", class_="name"))
         turned = {"x": 12, "y": middle, "transform": f"rotate(-90 12 {middle})"}
         parts.append(tag("text", self.y.name, text_anchor="middle", class_="name", **turned))
         return tag("g", joined(*parts), aria_hidden="true")

@@ -17,11 +17,14 @@ from skarce._typing import Floats
 from skarce.comparison import MethodResult
 from skarce.datasets import TargetKind
 from skarce.report.numbers import percent, plural, rounded
+from skarce.states.outcome import Outcome
 
 CLEARLY_SMALLER = 0.8  # a model is smaller in a way that matters with at most this share of the functions
 CLEARLY_FASTER = 0.5  # ... and faster with at most this share of the time to predict
+FEWEST_ROWS = 30  # with fewer, no method is said to be beyond the spread of the folds
 MOST_NAMED = 3
 ERRORS = {TargetKind.NUMBERS: "RMSE", TargetKind.CLASSES: "error rate", TargetKind.COUNTS: "deviance"}
+DOUBTS = frozenset(outcome.value for outcome in (Outcome.NO_NOISE, Outcome.HALF_USED, Outcome.ILL_CONDITIONED))
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,9 @@ class Verdict:
     changes : what would change that
     best : the method with the smallest error, or None if all failed
     level : methods that cannot be told from it, the best one first
-    shown : the best method that is ours, whose model the report looks at; None if all of ours failed
+    shown : our method that is recommended, or else our best one, whose model the report looks at; None if all of ours failed
+    doubtful : methods whose models cannot be trusted; they are not recommended
+    beats_base : whether the best method predicts better than a model without inputs, beyond the spread of the folds
     """
 
     sentence: str
@@ -42,39 +47,37 @@ class Verdict:
     best: str | None
     level: tuple[str, ...] = ()
     shown: str | None = None
+    doubtful: tuple[str, ...] = ()
+    beats_base: bool = True
 
 
-def verdict(results: Sequence[MethodResult], n_folds: int, base_error: float) -> Verdict:
+def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, n_rows: int) -> Verdict:
     """The verdict over sorted results, the best first.
 
     Parameters
     ----------
     results : results of `cross_validate`
     n_folds : number of folds of one repeat
-    base_error : the error of a model that knows the target and no inputs
+    base_errors : the error on each fold of a model that knows the target and no inputs
+    n_rows : rows of the table
     """
     done = [result for result in results if result.error is None and result.scores]
     if not done:
         return Verdict("No method could be fitted to this table.", ("See the errors in the table.",), None)
-    best, rest = done[0], done[1:]
-    level = [best, *(result for result in rest if is_level(result, best, n_folds))]
-    own = next((result.method.name for result in done if not result.method.is_rival), None)
-    names = tuple(result.method.name for result in level)
-    if error_of(best) >= base_error:
-        sentence = f"No method predicts better than {_base_words(best)}: they find nothing in the inputs that tells the target."
-        return Verdict(sentence, (_MORE_INPUTS,), best.method.name, names, own)
-    smaller = _smallest(level, best)
-    sentence = f"{best.method.name} predicts best ({_error_words(best)})"
-    if len(done) == 1:
-        sentence += "; nothing else was compared with it" if len(results) == 1 else "; all others failed"
-    elif smaller is not None:
-        size = f"{_functions(smaller)} in place of {rounded(best.mean('n_functions'), 3)}"
-        sentence += f"; {smaller.method.name} is within the spread of the folds with {size}: choose it if size matters"
-    elif len(level) == 1:
-        sentence += f"; the next one, {rest[0].method.name}, is beyond the spread of the folds ({_error_words(rest[0])})"
-    else:
-        sentence += f"; {_listed(names[1:])} {'is' if len(level) == 2 else 'are'} within the spread of the folds, and not smaller"
-    return Verdict(f"{sentence}.", tuple(_changes(level, best, done, smaller)), best.method.name, names, own)
+    best = done[0]
+    level = [result for result in done if n_rows < FEWEST_ROWS or result is best or is_level(result, best, n_folds)]
+    ranking = Ranking(done, level, n_rows)
+    gains = base_errors - errors_of(best)
+    beats_base = bool(gains.mean() > standard_error(gains, n_folds))
+    return Verdict(
+        sentence=ranking.sentence(len(results)) if beats_base else _nothing(best, float(np.mean(base_errors))),
+        changes=tuple(ranking.changes()) if beats_base else (_MORE_INPUTS,),
+        best=best.method.name,
+        level=tuple(result.method.name for result in level),
+        shown=ranking.shown,
+        doubtful=tuple(result.method.name for result in done if is_doubtful(result)),
+        beats_base=beats_base,
+    )
 
 
 def error_of(result: MethodResult) -> float:
@@ -93,6 +96,11 @@ def is_level(result: MethodResult, best: MethodResult, n_folds: int) -> bool:
     return bool(differences.mean() <= standard_error(differences, n_folds))
 
 
+def is_doubtful(result: MethodResult) -> bool:
+    """Whether a model of the method warned that it cannot be trusted: it uses up the rows, interpolates, or is ill-conditioned."""
+    return not DOUBTS.isdisjoint(result.warnings)
+
+
 def standard_error(differences: Floats, n_folds: int) -> float:
     """The standard error of a mean over folds that share training rows."""
     return float(np.std(differences, ddof=1) * np.sqrt(1.0 / len(differences) + 1.0 / (n_folds - 1)))
@@ -108,54 +116,162 @@ def optimism(results: Sequence[MethodResult]) -> float:
 
 
 _MORE_INPUTS = "Other inputs, more rows, or another target may change this."
+_PAIRED = (
+    "Methods are compared fold by fold: one that is a little worse in every fold is beyond the spread, and one with a larger mean "
+    "error that wins some folds can be within it."
+)
 
 
-def _changes(
-    level: Sequence[MethodResult], best: MethodResult, done: Sequence[MethodResult], smaller: MethodResult | None
-) -> list[str]:
-    changes = []
-    faster = _fastest(level, best)
-    if faster is not None and faster is not smaller:
-        changes.append(f"If the time to predict matters: {faster.method.name} is within the spread of the folds and faster.")
-    sparse = next((result for result in done if not result.method.is_rival), None)
-    if best.method.is_rival and sparse is not None:
-        changes.append(f"If the model must be sparse: {sparse.method.name} ({_error_words(sparse)}, {_functions(sparse)}).")
-    if len(level) > 1:
-        count = plural(len(level) - 1, "method cannot", "methods cannot")
-        changes.append(f"More rows or more repeats of the folds (--repeats): {count} be told from {best.method.name} by these.")
-    others = [result.method.name for result in done if result not in level]
-    if others:
-        named = _listed(others) if len(others) <= MOST_NAMED else f"the other {len(others)} methods"
-        changes.append(f"Only time or size can speak for {named}: their errors are beyond the spread of the folds.")
-    return changes
+@dataclass(frozen=True)
+class Ranking:
+    """Methods that could be fitted, the best first, and those among them that are level with the best."""
+
+    done: Sequence[MethodResult]
+    level: Sequence[MethodResult]
+    n_rows: int
+
+    @property
+    def best(self) -> MethodResult:
+        """The method with the smallest error."""
+        return self.done[0]
+
+    @property
+    def smaller(self) -> MethodResult | None:
+        """The method with the fewest functions among those that are level with the best, if it is clearly smaller."""
+        smallest = min(_trusted(self.level), key=_size, default=self.best)
+        return smallest if smallest is not self.best and _size(smallest) <= CLEARLY_SMALLER * _size(self.best) else None
+
+    @property
+    def faster(self) -> MethodResult | None:
+        """The fastest method among those that are level with the best, if it is clearly faster."""
+        fastest = min(_trusted(self.level), key=_predict_seconds, default=self.best)
+        return fastest if _predict_seconds(fastest) <= CLEARLY_FASTER * _predict_seconds(self.best) else None
+
+    @property
+    def sparse(self) -> MethodResult | None:
+        """Our best method if a rival wins, unless a model that the sentence names is about as small."""
+        ours = next(iter(_ours(_trusted(self.done))), None)
+        if ours is None or not self.best.method.is_rival:
+            return None
+        named = min(_size(result) for result in (self.best, self.smaller) if result is not None)
+        return ours if _size(ours) <= CLEARLY_SMALLER * named else None
+
+    @property
+    def shown(self) -> str | None:
+        """Our method that is recommended: the best, the smaller or the sparse one. If there is none, our best one."""
+        recommended = _trusted([result for result in (self.best, self.smaller, self.sparse) if result is not None])
+        chosen = next(iter(_ours([*recommended, *_trusted(self.done), *self.done])), None)
+        return None if chosen is None else chosen.method.name
+
+    def sentence(self, n_compared: int) -> str:
+        """What to choose."""
+        best, smaller = self.best, self.smaller
+        words = f"{best.method.name} predicts best ({_error_words(best)})"
+        if is_doubtful(best):
+            words += ", but its fits cannot be trusted (see the checks)"
+        if len(self.done) == 1:
+            words += "; nothing else was compared with it" if n_compared == 1 else "; all others failed"
+        elif self.n_rows < FEWEST_ROWS:
+            words += f"; {plural(self.n_rows, 'row is', 'rows are')} too few to tell it from the others"
+        elif smaller is not None:
+            size = f"{_functions(smaller)} in place of {rounded(_size(best), 3)}"
+            words += f"; {smaller.method.name} is within the spread of the folds with {size}: choose it if few functions matter"
+        elif len(self.level) == 1:
+            words += f"; the next one, {self.done[1].method.name}, is beyond the spread of the folds ({_error_words(self.done[1])})"
+        else:
+            words += f"; {self._as_large()}"
+        return f"{words}."
+
+    def _as_large(self) -> str:
+        """Those that are level with the best, and not smaller."""
+        trusted = [result.method.name for result in _trusted(self.level[1:])]
+        if not trusted:
+            return "those within the spread of the folds cannot be trusted (see the checks)"
+        verb = "is" if len(trusted) == 1 else "are"
+        return f"{_named(trusted)} {verb} within the spread of the folds, and not clearly smaller"
+
+    def changes(self) -> list[str]:
+        """What would change that."""
+        if self.n_rows < FEWEST_ROWS:
+            return ["More rows: the errors of so few differ mostly by chance."]
+        found = self._without_doubts()
+        if self.faster is not None and self.faster is not self.smaller:
+            found.append(f"If the time to predict matters: {self.faster.method.name} is within the spread of the folds and faster.")
+        if self.sparse is not None:
+            words = f"{_error_words(self.sparse)}, {_functions(self.sparse)}"
+            found.append(f"If the model must be sparse: {self.sparse.method.name} ({words}).")
+        if len(self.level) > 1:
+            count = plural(len(self.level) - 1, "method that is", "methods that are")
+            found.append(
+                f"More rows, or more repeats of the folds (--repeats), may separate {self.best.method.name} from the {count} "
+                "within the spread of the folds."
+            )
+        return found + self._others()
+
+    def _without_doubts(self) -> list[str]:
+        trusted = _trusted(self.done)
+        if not is_doubtful(self.best) or not trusted:
+            return []
+        return [f"The best method that can be trusted: {trusted[0].method.name} ({_error_words(trusted[0])})."]
+
+    def _others(self) -> list[str]:
+        others = [result for result in self.done if result not in self.level]
+        if not others:
+            return []
+        named = _named([result.method.name for result in others])
+        words = f"Beyond the spread of the folds: {named}. Choose such a method only if it is faster or smaller."
+        is_puzzling = error_of(others[0]) < error_of(self.level[-1])
+        return [f"{words} {_PAIRED}" if is_puzzling else words]
 
 
-def _smallest(level: Sequence[MethodResult], best: MethodResult) -> MethodResult | None:
-    """The method with the fewest functions among those that are level with the best, if it is clearly smaller."""
-    smallest = min(level, key=lambda result: result.mean("n_functions") or 0.0)
-    size, of_best = (result.mean("n_functions") or 0.0 for result in (smallest, best))
-    return smallest if size <= CLEARLY_SMALLER * of_best and smallest is not best else None
+def _trusted(results: Sequence[MethodResult]) -> list[MethodResult]:
+    return [result for result in results if not is_doubtful(result)]
 
 
-def _fastest(level: Sequence[MethodResult], best: MethodResult) -> MethodResult | None:
-    fastest = min(level, key=lambda result: result.median("predict_seconds") or 0.0)
-    time, of_best = (result.median("predict_seconds") or 0.0 for result in (fastest, best))
-    return fastest if time <= CLEARLY_FASTER * of_best else None
+def _ours(results: Sequence[MethodResult]) -> list[MethodResult]:
+    return [result for result in results if not result.method.is_rival]
+
+
+def _size(result: MethodResult) -> float:
+    return result.mean("n_functions") or 0.0
+
+
+def _predict_seconds(result: MethodResult) -> float:
+    return result.median("predict_seconds") or 0.0
 
 
 def _functions(result: MethodResult) -> str:
-    mean = result.mean("n_functions") or 0.0
-    return f"{rounded(mean, 3)} function{'' if mean == 1.0 else 's'}"
+    return f"{rounded(_size(result), 3)} function{'' if _size(result) == 1.0 else 's'}"
 
 
 def _error_words(result: MethodResult) -> str:
-    kind, error = result.method.task.target, error_of(result)
-    return f"{ERRORS[kind]} {percent(error) if kind is TargetKind.CLASSES else rounded(error)}"
+    kind = result.method.task.target
+    return f"{ERRORS[kind]} {_error_text(kind, error_of(result))}"
 
 
-def _base_words(result: MethodResult) -> str:
-    return "the most frequent class" if result.method.task.target is TargetKind.CLASSES else "the mean of the target"
+def _error_text(kind: TargetKind, error: float) -> str:
+    return percent(error) if kind is TargetKind.CLASSES else rounded(error)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _nothing(best: MethodResult, base_error: float) -> str:
+    """What to say if no method beats a model without inputs."""
+    kind = best.method.task.target
+    base = base_words(kind)
+    if error_of(best) >= base_error:
+        return f"No method predicts better than {base}: they find nothing in the inputs that tells the target."
+    return (
+        f"No method predicts better than {base} beyond the spread of the folds ({_error_words(best)} of {best.method.name}, "
+        f"{_error_text(kind, base_error)} without inputs)."
+    )
+
+
+def base_words(kind: TargetKind) -> str:
+    """What a model without inputs predicts."""
+    return "the most frequent class" if kind is TargetKind.CLASSES else "the mean of the target"
+
+
+def _named(names: Sequence[str]) -> str:
+    """The names if they are few, else their number."""
+    if len(names) > MOST_NAMED:
+        return f"{len(names)} methods"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

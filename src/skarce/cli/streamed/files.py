@@ -15,6 +15,7 @@ from pandas.api import types
 from skarce.cli.streamed.parquet_parts import ParquetPart, parquet_parts
 from skarce.datasets.content import TableError, is_gzipped
 from skarce.datasets.csv_blocks import CsvPart, csv_header, csv_parts
+from skarce.datasets.gaps import complete_rows, only_rows
 from skarce.datasets.tables import BYTES_OF_A_VALUE, Table, is_parquet, row_number
 from skarce.designs.arrow_columns import Layout
 from skarce.designs.parquet import opened
@@ -48,10 +49,11 @@ class Part(Protocol):
 
 
 class TableBlock(NamedTuple):
-    """Some rows of one file as a table with the chosen columns, and the place after them."""
+    """Some rows of one file as a table with the chosen columns, the place after them, and how many rows were left out."""
 
     table: Table
     after: Place
+    n_left_out: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -69,10 +71,13 @@ class DataFiles:
         The files.
     columns : tuple of str
         The columns to read, in this order. Files may have more.
+    drops_gaps : bool
+        Whether blocks leave out rows with missing values.
     """
 
     files: tuple[DataFile, ...]
     columns: tuple[str, ...]
+    drops_gaps: bool = False
 
     @classmethod
     def of(cls, files: tuple[DataFile, ...]) -> DataFiles:
@@ -116,9 +121,29 @@ class DataFiles:
 
     def blocks(self, text_columns: Collection[str] = (), start: Place = BEGINNING) -> Iterator[TableBlock]:
         """Yield the rows from a place on. Blocks do not go on from one file to the next, so they do not depend on the start."""
+        blocks = self._all_blocks(text_columns, start)
+        return self._without_gaps(blocks) if self.drops_gaps else blocks
+
+    def _all_blocks(self, text_columns: Collection[str], start: Place) -> Iterator[TableBlock]:
         for part, after in self._placed_parts(start):
             table = part.table(text_columns)
-            yield TableBlock(replace(table, frame=table.frame[list(self.columns)]), after)
+            table = replace(table, frame=table.frame[list(self.columns)])
+            yield TableBlock(table, after)
+
+    def _without_gaps(self, blocks: Iterator[TableBlock]) -> Iterator[TableBlock]:
+        """Yield blocks without the rows that have missing values. A block of which nothing is left counts for the one before."""
+        held, n_left_out = None, 0
+        for block in blocks:
+            rows = complete_rows(block.table, self.columns)
+            n_left_out += block.n_rows - len(rows)
+            if len(rows):
+                if held is not None:
+                    yield held
+                held, n_left_out = TableBlock(only_rows(block.table, rows), block.after, n_left_out), 0
+            elif held is not None:
+                held, n_left_out = TableBlock(held.table, block.after, held.n_left_out + n_left_out), 0
+        if held is not None:
+            yield held
 
     def parts(self) -> Iterator[CsvPart | ParquetPart]:
         """Yield the rows as they are in their files. Parts of CSV files have all columns of the file."""

@@ -16,6 +16,7 @@ from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.cli.streamed.files import DataFiles, TableBlock
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER, TEXT, counts_of_some, input_kind, is_number, labels_of_some, numbers
+from skarce.datasets.gaps import left_out, refuse_gaps
 from skarce.datasets.leaks import exclude_option, near_copies
 from skarce.datasets.tables import Table, TableError, is_parquet
 from skarce.datasets.training import MOST_CLASSES, TEXTS, inputs, make_preprocessing, recognize_target
@@ -88,7 +89,7 @@ def _summary_of(
 ) -> Summary:
     first = next(data.blocks(texts), None)
     if first is None:
-        raise TableError(f"there are no rows in {data.name}.")
+        raise TableError(f"there are no rows {'without missing values ' if data.drops_gaps else ''}in {data.name}.")
     if kind is None:
         _refuse_classes(first.table, target)
     may_turn = not is_parquet(data.files[0].path)
@@ -134,6 +135,7 @@ class _Collected:
         self._target_values: set[Any] = set()
         self._rng = generator_of(SEED)
         self._drawn: list[RowSample] = []
+        self._n_left_out = 0
 
     @property
     def text_columns(self) -> list[str]:
@@ -147,6 +149,8 @@ class _Collected:
     def add(self, block: TableBlock) -> None:
         """Take one more block into account."""
         table = block.table
+        self._n_left_out += block.n_left_out
+        refuse_gaps(table, table.frame.columns)
         self._check_kinds(table)
         X, y = inputs(table, self.kinds), READERS[self.kind or TargetKind.NUMBERS](table, self.target)
         if self._numbers:
@@ -214,6 +218,8 @@ class _Collected:
     def summary(self) -> Summary:
         sample = RowSample.total_of(self._drawn)
         notes = [] if self.kind is TargetKind.CLASSES else near_copies(sample.X, sample.y, self._numbers)
+        if self._n_left_out:
+            notes.insert(0, f"{left_out(self._n_left_out, self.n_rows + self._n_left_out)}, because values are missing.")
         return Summary(self.kinds, self._preprocessing(), sample, notes, self.text_columns)
 
     def _preprocessing(self) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence
-from skarce.inspection.displays.drawing import INTERVAL_WIDTH, hide_frame, palette_of, text_color
+from skarce.inspection.displays.drawing import INTERVAL_WIDTH, hide_frame, palette_of, text_color, wrapped
 from skarce.inspection.palette import Palette
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import column, is_numeric
@@ -24,7 +24,7 @@ def draw_curve(ax: Any, panel: Dependence, rows: ShownRows | None, target_name: 
         _draw_regression(ax, panel, rows, target_name)
     if panel.is_average and rows is not None and is_numeric(panel.grids[0]):
         _draw_deciles(ax, column(rows.X, panel.features[0]))
-    ax.set_xlabel(panel.names[0])
+    ax.set_xlabel(wrapped(panel.names[0]))
     hide_frame(ax)
 
 
@@ -51,7 +51,7 @@ def _draw_regression(ax: Any, panel: Dependence, rows: ShownRows | None, target_
         ax.plot(grid, panel.mean, color=palette.main, linewidth=2, label=label, zorder=2)
         if rows is not None and not panel.is_average:
             _draw_data(ax, panel, rows, palette)
-    ax.set_ylabel(f"average {target_name}" if panel.is_average else target_name)
+    ax.set_ylabel(wrapped(f"average {target_name}" if panel.is_average else target_name))
 
 
 def _draw_categories(ax: Any, panel: Dependence, palette: Palette, label: str) -> None:
@@ -111,7 +111,8 @@ def _draw_probabilities(ax: Any, panel: Dependence, rows: ShownRows | None) -> N
     for place in shown:
         color = palette.main if len(shown) == 1 else palette.series_color(place)
         ax.plot(places, panel.mean[:, place], "-" if is_line else "o", color=color, linewidth=2, label=f"{panel.classes[place]}")
-    ax.axhline(0.5, color=text_color(ax), linewidth=0.8, linestyle=":", zorder=0)
+    if len(panel.classes) == 2:  # of several classes, the most probable one may have less
+        ax.axhline(0.5, color=text_color(ax), linewidth=0.8, linestyle=":", zorder=0)
     if rows is not None and rows.targets is not None and is_line and not panel.is_average:
         _draw_labels(ax, column(rows.X, panel.features[0]), rows.targets, len(panel.classes), palette)
     if not is_line:

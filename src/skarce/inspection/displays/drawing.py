@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from skarce._text import quoted
+from skarce._text import one_line, quoted
 from skarce._typing import Floats
 from skarce.inspection.palette import Palette, palette_on
 
 PANEL_SIZE = (4.8, 3.6)  # width and height of one panel, in inches
 INTERVAL_WIDTH = 2.0  # of the lines that show intervals
 ROW_HEIGHT = 0.28  # of one name in a list, in inches
+LONGEST_LINE = 36  # characters of an axis label in one line
+LONGEST_ROW_NAME = 30  # characters of a name in a list
+MOST_TICKS = 5  # on an axis below a list, so that large numbers fit
 MARKERS = "osD^vP*"  # of classes, so that color is not all that tells them apart
 
 
@@ -44,7 +48,9 @@ def matplotlib_for(caller: str) -> Any:
         import matplotlib
         import matplotlib.pyplot
     except ImportError as error:
-        raise ImportError(f'{caller} draws with matplotlib, which is not installed. Run: pip install "skarce[plot]"') from error
+        raise ImportError(
+            f'{caller} draws with matplotlib, which is not installed. In the folder of the source, run: pip install ".[plot]"'
+        ) from error
     return matplotlib
 
 
@@ -102,12 +108,27 @@ def draw_legend(ax: Any, **where: Any) -> None:
 
 def draw_list(ax: Any, names: list[str], n_more: int, what: str) -> None:
     """Name the rows of a horizontal list, the first on top, and say how many are not shown."""
-    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_yticks(np.arange(len(names)), [one_line(name, LONGEST_ROW_NAME) for name in names])
+    spread_ticks(ax)
     ax.set_ylim(max(len(names), 1) - 0.4 + (0.6 if n_more > 0 else 0.0), -0.6)  # the note has a row of its own
     hide_frame(ax)
     if n_more > 0:
         note = f"and {n_more} more {what}{'' if n_more == 1 else 's'}"
         ax.annotate(note, (1.0, 0.0), (0.0, 4.0), "axes fraction", "offset points", ha="right", va="bottom", fontsize="small")
+
+
+def wrapped(label: str) -> str:
+    """Return a label in lines that fit below or beside a panel."""
+    return label if len(label) <= LONGEST_LINE else "\n".join(wrap(label, LONGEST_LINE))
+
+
+def spread_ticks(ax: Any) -> None:
+    """Have few ticks on the x axis, and a power of ten for large or small numbers, so that they do not touch."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(MOST_TICKS))
+    ax.ticklabel_format(axis="x", scilimits=(-3, 4))
+    ax.xaxis.get_offset_text().set(x=1.01, ha="left")  # the power stands beside the axis, not on its label
 
 
 def list_size(n_rows: int) -> tuple[float, float]:

@@ -16,20 +16,25 @@ from skarce.inspection.displays.drawing import (
     list_size,
     palette_of,
     text_color,
+    wrapped,
 )
-from skarce.inspection.inputs import COEFFICIENTS, SOBOL, InputRelevance, input_relevance
+from skarce.inspection.inputs import BY_SHUFFLING, COEFFICIENTS, SOBOL, WIDTHS, InputRelevance, input_relevance
 
 NAME = "InputsDisplay"
+NO_EFFECT = "how quickly the prediction bends along each input,\nnot how large its effect is (for that, pass X and y)"
 
 
 class InputsDisplay(Display):
     """Which inputs matter, the one that matters most first.
 
-    Use `from_estimator` to make one. What is shown depends on the model:
+    Use `from_estimator` to make one. With rows and targets, ``from_estimator(model, X, y)``, it shows for any model what shuffling
+    each column of X adds to the loss on these rows, with the std over the shuffles: the size of an effect. Columns that a pipeline
+    encodes count as one input. Without targets, what is shown depends on the model:
 
     - Models on inputs or on the columns of a transformer show coefficients with their intervals.
     - Kernels with one learned width for each input show 1 / length: the prediction changes quickly along an input with a short
-      length, and not at all along one with a length far beyond the data.
+      length, and not at all along one with a length far beyond the data. A length does not measure the size of an effect: an input
+      with a large linear effect has a long length, and a rare category may have a short one.
     - Models on `PolynomialChaosBasis` show Sobol indices: shares of the variance of the prediction. Dots are total indices with
       their intervals, and bars are first-order ones, of the input alone.
 
@@ -72,7 +77,15 @@ class InputsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, *, target: Any = None, level: float = 0.95, max_inputs: int = 15, ax: Any = None
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        target: Any = None,
+        level: float = 0.95,
+        max_inputs: int = 15,
+        ax: Any = None,
     ) -> Self:
         """Draw which inputs of a fitted model matter.
 
@@ -83,8 +96,13 @@ class InputsDisplay(Display):
         X : array-like of shape (n_samples, n_features), default=None
             Rows whose standard deviations make inputs of different units comparable: coefficients and 1 / lengths are then those
             per standard deviation of the input. Without them, coefficients are in order of their ratio to their own std.
-        target : int or label, default=None
-            Which target or class, if there are several with functions of their own.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets of these rows. With them, the rise of the loss by shuffling each column of X is shown: of the mean squared
+            error, of the log loss for classes, of the mean Poisson deviance for counts. Rows that were not used for the fit
+            are best.
+        target : int, str or label, default=None
+            Which target or class, if there are several with functions of their own. Columns of y name targets. None for a
+            classifier whose inputs are shuffled.
         level : float, default=0.95
             Probability that an interval contains its value, between 0 and 1.
         max_inputs : int, default=15
@@ -98,7 +116,7 @@ class InputsDisplay(Display):
             The display that was drawn.
         """
         check_count("max_inputs", max_inputs)
-        return cls(input_relevance(estimator, X, target=target, level=level, caller=NAME)).plot(ax, max_inputs=max_inputs)
+        return cls(input_relevance(estimator, X, y, target=target, level=level, caller=NAME)).plot(ax, max_inputs=max_inputs)
 
     def plot(self, ax: Any = None, *, max_inputs: int = 15) -> Self:
         """Draw the display.
@@ -121,9 +139,11 @@ class InputsDisplay(Display):
         (ax,) = axes_for(ax, 1, NAME, size=list_size(len(names)))
         self._draw_values(ax, shown)
         draw_list(ax, names, len(relevance) - len(names), "input")
-        interval = f", with {100.0 * relevance.level:.4g} % intervals" if relevance.kind == COEFFICIENTS else ""
-        ax.set_xlabel(relevance.label + interval)
-        if relevance.n_left_out:
+        ends = {COEFFICIENTS: f", with {100.0 * relevance.level:.4g} % intervals", BY_SHUFFLING: ", with the std of shuffles"}
+        ax.set_xlabel(wrapped(relevance.label + ends.get(relevance.kind, "")))
+        if relevance.kind == WIDTHS:
+            ax.set_title(NO_EFFECT, loc="left", fontsize="small")
+        elif relevance.n_left_out:
             ax.set_title(f"{len(relevance)} of {len(relevance) + relevance.n_left_out} columns", loc="left", fontsize="medium")
         self._keep([ax])
         return self

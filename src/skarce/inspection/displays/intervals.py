@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import stats
 
 from skarce._text import quoted
-from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, hide_frame, palette_of, text_color
+from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, hide_frame, palette_of, spread_ticks, text_color
 from skarce.inspection.intervals import IntervalCheck, check_intervals, check_predictions
 
 NAME = "IntervalsDisplay"
+WHOLE_ENDS = "counts: whole-number ends\ncover at least as much\nas they promise"
 KINDS = ("coverage", "z", "width")
 WIDEST_Z = 5.0  # z scores beyond are counted in the last bar
 N_BARS = 25
-HEADROOM = 1.3  # above the largest error, for the legend
+HEADROOM = 1.3  # above the largest error or bar, for the legend
+LEAST_SPAN = 0.1  # of the axis of widths, relative to the largest: less is no difference
+FEWEST_ROWS = 10  # fewer cannot tell good intervals from bad ones
 FEWEST_ROWS_TO_GROUP = 40  # rows for the line of errors by width
 
 
@@ -27,9 +31,11 @@ class IntervalsDisplay(Display):
     ``"coverage"``
         The share of targets in intervals of 5 %, 10 %, ..., 95 % and 99 %. On the diagonal, intervals keep their promise. Below it
         they are too narrow, and above it too wide. The band has the shares that chance would give to a perfect model, if rows are
-        independent: at each level, 95 % of such shares are in it.
+        independent: at each level, 95 % of such shares are in it. Intervals of counts end at whole numbers, so they cover at least
+        as much as they promise, and the line is above the diagonal even for a perfect model.
     ``"z"``
-        Errors divided by their std, with the density that the model expects. Bars at the ends count everything beyond.
+        Errors divided by their std, with the density that the model expects. Bars at the ends count everything beyond, and a note
+        says how much that is.
     ``"width"``
         The size of each error against half of the width of the 95 % interval. Errors below the diagonal are inside. The line is the
         root mean square of errors in groups of equal size: it rises if wide intervals are wide for a reason. The dotted line is
@@ -88,8 +94,8 @@ class IntervalsDisplay(Display):
             Their targets.
         kind : {"coverage", "z", "width"} or a list of them, default=("coverage", "z", "width")
             Which panels are drawn.
-        target : int, default=None
-            Which target, if there are several.
+        target : int or str, default=None
+            Which target, if there are several, by number, or by the name of its column in y. Without names they are y0, y1, ...
         levels : array-like, default=None
             Levels between 0 and 1 whose coverage is counted. None stands for 5 %, 10 %, ..., 95 % and 99 %.
         ax : matplotlib.axes.Axes or array of them, default=None
@@ -146,6 +152,7 @@ class IntervalsDisplay(Display):
             This display.
         """
         kinds = _checked_kinds(kind)
+        _warn_of_few_rows(self.check)
         axes = axes_for(ax, len(kinds), NAME, size=(3.9, 3.6))
         draw = {"coverage": self._draw_coverage, "z": self._draw_z_scores, "width": self._draw_widths}
         for one, panel in zip(axes, kinds, strict=True):
@@ -161,6 +168,8 @@ class IntervalsDisplay(Display):
         ax.plot([0, 1], [0, 1], ":", color=text_color(ax), linewidth=1.0)
         ax.plot(check.levels, check.shares, "o-", color=palette.main, markersize=4, linewidth=1.6, label=f"{check.n_rows} rows")
         ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="promised coverage", ylabel="share of targets inside")
+        if check.has_whole_ends:
+            _note(ax, WHOLE_ENDS, "bottom")
         draw_legend(ax, loc="upper left")
 
     def _draw_z_scores(self, ax: Any) -> None:
@@ -172,6 +181,10 @@ class IntervalsDisplay(Display):
         grid = np.linspace(-WIDEST_Z, WIDEST_Z, 201)
         ax.plot(grid, check.density(grid), color=palette.accent, linewidth=1.8, label="expected")
         ax.set(xlim=(-WIDEST_Z, WIDEST_Z), xlabel="z = (target - mean) / std", ylabel="density")
+        ax.set_ylim(0.0, HEADROOM * max(heights.max(), check.density(np.zeros(1))[0]))
+        n_beyond = int(np.sum(np.abs(check.z_scores) > WIDEST_Z))
+        if n_beyond:
+            _note(ax, f"{n_beyond} beyond ±{WIDEST_Z:g},\nin the last bars", "top")
         draw_legend(ax, loc="upper left")
 
     def _draw_widths(self, ax: Any) -> None:
@@ -186,7 +199,26 @@ class IntervalsDisplay(Display):
             ax.plot(ends, ends / reach, ":", color=palette.accent, linewidth=1.4, label="where it belongs")
         ax.set(xlabel="half width of the interval", ylabel="size of the error")
         ax.set_ylim(0.0, HEADROOM * max(np.abs(check.errors).max(), ends[1]))
+        if np.ptp(ends) < LEAST_SPAN * ends[1]:
+            ax.set_xlim(ends.mean() - 0.5 * LEAST_SPAN * ends[1], ends.mean() + 0.5 * LEAST_SPAN * ends[1])
+        spread_ticks(ax)
         draw_legend(ax, loc="upper left")
+
+
+def _note(ax: Any, text: str, side: str) -> None:
+    """Write a short text on the right, at the top or at the bottom."""
+    ax.annotate(text, (0.98, 0.98 if side == "top" else 0.02), xycoords="axes fraction", ha="right", va=side, fontsize="small")
+
+
+def _warn_of_few_rows(check: IntervalCheck) -> None:
+    if check.n_rows < FEWEST_ROWS:
+        rows = f"{check.n_rows} row{'' if check.n_rows == 1 else 's'}"
+        warnings.warn(
+            f"{NAME} got {rows}, too few to tell good intervals from bad ones. Pass {FEWEST_ROWS} rows or more, best 100, or "
+            "predictions of all rows by cross-validation to from_predictions.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _checked_kinds(kind: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence
-from skarce.inspection.displays.drawing import MARKERS, palette_of, scale_from, text_color
+from skarce.inspection.displays.drawing import MARKERS, palette_of, scale_from, text_color, wrapped
 from skarce.inspection.palette import Palette
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import column, is_numeric
@@ -29,16 +29,20 @@ def draw_map(ax: Any, panel: Dependence, rows: ShownRows | None, target_name: st
         _draw_regression(ax, panel, palette, target_name)
     else:
         _draw_classes(ax, panel, palette)
-    if rows is not None and not panel.is_average:
-        _draw_rows(ax, panel, rows, palette)
+    shown = None if panel.is_average else rows
+    if panel.classes is not None and (shown is None or shown.targets is None):
+        _name_classes(ax, panel.classes, palette)
+    if shown is not None:
+        _draw_rows(ax, panel, shown, palette)
     first, second = panel.grids
-    ax.set(xlabel=panel.names[0], ylabel=panel.names[1], xlim=(first[0], first[-1]), ylim=(second[0], second[-1]))
+    across, up = map(wrapped, panel.names)
+    ax.set(xlabel=across, ylabel=up, xlim=(first[0], first[-1]), ylim=(second[0], second[-1]))
 
 
 def _draw_regression(ax: Any, panel: Dependence, palette: Palette, target_name: str) -> None:
     first, second = panel.grids
     image = ax.pcolormesh(first, second, panel.mean.T, cmap=scale_from(palette.middle, palette.main), shading="gouraud")
-    ax.figure.colorbar(image, ax=ax, label=f"average {target_name}" if panel.is_average else target_name)
+    ax.figure.colorbar(image, ax=ax, label=wrapped(f"average {target_name}" if panel.is_average else target_name))
     if panel.lower is None or panel.upper is None:
         return
     half = 0.5 * (panel.upper - panel.lower)
@@ -54,13 +58,20 @@ def _draw_classes(ax: Any, panel: Dependence, palette: Palette) -> None:
         zero, one = (_faded(color, palette) for color in palette.series[:2])
         scale = scale_from(zero, palette.middle, one)
         image = ax.pcolormesh(first, second, panel.mean[..., 1].T, cmap=scale, vmin=0, vmax=1, shading="gouraud")
-        ax.figure.colorbar(image, ax=ax, label=f"{'average p' if panel.is_average else 'p'}robability of {panel.classes[1]}")
+        what = "average probability" if panel.is_average else "probability"
+        ax.figure.colorbar(image, ax=ax, label=wrapped(f"{what} of {panel.classes[1]}"))
     else:
         extent = (*_edges(first), *_edges(second))
         ax.imshow(_mixed(panel.mean, palette), origin="lower", extent=extent, aspect="auto", interpolation="bilinear")
     for lead in _leads(panel.mean):
         if lead.min() < 0.0 < lead.max():
             ax.contour(first, second, lead.T, [0.0], colors=[text_color(ax)], linewidths=1.2)
+
+
+def _name_classes(ax: Any, classes: Any, palette: Palette) -> None:
+    """Label the color of each class, which has no rows on the map that would do so."""
+    for place, label in enumerate(classes):
+        ax.plot([], [], "s", color=_faded(palette.series_color(place), palette), markersize=8, label=f"{label}")
 
 
 def _faded(color: str, palette: Palette, strength: Any = STRONGEST) -> Any:

@@ -10,6 +10,7 @@ from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, h
 from skarce.inspection.path import BY_PENALTY, BY_SIZE, PathValues, path_values
 
 NAME = "PathDisplay"
+NOT_NESTED = "no errors at the given rows: the models on the way are not nested"
 
 
 class PathDisplay(Display):
@@ -67,6 +68,7 @@ class PathDisplay(Display):
         X, y : array-likes, default=None
             Rows for the errors of nested models, best those that were not used for the fit. None shows the errors of the rows of
             the fit, which fall with every function. With ``keep_path=True``, models larger than the chosen one have errors too.
+            If models are not nested, a title says that there are no errors.
         target : int or label, default=None
             Which target or class, if there are several with functions of their own.
         ax : array of two matplotlib.axes.Axes, default=None
@@ -104,6 +106,8 @@ class PathDisplay(Display):
             self._draw(lower, values.places, values.n_functions, values.chosen)
             lower.set_ylabel("number of\nfunctions")
             lower.set_ylim(bottom=0.0)
+            if values.is_held_out:
+                upper.set_title(NOT_NESTED, loc="left", fontsize="small")
         for one in axes:
             self._finish(one)
         ends = np.array([one.get_xlim() for one in axes])

@@ -15,6 +15,7 @@ from skarce.inspection.displays.drawing import Display, axes_for, draw_legend
 from skarce.inspection.displays.maps import draw_map
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import Features, checked_rows, features_asked, is_numeric
+from skarce.inspection.unwrapping import names_of_targets
 
 NAME = "PredictionDisplay"
 MOST_PANELS = 6  # inputs that are shown if none are named
@@ -100,6 +101,7 @@ class PredictionDisplay(Display):
         grid_resolution: int | None = None,
         max_rows: int = 500,
         random_state: Any = 0,
+        sharey: bool = True,
         ax: Any = None,
     ) -> Self:
         """Draw predictions of a fitted model.
@@ -111,12 +113,13 @@ class PredictionDisplay(Display):
         X : array-like or data frame of shape (n_samples, n_features)
             Rows. They say between which values inputs are shown, and averages are over them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets, which are drawn if a panel has all inputs.
+            Their targets. They are drawn if a panel has all inputs of the model. Averages over other inputs are not comparable to
+            single targets, so then y only gives the target its name.
         features : int, str, tuple of two or list of these, default=None
             Which inputs are shown, by number or name. A tuple of two is a map, and a list has several panels. None shows the only
-            input, or both as a map, or, of more inputs, the six that move the averaged prediction most.
-        target : int, default=None
-            Which target, if there are several.
+            input, or both as a map, or, of more inputs, the six that move the averaged prediction most, in this order.
+        target : int or str, default=None
+            Which target, if there are several, by number, or by the name of its column in y. Without names they are y0, y1, ...
         band : {"auto", "targets", "mean"} or None, default="auto"
             ``"targets"`` is the interval of new targets, ``"mean"`` that of the function without noise. ``"auto"`` is
             ``"targets"``, but ``"mean"`` for averages. None draws no band.
@@ -128,6 +131,8 @@ class PredictionDisplay(Display):
             How many rows are averaged over. If there are more, they are drawn at random.
         random_state : int, RandomState instance or None, default=0
             Seed of that draw.
+        sharey : bool, default=True
+            Whether all curves have the same y axis, so that inputs that matter little look so.
         ax : matplotlib.axes.Axes or array of them, default=None
             Axes to draw on, one for each panel. None makes a new figure.
 
@@ -139,9 +144,9 @@ class PredictionDisplay(Display):
         X = checked_rows(X)
         options = {"target": target, "coverage": coverage, "random_state": random_state, "caller": NAME}
         resolution = DEFAULT_RESOLUTION[1] if grid_resolution is None else grid_resolution
-        request = Request.of(estimator, X, band=band, max_rows=max_rows, resolution=resolution, **options)
+        request = Request.of(estimator, X, y, band=band, max_rows=max_rows, resolution=resolution, **options)
         if features is None:
-            asked = _all_or_most_moving(Request.of(estimator, X, **{**options, **COARSE}))
+            asked = _all_or_most_moving(Request.of(estimator, X, y, **{**options, **COARSE}))
         else:
             asked = features_asked(features, request.names)
         if grid_resolution is None:
@@ -149,15 +154,17 @@ class PredictionDisplay(Display):
         else:
             panels = [request.at(each) for each in asked]
         rows = ShownRows.of(request, _checked_targets(request, X, y))
-        return cls(panels, rows=rows, target_name=_name_of(y, request.output)).plot(ax)
+        return cls(panels, rows=rows, target_name=_name_of(y, request)).plot(ax, sharey=sharey)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, sharey: bool = True) -> Self:
         """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or array of them, default=None
             Axes to draw on, one for each panel. None makes a new figure.
+        sharey : bool, default=True
+            Whether all curves have the same y axis, so that inputs that matter little look so.
 
         Returns
         -------
@@ -165,12 +172,16 @@ class PredictionDisplay(Display):
             This display.
         """
         axes = axes_for(ax, len(self.panels), NAME)
+        named = set()  # averages of one kind have the same legend, so the first one has it
         for one, panel in zip(axes, self.panels, strict=True):
             draw = draw_curve if len(panel.features) == 1 else draw_map
             draw(one, panel, self.rows, self.target_name)
-            if one is axes[0] or not panel.is_average:
+            if draw not in named or not panel.is_average:
+                named.add(draw)
                 is_full = draw is draw_map or not is_numeric(panel.grids[0])  # no corner is free
                 draw_legend(one, **(ABOVE if is_full else {}))
+        if sharey:
+            _share_y([one for one, panel in zip(axes, self.panels, strict=True) if len(panel.features) == 1])
         self._keep(axes)
         return self
 
@@ -180,10 +191,16 @@ def _all_or_most_moving(coarse: Request) -> list[Features]:
     n_inputs = len(coarse.names)
     if n_inputs <= 2:
         return [tuple(range(n_inputs))]
-    if n_inputs <= MOST_PANELS:
-        return [(place,) for place in range(n_inputs)]
     moves = np.array([np.ptp(coarse.at((place,)).mean, axis=0).max() for place in range(n_inputs)])
     return [(int(place),) for place in np.argsort(-moves, kind="stable")[:MOST_PANELS]]
+
+
+def _share_y(axes: list[Any]) -> None:
+    """Give all axes the smallest limits that show what each of them shows."""
+    if axes:
+        ends = np.array([ax.get_ylim() for ax in axes])
+        for ax in axes:
+            ax.set_ylim(ends[:, 0].min(), ends[:, 1].max())
 
 
 def _checked_targets(request: Request, X: Any, y: Any) -> Floats | None:
@@ -194,8 +211,10 @@ def _checked_targets(request: Request, X: Any, y: Any) -> Floats | None:
     return request.class_places(y) if is_classifier(request.found.model) else request.targets(y)
 
 
-def _name_of(y: Any, output: int) -> str:
+def _name_of(y: Any, request: Request) -> str:
     """Return the name of the target."""
-    columns = getattr(y, "columns", None)
-    name = getattr(y, "name", None) if columns is None else columns[output]
+    outputs, columns = request.found.outputs, getattr(y, "columns", None)
+    if outputs is not None and not is_classifier(request.found.model):
+        return names_of_targets(y, len(outputs))[request.output]
+    name = getattr(y, "name", None) if columns is None else columns[0]
     return "y" if name is None else str(name)

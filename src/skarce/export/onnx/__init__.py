@@ -1,0 +1,1 @@
+"""Models as graphs of plain ONNX operators."""
