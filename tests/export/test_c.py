@@ -83,6 +83,7 @@ def test_other_stds(tmp_path):
     assert_close(cases, outputs(compiled(written(programs, tmp_path), "gcc", "c"), programs))
 
 
+@needs_gcc
 def test_a_wrong_table_would_be_found(tmp_path):
     """The self-test returns a large number if a single weight is off."""
     program, _, _ = case("rvm-rbf", "double")
@@ -93,6 +94,7 @@ def test_a_wrong_table_would_be_found(tmp_path):
     assert outputs(compiled(written([broken], tmp_path), "gcc", "c"), [broken])[program.name][1] > 0.01
 
 
+@needs_gcc
 def test_library_functions_and_storage_can_be_chosen(tmp_path):
     program, expected, units = case("rvm-matern52", "float")
     upper = program.name.upper()
@@ -114,6 +116,7 @@ def test_nothing_is_allocated_and_no_library_is_called():
     assert "(double)" not in code
 
 
+@needs_gcc
 def test_tables_have_as_many_bytes_as_said(tmp_path):
     """The compiler says how large the tables are."""
     of = fitted("rvm-rbf")
