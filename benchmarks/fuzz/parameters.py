@@ -128,6 +128,7 @@ CRITERIA = (
     "PenalizedError(0.1)",
 )
 ODD_INDICES = ("[]", "[-1]", "[10**6]", "[0, 0]", "[0.5]", "'first'", "3")
+VARIANT = Values(("'back-fitting'", "'pre-fitting'", "'basic'"), ("'forward'", "None", "3"))
 OF_CLASS: dict[str, dict[str, Values]] = {
     "PolynomialChaosBasis": {
         "interaction_order": Values(("1", "2"), ("0", "-1", "1.5", "'all'", "10**9")),
@@ -171,6 +172,16 @@ OF_CLASS: dict[str, dict[str, Values]] = {
     "FastGCVRegressor": {
         "solver": Values(("'sequential'",), ("'slow'",)),
         "noise_update": Values(("'paper'",), ("'free'", "None")),
+    },
+    "KernelMatchingPursuitClassifier": {"variant": VARIANT},
+    "KernelMatchingPursuitRegressor": {
+        "variant": VARIANT,
+        "loss": Values(("'squared'", "'huber'"), ("'logistic'", "'absolute'", "None")),
+        "threshold": Values(("1.345", "0.1", "10.0"), ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-300", "'low'")),
+    },
+    "PrimalSVMClassifier": {
+        "C": Values(("1.0", "0.01", "100.0"), ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-300", "'auto'")),
+        "n_candidates": Values(("1", "5", "59"), ("0", "-1", "1.5", "np.nan", "'all'", "10**9")),
     },
     "LaplacePriorRegressor": {
         "penalty": Values(
