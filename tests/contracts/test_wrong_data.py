@@ -49,13 +49,13 @@ WRONG = {
     "weights of NaN": lambda model: model().fit(X, COUNTS, sample_weight=np.nan),
     "infinite weights": lambda model: model().fit(X, COUNTS, sample_weight=np.inf),
     "one weight for row blocks": lambda model: model().fit(RowBlocks.from_arrays(X, COUNTS, 3.0)),
-    "text in row blocks": lambda model: model().fit(RowBlocks.from_arrays(X, LONG)),
     "one target for a row block": lambda model: model().fit(RowBlocks(lambda: [(X, 3.0)])),
     "no row blocks": lambda model: model().fit(RowBlocks(lambda: None)),
     "rows in a row block": lambda model: model().fit(RowBlocks.from_arrays(X, COUNTS, block_rows="x")),
     "class as a basis": lambda model: model(basis=KernelBasis).fit(X, COUNTS),
 }
 WRONG_TARGETS = {
+    "text in row blocks": lambda model: model().fit(RowBlocks.from_arrays(X, LONG)),
     "text in y": lambda model: model().fit(X, LONG),
     "bytes in y": lambda model: model().fit(X, LONG.astype(bytes)),
     "text in y and a transformer": lambda model: model(basis=SAME).fit(X, LONG),

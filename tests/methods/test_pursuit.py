@@ -241,3 +241,20 @@ def test_constant_columns_of_any_size_never_enter():
     np.testing.assert_array_equal(robust.active_, [2])
     np.testing.assert_array_equal(KernelMatchingPursuitClassifier("passthrough").fit(X, y > 0).active_, [2])
     np.testing.assert_array_equal(PrimalSVMClassifier("passthrough", tol=0.0).fit(X, y > 0).active_, [2])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber"])
+def test_weights_that_have_settled_do_not_keep_wanted_functions_out(rng, loss):
+    """One column says nearly everything, so the basic variant would move its weight again and again."""
+    X = rng.normal(size=(60, 3))
+    X[:, 1:] *= 1e-3
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    if loss == "logistic":
+        model = KernelMatchingPursuitClassifier("passthrough", variant="basic", n_basis=3, calibrate_proba=False).fit(X, y > 0.0)
+    else:
+        model = KernelMatchingPursuitRegressor("passthrough", variant="basic", loss="huber", n_basis=3, calibrate_std=False).fit(
+            X, y
+        )
+    assert model.outcome_ is Outcome.GOAL_REACHED
+    assert len(model.active_) == 3
+    assert model.n_iter_ < 200

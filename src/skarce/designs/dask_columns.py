@@ -17,7 +17,7 @@ LABELS = "Regressors need numbers, and classifiers take text. If the text is num
 
 def is_frame(values: Any) -> bool:
     """Tell whether data have named columns. A series of Dask has one, too, but it is not a frame."""
-    return hasattr(values, "columns") and values.ndim == 2
+    return hasattr(values, "columns") and getattr(values, "ndim", 0) == 2
 
 
 def check_inputs(X: Any) -> None:

@@ -89,10 +89,12 @@ class RowPursuit:
         model = RowModel(rows, constant, penalty, np.zeros(constant.shape[1]))
         return PursuitModel(np.empty(0, dtype=np.intp), model.fitted())
 
-    def enlarged(self, present: PursuitModel, *, may_grow: bool, is_late: Callable[[], bool]) -> tuple[PursuitModel, int] | None:
+    def enlarged(
+        self, present: PursuitModel, *, may_grow: bool, may_change: bool, is_late: Callable[[], bool]
+    ) -> tuple[PursuitModel, int] | None:
         """Return the model with the best function in it, or with a new weight for it, and which one it is. None if none helps."""
         ranking = self._ranking(present)
-        if self.variant != "basic":
+        if self.variant != "basic" or not may_change:
             ranking[present.indices] = 0.0
         elif not may_grow:
             ranking[np.setdiff1d(np.arange(len(ranking)), present.indices)] = 0.0
@@ -200,7 +202,7 @@ class _Walk:
     def run(self) -> Outcome:
         """Take steps until there is a reason to stop, and return it."""
         watch, outcome = self._journal.stopwatch(), None
-        while outcome is None and self._since < self._stops.patience:
+        while outcome is None and (self._since < self._stops.patience or self._stops.n_basis is not None):
             outcome = self._goal() or watch.exhausted() or self._step()
         return outcome or Outcome.NO_ADDITION_HELPS
 
@@ -213,7 +215,10 @@ class _Walk:
         has_room = journal.budget.room(size) > 0
         if not has_room and self._pursuit.variant != "basic":
             return Outcome.SIZE_LIMIT if len(self.best) >= size else Outcome.NO_ADDITION_HELPS
-        onward = self._pursuit.enlarged(self._present, may_grow=has_room, is_late=lambda: journal.exhausted() is not None)
+        must_grow = self._stops.n_basis is not None and self._since > 0  # weights have settled, but functions are still wanted
+        onward = self._pursuit.enlarged(
+            self._present, may_grow=has_room, may_change=not must_grow, is_late=lambda: journal.exhausted() is not None
+        )
         value = -np.inf
         if onward is not None:
             self._present, candidate = self._settle(onward[0]), onward[1]
@@ -221,8 +226,8 @@ class _Walk:
         if onward is None or value == -np.inf:
             return Outcome.NO_ADDITION_HELPS if self._stops.n_basis is None else Outcome.TOO_FEW_CANDIDATES
         journal.note("add" if len(self._present) > size else "change", candidate, value, len(self._present))
-        if self._stops.n_basis is not None or value > self.best_worth + self._stops.needed:
-            self.best, self.best_worth, self.best_row, self._since = self._present, value, journal.n_rows, 0
-        else:
-            self._since += 1
+        is_better = value > self.best_worth + self._stops.needed
+        if self._stops.n_basis is not None or is_better:
+            self.best, self.best_worth, self.best_row = self._present, value, journal.n_rows
+        self._since = 0 if is_better or (len(self._present) > size and self._stops.n_basis is not None) else self._since + 1
         return None
