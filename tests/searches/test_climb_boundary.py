@@ -70,7 +70,7 @@ HOSTILE = {
     "objects": lambda a: a.astype(object),
     "dates": lambda a: a.astype("M8[s]"),
     "the other type of the same size": lambda a: a.astype(np.float64 if a.dtype == np.int64 else np.int64),
-    "unsigned": lambda a: a.astype(np.uint64),
+    "unsigned": lambda a: np.zeros(a.shape, np.uint64),
     "half the size": lambda a: a.astype(np.int32 if a.dtype == np.int64 else np.float32),
     "swapped bytes": lambda a: a.astype(a.dtype.newbyteorder()),
     "bytes": lambda a: bytearray(a.tobytes()),
