@@ -4,15 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-clients test-export test-embedded test-oldest test-browser lint types doctest check docs sanitize wheel test-wheel bench clean
+.PHONY: demo test test-clients test-export test-device test-embedded test-oldest test-browser lint types doctest check docs sanitize cross wheel test-wheel bench bench-check clean
 
-COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/methods/lwpr/_lwpr.c
+COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/_sums.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/basis/_columns.c src/skarce/methods/lwpr/_lwpr.c src/skarce/methods/latent/_mode.c
 
 $(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
 	@echo "Installing skarce and what it needs into $(VENV) ..."
-	@rm -f src/skarce/*/*.so
+	@rm -f src/skarce/*/*.so src/skarce/*/*/*.so
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
@@ -46,6 +46,18 @@ $(EXPORT)/.installed: $(VENV)/.installed
 test-export: $(EXPORT)/.installed  ## run every kind of model as ONNX, and as C by gcc and clang, as C++, and under the sanitizers
 	SKARCE_EXPORT=all $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
 
+# Arrays on devices. PyTorch is too large to be installed for all tests, which have array-api-strict. On a GPU these tests run there.
+DEVICE := $(VENV)-device
+
+$(DEVICE)/.installed: $(VENV)/.installed
+	@test -d $(DEVICE) || $(PYTHON) -m venv $(DEVICE)
+	@echo "Installing skarce and PyTorch into $(DEVICE) ..."
+	@$(DEVICE)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,device-test]"
+	@touch $@
+
+test-device: $(DEVICE)/.installed  ## run the tests of arrays on devices with PyTorch, on a GPU if there is one
+	$(DEVICE)/bin/python -m benchmarks.gpu --tests
+
 # The oldest versions that pyproject.toml asks for; Python 3.11 has all of them.
 OLDEST := $(VENV)-oldest
 
@@ -63,7 +75,7 @@ test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of 
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 $(VENV)/.browser: $(VENV)/.installed
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	@{ command -v chromium || command -v google-chrome; } >/dev/null && command -v chromedriver >/dev/null || \
 		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
 	@touch $@
@@ -107,7 +119,8 @@ docs: $(DOCS)/.installed  ## build the website into build/site, run its examples
 SANITIZED := build/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-wrapv -fno-omit-frame-pointer
 COMPILED_TESTS := tests/test_compiled.py tests/searches/test_climb_boundary.py tests/basis/test_rbf_boundary.py tests/basis/test_fused.py \
-	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py
+	tests/basis/test_columns.py tests/methods/latent/test_mode_boundary.py tests/methods/latent/test_compiled_steps.py \
+	tests/criteria/test_gcv.py tests/criteria/test_individual_evidence.py tests/methods/lwpr
 
 sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the address and undefined-behavior sanitizers (gcc)
 	@rm -rf $(SANITIZED)
@@ -119,6 +132,15 @@ sanitize: $(VENV)/.installed  ## run the tests of the compiled parts under the a
 		$(BIN)/python -m pytest -p no:cacheprovider $(COMPILED_TESTS)
 
 RELEASE := $(VENV)-release
+SYSTEMS := x86_64-linux-musl aarch64-linux-gnu aarch64-macos x86_64-macos
+
+cross: $(RELEASE)/.installed  ## compile the C files for other systems (zig, from its Python package)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check ziglang
+	@mkdir -p build/cross
+	@for system in $(SYSTEMS); do for file in $(filter %.c,$(COMPILED)); do \
+		$(RELEASE)/bin/python -m ziglang cc -target $$system -O2 -Wall -Wextra -Wno-unused-parameter -Werror -DPy_LIMITED_API=0x030B0000 \
+			-I$$($(RELEASE)/bin/python -c "import sysconfig; print(sysconfig.get_path('include'))") \
+			-c $$file -o build/cross/$$(basename $$file .c)-$$system.o || exit 1; done; echo "compiled for $$system"; done
 
 $(RELEASE)/.installed:
 	@test -d $(RELEASE) || $(PYTHON) -m venv $(RELEASE)
@@ -149,6 +171,8 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let nothing else run meanwhile
 	$(BIN)/python -m benchmarks --out results/benchmarks
+	$(BIN)/python -m benchmarks.imports --out results/benchmarks
+	$(BIN)/python -m benchmarks.growth --out results/benchmarks
 	$(BIN)/python -m benchmarks.forward --out results/benchmarks
 	$(BIN)/python -m benchmarks.searches --out results/benchmarks
 	$(BIN)/python -m benchmarks.exhaustive --out results/benchmarks
@@ -162,6 +186,7 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.priors --out results/benchmarks
 	$(BIN)/python -m benchmarks.choices --out results/benchmarks
 	$(BIN)/python -m benchmarks.many_rows --out results/benchmarks
+	$(BIN)/python -m benchmarks.tree_sums --out results/benchmarks
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.interpolation --out results/benchmarks
 	$(BIN)/python -m benchmarks.starts --searches forward floating best-action --out results/benchmarks
@@ -170,6 +195,9 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
 	$(BIN)/python -m benchmarks.export --out results/benchmarks
 
+bench-check: $(VENV)/.installed  ## fail if our time over that of others got 25 % worse; let nothing else run meanwhile
+	$(BIN)/python -m benchmarks.check
+
 clean:
-	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so
+	rm -rf $(VENV) $(CLIENTS) $(EXPORT) $(DEVICE) $(OLDEST) $(RELEASE) $(INSTALLED) $(DOCS) build dist src/*.egg-info src/skarce/*/*.so src/skarce/*/*/*.so
 	rm -rf .pytest_cache .mypy_cache .ruff_cache examples/.ruff_cache

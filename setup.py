@@ -5,7 +5,8 @@ import sysconfig
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-HEADERS = ["src/skarce/_boundary.h", "src/skarce/_portable.h"]
+HEADERS = ["src/skarce/_boundary.h", "src/skarce/_portable.h", "src/skarce/_sums.h"]
+MODULES = ("searches._climb", "basis._rbf", "basis._columns", "methods.lwpr._lwpr", "methods.latent._mode")
 OLDEST = (3, 11)  # one wheel serves this Python and all later ones, through the limited API; see also `requires-python`
 # The limited API is that of CPython with its lock: free-threaded Python needs wheels of its own.
 IS_LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -32,7 +33,7 @@ def compiled(name):
 
 
 setup(
-    ext_modules=[compiled("skarce.searches._climb"), compiled("skarce.basis._rbf"), compiled("skarce.methods.lwpr._lwpr")],
+    ext_modules=[compiled(f"skarce.{name}") for name in MODULES],
     cmdclass={"build_ext": Build},
     options={"bdist_wheel": {"py_limited_api": f"cp{OLDEST[0]}{OLDEST[1]}"}} if IS_LIMITED else {},
 )

@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.export [--out FOLDER]``. A relevance vector machine, a support vector machine and a Gaussian process are
 fitted to Friedman's first problem with 10 inputs and 500 rows. Ours becomes C in float, in whole numbers, and without the std. The
-support vector machine becomes C by m2cgen if that is installed. One prediction is timed on this machine, and its instructions are
-counted under QEMU if the compiler and the emulator for ARM are installed. Bytes of models in Python are those of the arrays that a
-prediction needs, in single precision.
+support vector machine becomes C by m2cgen, and a neural network by emlearn (which has no support vector machines), if they are
+installed. One prediction is timed on this machine, and its instructions are counted under QEMU if the compiler and the emulator for
+ARM are installed. Bytes of models in Python are those of the arrays that a prediction needs, in single precision.
+``pip install "skarce[export-bench]"`` has the packages. ``python -m benchmarks.export_onnx`` times ONNX models of the same fits.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +23,17 @@ from rich.table import Table
 from sklearn.datasets import make_friedman1
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR
 
 from benchmarks.dependent_rows import report
 from benchmarks.embedded.board import BOARDS, KNOWN_INSTRUCTIONS, built, flash_bytes, missing_tools, printed
+from benchmarks.export_rivals import Contender, error, of_emlearn, of_m2cgen, tuned_svr
 from skarce import RelevanceVectorRegressor
 from skarce.export import fit_within, to_c
 from skarce.export.c.fixed_point import FORMATS
 
 N_ROWS, N_TEST, N_CALLS = 500, 2000, 200_000
 SINGLE = 4  # bytes of a number in single precision
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A model in C: its code, how one prediction is called, and which row it gets."""
-
-    name: str
-    source: str
-    call: str
-    row: str
-    rmse: float
-    n_functions: int
-    table_bytes: int | None
 
 
 def main() -> None:
@@ -62,14 +49,8 @@ def main() -> None:
 
 
 def fitted_models(X: Any, y: Any) -> tuple[Any, Any, Any]:
-    grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.1, 0.3, 1.0], "epsilon": [0.1, 0.5, 1.0]}
-    svr = GridSearchCV(SVR(), grid, cv=5, scoring="neg_mean_squared_error").fit(X, y).best_estimator_
     process = GaussianProcessRegressor(RBF(np.ones(X.shape[1])) + WhiteKernel(), normalize_y=True, random_state=0).fit(X, y)
-    return RelevanceVectorRegressor().fit(X, y), svr, process
-
-
-def error(model: Any, test: tuple[Any, Any]) -> float:
-    return float(np.sqrt(np.mean((model.predict(test[0]) - test[1]) ** 2)))
+    return RelevanceVectorRegressor().fit(X, y), tuned_svr(X, y), process
 
 
 def in_python(name: str, model: Any, X: Any, test: tuple[Any, Any]) -> dict[str, Any]:
@@ -131,23 +112,7 @@ def contenders(ours: Any, svr: Any, X: Any, y: Any, test: tuple[Any, Any]) -> li
         sink = "static volatile model_real sink;"
         size, source = exported.size.table_bytes, f"{exported.text}\n{sink}"
         found.append(Contender(name, source, call, row, error(model, test), len(model.active_), size))
-    return found + of_m2cgen(svr, X, test)
-
-
-def of_m2cgen(svr: Any, X: Any, test: tuple[Any, Any]) -> list[Contender]:
-    """The support vector machine in C, if m2cgen is installed. It computes in double, with exp of the library."""
-    try:
-        import m2cgen
-    except ImportError:
-        return []
-    cells = ", ".join(f"{value:.17g}" for value in X[0])
-    source = m2cgen.export_to_c(svr) + "\nstatic volatile double sink;"
-    row = f"static const double row[] = {{ {cells} }};"
-    return [
-        Contender(
-            "SVR in C by m2cgen, no std", source, "sink = score((double *)row);", row, error(svr, test), n_functions(svr), None
-        )
-    ]
+    return found + of_m2cgen(svr, ours, X, y, test) + of_emlearn(X, y, test)
 
 
 def measured(contender: Contender) -> dict[str, Any]:
@@ -173,7 +138,8 @@ def microseconds(contender: Contender, folder: Path) -> float:
         f"    for (i = 0; i < n; ++i) {{ {contender.call} }}\n"
         '    printf("%.9g", 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC / n);\n    return 0;\n}\n'
     )
-    subprocess.run(["gcc", "-std=c99", "-O2", "main.c", "-o", "main", "-lm"], cwd=folder, check=True)
+    folders = [f"-I{path}" for path in contender.folders]
+    subprocess.run(["gcc", "-std=c99", "-O2", *folders, "main.c", "-o", "main", "-lm"], cwd=folder, check=True)
     times = [float(subprocess.run(["./main"], cwd=folder, capture_output=True, text=True, check=True).stdout) for _ in range(3)]
     return min(times)
 
@@ -186,7 +152,7 @@ def on_board(contender: Contender, board: Any, folder: Path) -> tuple[int, int]:
         f"int main(void)\n{{\n    print_hex(ticks_of_known_loop());\n    clock_start();\n    {{ {contender.call} }}\n"
         "    print_hex(clock_ticks());\n    return 0;\n}\n"
     )
-    program = built(source, board, is_ours=contender.table_bytes is not None)
+    program = built(source, board, is_ours=contender.table_bytes is not None, folders=contender.folders)
     known, ticks = (int(word, 16) for word in printed(program, board).split())
     return round(ticks * KNOWN_INSTRUCTIONS / known), flash_bytes(program)
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures.md: python -m benchmarks.pictures [--out docs/images] [--dark] [names ...].
+"""Draw the pictures of the pages: python -m benchmarks.pictures [--out docs/images] [--dark] [names ...].
 
 Each is made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn.
 """
@@ -20,7 +20,12 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.picture import noisy_sinc, save_small
 from skarce import (
+    BackwardEliminationRegressor,
+    EvidenceSearchRegressor,
     KernelBasis,
+    KernelMatchingPursuitRegressor,
+    LaplacePriorRegressor,
+    LWPRRegressor,
     OrthogonalLeastSquaresRegressor,
     PolynomialChaosBasis,
     RelevanceVectorClassifier,
@@ -86,6 +91,27 @@ def path_steps() -> Any:
     return PathDisplay.from_estimator(RelevanceVectorRegressor(KernelBasis(gamma=1.0)).fit(X, y))
 
 
+def path_pursuit() -> Any:
+    X, y = noisy_sinc()
+    return PathDisplay.from_estimator(KernelMatchingPursuitRegressor(KernelBasis(gamma=0.1)).fit(X, y))
+
+
+def path_floating() -> Any:
+    X, y = friedman(300)
+    return PathDisplay.from_estimator(EvidenceSearchRegressor(KernelBasis(gamma=1.0), search="floating").fit(X, y))
+
+
+def path_elimination() -> Any:
+    X, y = friedman(1200)
+    model = BackwardEliminationRegressor(keep_path=True).fit(X[:200], y[:200])
+    return PathDisplay.from_estimator(model, X[200:], y[200:])
+
+
+def path_penalty() -> Any:
+    X, y = noisy_sinc()
+    return PathDisplay.from_estimator(LaplacePriorRegressor(KernelBasis(gamma=0.1)).fit(X, y))
+
+
 def functions() -> Any:
     X, y = noisy_sinc()
     return FunctionsDisplay.from_estimator(RelevanceVectorRegressor().fit(X, y), max_functions=6)
@@ -104,6 +130,27 @@ def inputs() -> Any:
     return InputsDisplay.from_estimator(kernels, new_X[200:], new_y[200:], ax=axes[1, 1])
 
 
+def inputs_linear() -> Any:
+    data = load_diabetes(as_frame=True, scaled=False)
+    return InputsDisplay.from_estimator(VBLSRegressor().fit(data.data, data.target), data.data)
+
+
+def inputs_widths() -> Any:
+    return InputsDisplay.from_estimator(RelevanceVectorRegressor().fit(*friedman(200)))
+
+
+def inputs_sobol() -> Any:
+    return InputsDisplay.from_estimator(VBLSRegressor(PolynomialChaosBasis(3, distributions=uniform(0, 1))).fit(*friedman(200)))
+
+
+def prediction_fields() -> Any:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (2000, 1))
+    y = np.sin(3 * X[:, 0]) + rng.normal(0, 0.1, 2000)
+    model = LWPRRegressor(random_state=0).fit(X, y)
+    return PredictionDisplay.from_estimator(model, X[:300], y[:300])
+
+
 def intervals() -> Any:
     X, y = friedman(800)
     return IntervalsDisplay.from_estimator(RelevanceVectorRegressor().fit(X[:120], y[:120]), X[120:], y[120:])
@@ -115,10 +162,18 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "prediction-average": prediction_average,
     "prediction-rate": prediction_rate,
     "prediction-classes": prediction_classes,
+    "prediction-fields": prediction_fields,
     "path-sizes": path_sizes,
     "path-steps": path_steps,
+    "path-pursuit": path_pursuit,
+    "path-floating": path_floating,
+    "path-elimination": path_elimination,
+    "path-penalty": path_penalty,
     "functions": functions,
     "inputs": inputs,
+    "inputs-linear": inputs_linear,
+    "inputs-widths": inputs_widths,
+    "inputs-sobol": inputs_sobol,
     "intervals": intervals,
 }
 
@@ -132,7 +187,7 @@ def draw(names: list[str], folder: Path, *, dark: bool) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Draw the pictures of docs/pictures.md.")
+    parser = argparse.ArgumentParser(description="Draw the pictures of the pages.")
     parser.add_argument("names", nargs="*", choices=[[], *PICTURES], metavar="name", help=f"which ones: {', '.join(PICTURES)}")
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     parser.add_argument("--dark", action="store_true", help="on a dark background, as NAME-dark.png")

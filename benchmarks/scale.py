@@ -1,11 +1,12 @@
 """Many rows from Parquet files: ``python -m benchmarks.scale [--rows 1000000 10000000] [--out FOLDER] [--data FOLDER]``.
 
 Friedman's first function of ten inputs with unit noise, in single precision, in files of a million rows. Each contender runs in a
-fresh process: a sparse model of 500 candidates by `RowBlocks` and by a Dask cluster of two processes, and what a user would take
-instead: scikit-learn's Nystroem features with stochastic gradient descent or with ridge regression from sums, one pass and the same
-number of functions, and boosted trees of xgboost on the same cluster if it is installed. ``--labels`` asks whether the function is
-above its mean, with 200 candidates. Seconds are those of `fit`, the basis included and the start of a cluster not. Memory is the
-largest sum over all processes, sampled, less that before the fit. Run nothing else at the same time.
+fresh process: a sparse model of 500 candidates by `RowBlocks`, with a given width and with widths learned from the sample, and by a
+Dask cluster of two processes, and what a user would take instead: scikit-learn's Nystroem features with stochastic gradient descent
+or with ridge regression from sums, one pass and the same number of functions, and boosted trees of xgboost on the same cluster if
+it is installed. ``--labels`` asks whether the function is above its mean, with 200 candidates. Seconds are those of `fit`, the
+basis included and the start of a cluster not. Memory is the largest sum over all processes, sampled, less that before the fit. The
+size of a model is that of its pickle. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -74,8 +76,8 @@ def test_rows(fitted: Any) -> tuple[Any, np.ndarray]:
 # Contenders ------------------------------------------------------------------------------------------------------------------
 
 
-def model() -> RelevanceVectorRegressor:
-    return RelevanceVectorRegressor(KernelBasis(gamma=GAMMA, centers=N_CANDIDATES, random_state=0), calibrate_std=False)
+def model(gamma: float | str = GAMMA) -> RelevanceVectorRegressor:
+    return RelevanceVectorRegressor(KernelBasis(gamma=gamma, centers=N_CANDIDATES, random_state=0), calibrate_std=False)
 
 
 def classifier() -> RelevanceVectorClassifier:
@@ -85,6 +87,10 @@ def classifier() -> RelevanceVectorClassifier:
 
 def by_row_blocks(paths: list[Path]) -> Any:
     return timed(lambda: model().fit(RowBlocks.from_parquet(paths, target="y", features=NAMES)))
+
+
+def with_learned_widths(paths: list[Path]) -> Any:
+    return timed(lambda: model("ard").fit(RowBlocks.from_parquet(paths, target="y", features=NAMES)))
 
 
 def by_dask(paths: list[Path]) -> Any:
@@ -170,19 +176,25 @@ def labels_by_gradient_descent(paths: list[Path]) -> Any:
 
 def by_boosted_trees(paths: list[Path]) -> Any:
     import dask.dataframe
-    import xgboost
+    import xgboost.dask
+
+    def fit() -> Any:
+        trees = xgboost.dask.DaskXGBRegressor(n_estimators=200)
+        trees.client = client
+        values = frame[[*NAMES, "y"]].to_dask_array(lengths=True)
+        trees.fit(values[:, :-1], values[:, -1])
+        local = xgboost.XGBRegressor()
+        local.load_model(trees.get_booster().save_raw())
+        return local
 
     with cluster() as client:
         frame = dask.dataframe.read_parquet([str(path) for path in paths], split_row_groups=4)
-        return timed(
-            lambda: xgboost.dask.DaskXGBRegressor(client=client, n_estimators=200).fit(
-                frame[NAMES].to_dask_array(lengths=True), frame["y"].to_dask_array(lengths=True)
-            )
-        )
+        return timed(fit)
 
 
 CONTENDERS: dict[str, Callable[[list[Path]], Any]] = {
     "RowBlocks": by_row_blocks,
+    "RowBlocks, learned widths": with_learned_widths,
     "Dask, 2 processes": by_dask,
     "Nystroem + SGD": by_gradient_descent,
     "Nystroem + ridge": by_ridge,
@@ -222,11 +234,10 @@ def timed_labels(fit: Callable[[], Any]) -> dict[str, Any]:
     """Return the same for labels. The error is the log loss."""
     fitted, report = measured(fit)
     X, y = test_rows(fitted)
-    own = fitted if isinstance(fitted, RelevanceVectorClassifier) else None
-    share = np.clip(fitted.predict_proba(X)[:, 1], 1e-12, 1.0 - 1e-12)
+    share = np.clip(fitted.predict_proba(X)[:, 1].astype(np.float64), 1e-12, 1.0 - 1e-12)
     report |= {"accuracy": float(np.mean((share > 0.5) == (y > MEAN)))}
-    if own is not None:
-        report |= {"functions": len(own.active_)}
+    if isinstance(fitted, RelevanceVectorClassifier):
+        report |= {"functions": len(fitted.active_)}
     return report | {"error": float(-np.mean(np.where(y > MEAN, np.log(share), np.log1p(-share))))}
 
 
@@ -237,7 +248,8 @@ def measured(fit: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
         started = time.perf_counter()
         fitted = fit()
         seconds = time.perf_counter() - started
-    return fitted, {"seconds": seconds, "peak_mb": (peak[0] - before) / MEGABYTE}
+    kilobytes = len(pickle.dumps(fitted)) / 2**10
+    return fitted, {"seconds": seconds, "peak_mb": (peak[0] - before) / MEGABYTE, "kilobytes": kilobytes}
 
 
 @contextmanager
@@ -281,8 +293,8 @@ def in_own_process(name: str, folder: Path, n_rows: int, *more: str) -> dict[str
 
 def shown(results: list[dict[str, Any]], title: str) -> Table:
     table = Table(title=title)
-    for name in ("rows", "method", "seconds", "rows / s", "peak MB", "error", "functions", "coverage", "accuracy"):
-        if name in ("rows", "method", "rows / s", "peak MB") or any(name in one for one in results):
+    for name in ("rows", "method", "seconds", "rows / s", "peak MB", "model kB", "error", "functions", "coverage", "accuracy"):
+        if name in ("rows", "method", "rows / s", "peak MB", "model kB") or any(name in one for one in results):
             table.add_column(name, justify="left" if name == "method" else "right")
     for one in results:
         more = [f"{one[name]:.3f}" if name in one else "" for name in ("coverage", "accuracy") if any(name in r for r in results)]
@@ -292,6 +304,7 @@ def shown(results: list[dict[str, Any]], title: str) -> Table:
             f"{one['seconds']:.1f}",
             f"{one['rows'] / one['seconds']:,.0f}",
             f"{one['peak_mb']:.0f}",
+            f"{one['kilobytes']:,.0f}" if "kilobytes" in one else "",
             f"{one['error']:.4f}",
             str(one.get("functions", "")),
             *more,

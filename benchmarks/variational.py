@@ -31,6 +31,7 @@ MOST_FOR_ARD = 1000  # with more inputs, scikit-learn's ARDRegression takes an h
 FEW_ITERATIONS = 2
 COVERED = ((1000, 100), (150, 100), (60, 40), (60, 100), (100, 300))
 STREAMS = ((100, 1), (100, 100), (1000, 1), (1000, 100))
+STREAM_REPEATS = 3
 
 
 def problem(n: int, d: int, seed: int) -> tuple[np.ndarray, ...]:
@@ -96,6 +97,12 @@ def compare(n: int, d: int, repeats: int) -> dict[str, Any]:
 
 
 def stream(d: int, size: int) -> dict[str, Any]:
+    """Count updates per second in the best of a few streams."""
+    runs = [one_stream(d, size) for _ in range(STREAM_REPEATS)]
+    return {name: max((run[name] for run in runs), key=lambda row: row["updates_per_second"]) for name in runs[0]}
+
+
+def one_stream(d: int, size: int) -> dict[str, Any]:
     """Count updates per second, after twice as many rows as inputs have come."""
     rng = np.random.default_rng(0)
     weights = np.zeros(d)

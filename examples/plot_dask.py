@@ -40,6 +40,6 @@ left.plot(grid, np.sin(grid) * np.exp(-0.1 * grid**2), "k--", lw=1, label="truth
 left.plot(grid, model.predict(grid), label="model of the Dask array")
 left.set(xlabel="x", ylabel="y")
 left.legend()
-right.plot(grid, model.predict(grid) - in_memory.predict(grid))
-right.set(xlabel="x", title="difference from the model in memory")
+right.plot(grid, 1e15 * (model.predict(grid) - in_memory.predict(grid)))
+right.set(xlabel="x", ylabel="difference from the model in memory, in $10^{-15}$")
 plt.show()

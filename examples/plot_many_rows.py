@@ -1,10 +1,10 @@
 """
-Many rows in blocks
-===================
+A million rows in blocks
+========================
 
 ``RowBlocks`` takes a function that yields blocks of rows, from files or from anywhere else. One
-block is in memory at a time, and the kernel matrix is never stored. Here are 200,000 rows, which
-are drawn again at each pass; a million take five times as long.
+block is in memory at a time, and the kernel matrix is never stored. Here are a million rows, which
+are drawn again at each pass.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ def surface(X):
 
 
 def read():
-    """Yield ten blocks of 20,000 rows, the same at each call."""
-    for number in range(10):
+    """Yield fifty blocks of 20,000 rows, the same at each call."""
+    for number in range(50):
         rng = np.random.default_rng(number)
         X = rng.uniform(-3, 3, (20_000, 2))
         yield X, surface(X) + rng.normal(0, 0.3, len(X))
@@ -39,12 +39,12 @@ side = np.linspace(-3, 3, 120)
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
 X, y = next(read())
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.5), sharey=True)
-look = {"cmap": "viridis", "vmin": -0.3, "vmax": 1.0, "rasterized": True}
+look = {"cmap": "Blues", "vmin": -0.3, "vmax": 1.0, "rasterized": True}
 axes[0].scatter(*X[:6000].T, c=y[:6000], s=3, **look)
 axes[1].pcolormesh(side, side, model.predict(grid).reshape(120, 120), **look)
 picture = axes[2].pcolormesh(side, side, surface(grid).reshape(120, 120), **look)
-axes[1].plot(*model.relevance_vectors_.T, ".", color="white", ms=3)
-for ax, title in zip(axes, ("6,000 of the rows", "model, centers in white", "truth"), strict=True):
+axes[1].plot(*model.relevance_vectors_.T, ".C1", ms=4)
+for ax, title in zip(axes, ("6,000 of the rows", "model and its centers", "truth"), strict=True):
     ax.set(title=title, aspect="equal", xlim=(-3, 3), ylim=(-3, 3))
 fig.colorbar(picture, ax=axes, shrink=0.8)
 plt.show()

@@ -1,5 +1,6 @@
 """Data shared by tests: synthetic problems, and real tables if they are at hand."""
 
+import signal
 import threading
 
 import numpy as np
@@ -10,7 +11,13 @@ from skarce import datasets
 
 
 def pytest_configure(config):
-    """Give each process of a parallel run one BLAS thread: there is a process per core, and more threads would fight."""
+    """Listen to Ctrl-C, and give each process of a parallel run one BLAS thread.
+
+    In the background of a script, tests start with Ctrl-C ignored, and so would every process that they start and interrupt.
+    There is a process per core, and more threads would fight.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         # threadpoolctl lets the thread that sets the number keep others from setting it, so this one ends at once.
         setter = threading.Thread(target=threadpool_limits, kwargs={"limits": 1, "user_api": "blas"})

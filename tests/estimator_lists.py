@@ -2,7 +2,8 @@
 
 import skarce
 
-WITHOUT_BASIS = (skarce.LWPRRegressor,)  # local models: no candidates, no posterior, no sample weights
+WITHOUT_BASIS = (skarce.LWPRRegressor, skarce.JointFactorRegressor)  # no candidates, no posterior
+REDUCTIONS = (skarce.KernelDimensionReduction,)  # transformers that learn from targets
 LATENT = (
     skarce.RelevanceVectorClassifier,
     skarce.VBLSClassifier,

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from skarce import RelevanceVectorRegressor
-from skarce.basis import _rbf
+from skarce.basis import _columns, _rbf
+from skarce.methods.latent import _mode
 from skarce.methods.lwpr import _lwpr
 from skarce.searches import _climb
 
-MODULES = {module.__name__.rpartition(".")[2]: module for module in (_rbf, _climb, _lwpr)}
+MODULES = {module.__name__.rpartition(".")[2]: module for module in (_rbf, _columns, _climb, _lwpr, _mode)}
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 

@@ -12,6 +12,10 @@ from skarce import (
     CriterionSearch,
     FastGCVRegressor,
     KernelBasis,
+    KernelMatchingPursuitClassifier,
+    KernelMatchingPursuitRegressor,
+    LWPRRegressor,
+    PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorRegressor,
     VBLSClassifier,
@@ -210,11 +214,34 @@ def test_the_search_tells_its_steps_functions_and_criterion():
     assert f"{model.trace_['n_active'][-1]} functions" in last
 
 
-@pytest.mark.parametrize("model", [VBLSClassifier("passthrough"), RelevanceVectorClassifier("rbf", calibrate_proba=False)])
+CLASSIFIERS = [
+    VBLSClassifier("passthrough"),
+    RelevanceVectorClassifier("rbf", calibrate_proba=False),
+    PrimalSVMClassifier("rbf", calibrate_proba=False),
+    KernelMatchingPursuitClassifier("rbf", calibrate_proba=False),
+]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
 def test_classifiers_tell_their_search(model):
     X, y = table()
     seen = seen_in(lambda: model.fit(X, y > 0))
     assert sum(done for _, done, *_ in seen.of("searching")) >= model.n_iter_ > 0
+
+
+def test_a_pursuit_with_outliers_tells_its_search():
+    model = KernelMatchingPursuitRegressor("rbf", loss="huber", calibrate_std=False)
+    seen = seen_in(lambda: model.fit(*table()))
+    assert sum(done for _, done, *_ in seen.of("searching")) >= model.n_iter_ > 0
+
+
+def test_local_models_tell_how_many_rows_they_have_learned():
+    X, y = table(90)
+    model = LWPRRegressor(n_passes=3)
+    tops = [part[:4] for part in seen_in(lambda: model.fit(X, y)).ended if part[-1] == 0]
+    assert tops == [("choosing the width of fields", 6, 6, "widths"), ("learning", 270, 270, "rows")]
+    tops = [part[:4] for part in seen_in(lambda: model.partial_fit(X, y)).ended if part[-1] == 0]
+    assert tops == [("learning", 90, 90, "rows")]
 
 
 def test_noise_with_outliers_tells_its_rounds():

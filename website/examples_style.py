@@ -13,17 +13,23 @@ ORDER = (
     "plot_weights.py",
     "plot_path_and_size.py",
     "plot_elimination.py",
+    "plot_all_sets.py",
     "plot_lasso_on_kernels.py",
     "plot_groups.py",
     "plot_outliers.py",
     "plot_streams.py",
+    "plot_changing_function.py",
     "plot_classification_regions.py",
+    "plot_few_support_vectors.py",
     "plot_counts.py",
     "plot_polynomial_chaos.py",
     "plot_sindy.py",
     "plot_spectra.py",
+    "plot_few_directions.py",
     "plot_many_rows.py",
     "plot_dask.py",
+    "plot_export_c.py",
+    "plot_microcontroller.py",
 )
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # can be told apart by everybody
 STYLE = {

@@ -1,4 +1,4 @@
-/* The start of a Cortex-M, text by semihosting, and a clock. There is no library, and no data section. */
+/* The start of a Cortex-M, text by semihosting, and a clock. There is no library. */
 #ifndef BOARD_H
 #define BOARD_H
 

@@ -16,16 +16,17 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Board:
-    """A board of QEMU, and the options of the compiler for its core."""
+    """A board of QEMU, its flash in bytes, and the options of the compiler for its core."""
 
     core: str
     machine: str
+    flash: int
     options: tuple[str, ...]
 
 
 BOARDS = (
-    Board("Cortex-M0", "microbit", ("-mcpu=cortex-m0", "-mfloat-abi=soft")),
-    Board("Cortex-M4", "mps2-an386", ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")),
+    Board("Cortex-M0", "microbit", 256 * 1024, ("-mcpu=cortex-m0", "-mfloat-abi=soft")),
+    Board("Cortex-M4", "mps2-an386", 4096 * 1024, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")),
 )
 
 
@@ -34,12 +35,20 @@ def missing_tools() -> list[str]:
     return [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
 
 
-def built(source: Path, board: Board, *, is_ours: bool = True) -> Path:
+def built(source: Path, board: Board, *, is_ours: bool = True, folders: tuple[str, ...] = ()) -> Path:
     """Compile a program that includes board.h. Ours may not have a warning, and gets no library but that of the compiler."""
     program = source.with_suffix(f".{board.machine}.elf")
-    layout = ("-mthumb", "-ffreestanding", "-nostdlib", "-nostartfiles", f"-I{HERE}", f"-T{HERE / 'board.ld'}")
+    layout = (
+        "-mthumb",
+        "-ffreestanding",
+        "-nostdlib",
+        "-nostartfiles",
+        f"-Wl,--defsym=flash_size={board.flash}",
+        f"-T{HERE / 'board.ld'}",
+    )
+    headers = [f"-I{folder}" for folder in (HERE, *folders)]
     checks, libraries = (WARNINGS, ("-lgcc",)) if is_ours else (("-std=c99",), ("-lm", "-lc", "-lgcc"))
-    command = [COMPILER, *checks, "-Os", *board.options, *layout, str(source), "-o", str(program), *libraries]
+    command = [COMPILER, *checks, "-Os", *board.options, *layout, *headers, str(source), "-o", str(program), *libraries]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr[:4000])
@@ -59,6 +68,7 @@ def printed(program: Path, board: Board) -> str:
 
 
 def flash_bytes(program: Path) -> int:
-    """Return the bytes of code and constants."""
+    """Return the bytes of code, constants and initial values of variables."""
     done = subprocess.run([SIZE, str(program)], capture_output=True, text=True, check=True)
-    return int(done.stdout.splitlines()[1].split()[0])
+    code, data = done.stdout.splitlines()[1].split()[:2]
+    return int(code) + int(data)

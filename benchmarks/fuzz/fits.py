@@ -18,8 +18,9 @@ from benchmarks.fuzz.watch import run_lines
 
 CALLS_PER_CASE = 6
 TASKS = {"RelevanceVectorClassifier": "classes", "VBLSClassifier": "classes", "RelevanceVectorPoissonRegressor": "counts"}
-LOCAL = "LWPRRegressor"  # local models: no weights of rows, no joint distribution, and the order of rows matters
-SUITS_LOCAL = re.compile("std|predict|pickle|fit again|interrupted|bad fit")
+WITHOUT_BASIS = ("LWPRRegressor", "JointFactorRegressor")  # no joint distribution of predictions
+WITHOUT_WEIGHTS = ("LWPRRegressor", "KernelDimensionReduction")
+SUITS_ALL = re.compile("std|predict|pickle|fit again|interrupted|bad fit")
 WITH_UNITS = ("noise_variance", "weight_variance", "penalty", "ridge", "initial_ridge", "criterion")
 TAKES_MISSING = re.compile("OneHotEncoder|SimpleImputer")
 # What may differ from fit to fit:
@@ -182,7 +183,7 @@ def draw_fit(rng: Any) -> FitCase:
     estimator = pick(rng, BASES) if rng.random() < 0.05 else pick(rng, ESTIMATORS)
     params = draw_parameters(rng, estimator)
     problem = draw_problem(rng, TASKS.get(estimator, "numbers"))
-    if estimator == LOCAL:
+    if estimator in WITHOUT_WEIGHTS:
         problem = replace(problem, twists=tuple(twist for twist in problem.twists if not twist.startswith("w =")))
     if "precomputed" in dict(params).get("basis", "") + dict(params).get("kernel", "") and rng.random() < 0.9:
         problem = replace(problem, twists=(*problem.twists, "X = X @ X.T"))
@@ -199,7 +200,7 @@ def _suits(call: Call, name: str, case: FitCase) -> bool:
     is_class, is_count = TASKS.get(case.estimator) == "classes", TASKS.get(case.estimator) == "counts"
     if case.estimator in BASES:
         return name.startswith("transform")
-    if case.estimator == LOCAL and not SUITS_LOCAL.match(name):
+    if case.estimator in WITHOUT_BASIS and not SUITS_ALL.match(name):
         return False
     kinds = {"transform": False, "probabilities": is_class, "decision": is_class, "latent": is_class or is_count}
     kinds |= {"log probabilities": is_class, "covariance": not is_class and not is_count, "draws": not is_class}

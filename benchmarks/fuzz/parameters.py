@@ -243,6 +243,22 @@ OF_CLASS: dict[str, dict[str, Values]] = {
         "n_passes": Values(("1", "3"), ("0", "-1", "1.5", "None", "10**400")),
         "norm_in": Values(("None", "1.0", "0.1"), ("0.0", "-1.0", "np.nan", "[]", "'std'", "[[1.0]]", "1e300", "1e-300")),
     },
+    "JointFactorRegressor": {
+        "n_factors": Values(("'cv'", "'bic'", "1", "2"), ("0", "-1", "1.5", "10**400", "'aic'", "None", "100")),
+        "noise": Values(("'diagonal'", "'isotropic'"), ("'student-t'", "None", "0.1")),
+        "solver": Values(("'direct'", "'em'"), ("'slow'", "None")),
+        "max_factors": Values(("None", "1", "3"), ("0", "-1", "1.5", "'all'")),
+    },
+    "KernelDimensionReduction": {
+        "n_components": Values(("'auto'", "1", "2"), ("0", "-1", "1.5", "10**400", "'all'", "None", "100")),
+        "width": Values(("0.3", "1.0"), ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "1e-9", "'wide'")),
+        "annealing": Values(("()", "(2.0,)", "[8.0, 4.0, 2.0]"), ("2.0", "(0.5,)", "'wide'", "(np.nan,)", "None", "(1e300,)")),
+        "regularization": Values(("1e-2", "1e-4"), ("0.0", "-1.0", "np.nan", "np.inf", "1e300", "None")),
+        "target_kernel": Values(("'auto'", "'rbf'", "'labels'"), ("'linear'", "None", "3")),
+        "n_starts": Values(("1", "2"), ("0", "-1", "1.5", "None")),
+        "n_landmarks": Values(("1", "5", "50"), ("0", "-1", "1.5", "None", "10**400")),
+        "max_rows": Values(("3", "20"), ("0", "2", "1.5", "None")),
+    },
     "CriterionSearch": {
         "estimator": Values(
             (

@@ -102,6 +102,19 @@ static inline int check_apart(const Expected *expected, const Py_buffer *buffers
     return 0;
 }
 
+/* Each array has its exact shape, so a product of sizes cannot overflow: the memory is there. */
+static inline int check_each_shape(const Expected *expected, const Py_buffer *buffers, const Py_ssize_t (*shapes)[2], int count) {
+    int i, k;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < buffers[i].ndim; k++) {
+            if (buffers[i].shape[k] == shapes[i][k]) continue;
+            PyErr_Format(PyExc_ValueError, "%s must have length %zd in dimension %d, got %zd", expected[i].name, shapes[i][k], k,
+                         buffers[i].shape[k]);
+            return -1;
+        }
+    return 0;
+}
+
 static inline int check_count(const char *function, Py_ssize_t n_arguments, Py_ssize_t expected) {
     if (n_arguments == expected) return 0;
     PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, got %zd", function, expected, n_arguments);

@@ -7,10 +7,12 @@ They do not check for NaN or infinity: whoever owns the data does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from skarce._device import is_on_device, namespace, to_device
 from skarce._typing import Floats
 
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diagonal, tried in turn on a nearly singular matrix
@@ -92,6 +94,15 @@ def solve_lower(factor: Floats, right: Floats, *, transposed: bool = False) -> F
         return np.zeros_like(right)
     solution, _ = lapack.dtrtrs(factor, right, lower=1, trans=int(transposed))
     return solution
+
+
+def squared_lengths(factor: Floats, rows: Any) -> Any:
+    """Return |L^-1 v|^2 for every row v, on the device of the rows."""
+    if is_on_device(rows):
+        spread = rows @ to_device(inverse_of_lower(factor).T, rows)
+        return namespace(rows).sum(spread * spread, axis=1)
+    rest = solve_lower(factor, np.ascontiguousarray(rows.T))
+    return np.einsum("ai,ai->i", rest, rest)
 
 
 def lower_product(lower: Floats, right: Floats, out: Floats, *, transposed: bool = False) -> None:

@@ -117,7 +117,7 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item], *, operation
             wait(running)
 
 
-def by_threads(work: Callable[[list[slice]], Made], parts: list[slice], *, workers: int, operations: float) -> list[Made]:
+def by_threads(work: Callable[[list[Item]], Made], parts: list[Item], *, workers: int, operations: float) -> list[Made]:
     """Return what `work` makes of every `workers`-th of the parts, once on each thread. So each has sums of its own."""
     made: list[Any] = [None] * workers
 

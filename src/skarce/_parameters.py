@@ -120,6 +120,11 @@ def generator_of(random_state: Any) -> np.random.RandomState:
         ) from None
 
 
+def seeded(random_state: Any) -> np.random.RandomState:
+    """Return a generator with a fixed seed if random_state is None, so that the same data give the same model."""
+    return generator_of(0 if random_state is None else random_state)
+
+
 def check_budget(n_basis: Any, max_active: int | None) -> None:
     """Raise a ValueError unless `n_basis` is None, or a count that is at most `max_active`."""
     if n_basis is None:

@@ -29,6 +29,8 @@ class Range(NamedTuple):
 SQUARED = Range(1e-151, 1e151)  # of targets, and of inputs of kernels: their squares are sums of a million numbers at least
 CANDIDATES = Range(1e-60, 1e60)  # of inputs and outputs of transformers that are candidates, and of kernels
 RATIO = Range(1e-152, 1e152)  # of candidates to a target: its square is a precision
+CONSTANT = 1e-12  # a column whose standard deviation is a smaller share of its largest absolute value is constant
+FARTHEST = 1e150  # in standard deviations: squares of inputs that are farther away overflow
 NEGLIGIBLE = 1e-75  # a kernel whose root mean square is smaller is zero, next to others in range
 SINGLE_SMALLEST, SINGLE_LARGEST = 1e-15, 1e15  # inputs in single precision that are out of this range are computed in double
 LEAST_WEIGHT, MOST_WEIGHT = 1e-15, 1e15  # the largest sample weight is in this range
@@ -46,6 +48,30 @@ def largest_of(values: Any) -> Floats:
         values = csc_array(values)
         return np.maximum(values.max(axis=0).toarray(), -values.min(axis=0).toarray()).ravel().astype(np.float64)
     return np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64, copy=False)
+
+
+def center_and_spread(values: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of each column. A constant column has its absolute value as spread, or 1."""
+    largest = np.abs(values).max(axis=0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    scaled = values / unit
+    center = np.average(scaled, axis=0, weights=weights)
+    spread = np.sqrt(np.average((scaled - center) ** 2, axis=0, weights=weights))
+    return center * unit, np.where(spread > CONSTANT, spread, 1.0) * unit
+
+
+def standardized_inputs(X: Floats, mean: Floats, scale: Floats) -> Floats:
+    """Return inputs in units of their standard deviations. NaN stays NaN. Raise a ValueError if a row is too far."""
+    with np.errstate(over="ignore"):
+        inputs = X / scale - mean / scale
+    far = np.where(np.isnan(inputs), 0.0, np.abs(inputs))
+    if not (far <= FARTHEST).all():
+        row, column = np.unravel_index(np.argmax(far), far.shape)
+        raise ValueError(
+            f"row {row} of X has a value in column {column} that is {far[row, column]:.3g} standard deviations away from the "
+            f"mean of the rows of fit, but at most {FARTHEST:g} are possible. Check the units of X."
+        )
+    return inputs
 
 
 def checked_scales(X: Any, limits: Range = SQUARED, *, is_first: bool = True, name: str = "X") -> Any:
@@ -68,6 +94,11 @@ def _are_ordinary(X: Any, limits: Range) -> bool:
     least, most = (SINGLE_SMALLEST, SINGLE_LARGEST) if X.dtype == np.float32 else limits
     squares = np.asarray(X.multiply(X).sum(axis=0)).ravel() if issparse(X) else np.einsum("ij,ij->j", X, X)
     return bool((squares >= X.shape[0] * least**2).all() and (squares <= most**2).all())
+
+
+def check_largest(largest: Floats, limits: Range, name: str, remedy: str) -> None:
+    """Raise a ValueError if the largest absolute value of a column is too large. Others of its rows may not be known yet."""
+    _check(largest, limits, name, remedy, both=False)
 
 
 def check_targets(targets: Floats, *, is_first: bool = True) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_sample_weight, _num_samples, assert_all_finite, check_array, validate_data
 
+from skarce._device import PACKAGES, is_dispatched
 from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce._typing import Floats
 from skarce._unusable_columns import naming_columns
@@ -24,6 +25,7 @@ FOREIGN: tuple[tuple[str, str | None, str], ...] = (
     ("pyarrow", "RecordBatch", ".to_pandas()"),
     ("pyarrow", None, ".to_numpy(zero_copy_only=False)"),
     ("torch", None, ".numpy(), or .cpu().numpy() if it is on a GPU,"),
+    ("array_api_strict", None, "numpy.from_dlpack"),
     ("tensorflow", None, ".numpy()"),
     ("jax", None, "numpy.asarray"),
     ("jaxlib", None, "numpy.asarray"),
@@ -46,12 +48,25 @@ def validated(estimator: Any, X: Any, y: Any, *, reset: bool = True, **options: 
     With a few hundred rows the general check takes a good part of the time of a fit. Finite arrays of doubles with matching shapes
     do not need it. Everything else, and every error, is left to scikit-learn.
     """
-    if reset and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1 and X.shape[1] > 0:
-        estimator.n_features_in_ = X.shape[1]
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        return X, y
+    if _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) and X.shape[1] > 0:
+        if reset and len(X) > 1:
+            estimator.n_features_in_ = X.shape[1]
+            if hasattr(estimator, "feature_names_in_"):
+                del estimator.feature_names_in_
+            return X, y
+        if not (reset or hasattr(estimator, "feature_names_in_")) and X.shape[1] == estimator.n_features_in_:
+            return X, y
     return quietly_validated(estimator, X, y, reset=reset, multi_output=True, y_numeric=True, **options)
+
+
+def validated_queries(estimator: Any, X: Any, **options: Any) -> Any:
+    """Validate rows to predict as `quietly_validated` does, but faster for plain arrays.
+
+    For a few rows the general check takes longer than a prediction. Finite doubles in as many columns as the model has, all of them
+    without names, do not need it.
+    """
+    is_like_training = getattr(X, "shape", (0,))[-1:] == (estimator.n_features_in_,) and not hasattr(estimator, "feature_names_in_")
+    return X if is_like_training and _is_plain(X, 2) else quietly_validated(estimator, X, reset=False, **options)
 
 
 def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
@@ -129,8 +144,15 @@ def check_container(values: Any, name: str) -> None:
             if root == package and class_name in (None, kind.__name__):
                 raise TypeError(
                     f"{name} is of type {root}.{type(values).__name__}, which is not turned into an array silently. Call {call} on "
-                    "it, and pass the result."
+                    f"it, and pass the result.{_on_its_device(root)}"
                 )
+
+
+def _on_its_device(package: str) -> str:
+    """Say what else can be done with arrays of a package that computes on devices."""
+    if package not in PACKAGES or is_dispatched():
+        return ""
+    return " Or fit and predict under sklearn.config_context(array_api_dispatch=True): then it is computed on its own device."
 
 
 def check_no_dates(values: Any, name: str) -> None:

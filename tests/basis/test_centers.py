@@ -64,13 +64,13 @@ def test_weights_and_repeats_give_the_same_landmarks(rng):
 
 def test_seeding_sees_no_more_rows_if_there_are_more(rng, monkeypatch):
     seen = []
-    real = centers.kmeans_plusplus
+    real = centers.spread_rows
 
     def counting(X, *arguments, **options):
         seen.append(len(X))
         return real(X, *arguments, **options)
 
-    monkeypatch.setattr(centers, "kmeans_plusplus", counting)
+    monkeypatch.setattr(centers, "spread_rows", counting)
     for n_rows in (20_000, 40_000):
         KernelBasis().fit(rng.normal(size=(n_rows, 1)))
     assert seen == [SEEDING_ROWS_PER_LANDMARK * AUTO_LANDMARKS] * 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skarce import EvidenceRegressor, KernelBasis, RelevanceVectorRegressor
+from skarce import EvidenceRegressor, KernelBasis, RelevanceVectorRegressor, _width_learner
 from skarce.basis import learners
 from skarce.model_selection import learn_widths
 
@@ -17,7 +17,7 @@ def calls(monkeypatch):
         made.append(options["kernel"])
         return learn_widths(*args, **options)
 
-    monkeypatch.setattr(learners, "_learner", counted)
+    monkeypatch.setattr(_width_learner, "_learner", counted)
     return made
 
 

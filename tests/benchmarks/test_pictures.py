@@ -16,9 +16,14 @@ def pictures():
     return pictures
 
 
-def test_the_page_shows_every_picture_that_is_drawn(pictures):
-    shown = re.findall(r"\(images/([\w-]+)\.png\)", (DOCS / "pictures.md").read_text(encoding="utf-8"))
-    assert set(shown) == set(pictures.PICTURES)
+def shown_on(page):
+    return set(re.findall(r"\(images/([\w-]+)\.png\)", page.read_text(encoding="utf-8")))
+
+
+def test_the_pages_show_every_picture_that_is_drawn(pictures):
+    shown = set.union(*(shown_on(page) for page in DOCS.glob("*.md")))
+    assert set(pictures.PICTURES) <= shown
+    assert shown_on(DOCS / "pictures.md") <= set(pictures.PICTURES)
     assert all((DOCS / "images" / f"{name}.png").is_file() for name in shown)
 
 

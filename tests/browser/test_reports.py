@@ -156,6 +156,10 @@ def test_a_report_prints(browser, reports):
     )
     background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert _luminance(background) > 0.9  # paper is white
+    number = "return getComputedStyle(document.querySelector('#methods td:not(.word)')).whiteSpace"
+    assert browser.execute_script(number) == "nowrap"  # no number is broken
+    heading = "return getComputedStyle(document.querySelector('#methods th button')).display"
+    assert browser.execute_script(heading) == "contents"  # else headings are empty on the second page of a table
     printed = browser.execute_cdp_cmd("Page.printToPDF", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert len(printed["data"]) > 10_000

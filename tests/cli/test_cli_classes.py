@@ -175,7 +175,7 @@ def test_a_method_for_numbers_is_refused_for_classes(moons, command, names, choi
 def test_a_method_for_classes_is_refused_for_numbers(moons):
     result = run("compare", "moons.csv", "--target", "a", "--methods", "logistic", code=2)
     assert "logistic cannot be used for regression; choose from frvm" in result.output
-    assert "lwpr. The target 'a' was recognized as numbers; if that is wrong, use --task." in result.output
+    assert "kdr. The target 'a' was recognized as numbers; if that is wrong, use --task." in result.output
 
 
 @pytest.mark.parametrize("command", [("compare", "--methods"), ("fit", "--method")])

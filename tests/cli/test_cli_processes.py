@@ -17,14 +17,8 @@ pytestmark = [needs_posix, needs_proc]
 
 
 def started(arguments):
-    """A process in a session of its own that does not ignore Ctrl-C, even if pytest does."""
-    return subprocess.Popen(
-        arguments,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    """A process in a session of its own."""
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def end_all(process):

@@ -1,6 +1,7 @@
 """`skarce compare --report` and `skarce explain --report`: pages that are sound, complete, and written whole or not at all."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -58,13 +59,40 @@ def test_the_page_is_sound_whatever_the_table_holds(nasty, target, options, meth
     assert markdown.startswith(f"# {target}: ")
 
 
+def test_commands_of_the_page_write_the_model_as_c(houses):
+    """They are run as they stand there, and the header has as many bytes of tables as the page says."""
+    options = ("--target", "price", "--methods", "frvm,ridge", "--exclude", "age", *QUICK)
+    result = run("compare", "houses.csv", *options, "--report", "r.html", "--json", "r.json", "--markdown", "r.md")
+    assert result.exit_code == 0, result.output
+    export = json.loads(Path("r.json").read_text())["report"]["export"]
+    assert len(export["commands"]) == 2
+    for command in export["commands"]:
+        program, *arguments = shlex.split(command)
+        assert program == "skarce"
+        done = run(*arguments)
+        assert done.exit_code == 0, done.output
+    assert f"Flash: {export['bytes']} bytes of tables" in Path("model.h").read_text()
+    page, markdown = assert_sound(Path("r.html").read_text(encoding="utf-8")), Path("r.md").read_text(encoding="utf-8")
+    for text in (page.text, markdown):
+        assert f"{export['bytes']:,} bytes of constant tables" in text
+        assert all(command in text for command in export["commands"])
+    assert "in C" in markdown.split("## Methods")[1]
+
+
+def test_data_without_a_file_have_no_commands():
+    assert run("compare", "--methods", "frvm", *QUICK, "--json", "r.json", "--report", "r.html").exit_code == 0
+    export = json.loads(Path("r.json").read_text())["report"]["export"]
+    assert export["bytes"] > 0
+    assert export["commands"] == []
+
+
 def test_the_numbers_of_the_page_are_those_of_the_comparison(houses):
     result = run(
         "compare", "houses.csv", "--target", "price", "--methods", "frvm,ridge", *QUICK, "--report", "r.html", "--json", "r.json"
     )
     assert result.exit_code == 0, result.output
     content = json.loads(Path("r.json").read_text())
-    assert set(content["report"]) == {"verdict", "checks", "table", "calibration", "inputs", "provenance"}
+    assert set(content["report"]) == {"verdict", "checks", "table", "calibration", "inputs", "export", "provenance"}
     best = content["methods"][0]
     assert content["report"]["verdict"]["best"] == best["name"]
     errors = [fold["rmse"] for fold in best["folds"]]

@@ -13,8 +13,7 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 
-from skarce import RelevanceVectorRegressor
-from skarce.basis import learners
+from skarce import RelevanceVectorRegressor, _width_learner
 from skarce.comparison import METHODS, REGRESSION, Method, MethodResult, cross_validate
 from skarce.comparison.scores import RegressionScore
 from skarce.model_selection import learn_widths
@@ -184,7 +183,7 @@ def test_methods_share_widths_that_are_learned_once_for_each_fold(table, monkeyp
         calls.append(len(X))
         return learn_widths(X, y, **options)
 
-    monkeypatch.setattr(learners, "_learner", counted)
+    monkeypatch.setattr(_width_learner, "_learner", counted)
     methods = [METHODS[REGRESSION][name] for name in ("frvm", "fgcv", "abf", "gps-be")]
     together = {result.method.name: result for result in run(table, *methods, cv=3)}
     assert calls == [40, 40, 40]

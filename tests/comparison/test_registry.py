@@ -25,6 +25,7 @@ from skarce.comparison.scores import gives_std
 from skarce.datasets import TargetKind
 
 REGRESSORS, CLASSIFIERS = METHODS[REGRESSION], METHODS[CLASSIFICATION]
+RIVALS = ("svr", "gp", "ridge", "lasso", "lwpr", "pcr", "pls", "fa", "kdr")
 EVERY_METHOD = [method for known in METHODS.values() for method in known.values()]
 
 
@@ -49,7 +50,7 @@ def test_every_regressor_fits_and_its_functions_can_be_counted(method, problem):
     X, y = problem
     model = method.make().fit(X, y)
     assert model.score(X, y) > 0.5
-    most = X.shape[1] if method.name in ("vbls", "ridge", "lasso") else len(X)
+    most = X.shape[1] if method.name in ("vbls", "ridge", "lasso", "pcr", "pls", "fa") else len(X)
     assert 0 < count_functions(model) <= most
 
 
@@ -93,6 +94,8 @@ def test_only_bayesian_methods_give_a_std():
         "stepwise",
         "gp",
         "lwpr",
+        "fa",
+        "kdr",
     ]
 
 
@@ -117,7 +120,7 @@ def test_no_name_at_all_is_an_error():
 
 
 def test_rivals_are_not_among_our_own():
-    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in ("svr", "gp", "ridge", "lasso", "lwpr")]
+    assert own_names(REGRESSION) == [name for name in REGRESSORS if name not in RIVALS]
     assert {"frvm", "rvm", "fgcv", "orr", "rfs", "ols", "ssge-forward", "ssge-pta"} < set(own_names(REGRESSION))
     assert own_names(CLASSIFICATION) == ["frvm", "rvm", "vbls", "vbls-rvm", "kmp", "psvm"]
     assert find_own_method("rvm", REGRESSION) is REGRESSORS["rvm"]

@@ -19,6 +19,8 @@ from skarce.designs import (
     BlockDesign,
     DaskDesign,
     Design,
+    DeviceDesign,
+    DeviceRows,
     InMemoryDesign,
     Recipe,
     RowBlocks,
@@ -80,6 +82,11 @@ def as_dask(X, y, weights, folder):
     return *rows, None if weights is None else dask.array.from_array(weights, chunks=41)
 
 
+def as_device_rows(X, y, weights, folder):
+    """Copied to a device that NumPy cannot read."""
+    return DeviceRows.from_arrays(X, y, weights, device="device1", library="array_api_strict", block_rows=37), None, None
+
+
 def streamed(X, y, weights, recipe):
     """A stream is not made from X and y. It gets batches."""
     rows = recipe.check(X, y, weights)
@@ -118,6 +125,7 @@ EVERY_DESIGN = {
     "row-blocks": Case(RowBlocksDesign, lambda X, y, w, folder: (RowBlocks.from_arrays(X, y, w, block_rows=37), None, None)),
     "files": Case(FilesDesign, as_files),
     "dask": Case(DaskDesign, as_dask),
+    "device": Case(DeviceDesign, as_device_rows),
     "stream": Case(StreamDesign, made=streamed),
 }
 PASSED = [pytest.param(case, id=name) for name, case in EVERY_DESIGN.items() if case.passed]

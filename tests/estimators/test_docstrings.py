@@ -9,7 +9,7 @@ import pytest
 
 import skarce.estimators
 from skarce import CriterionSearch, FastGCVRegressor
-from tests.estimator_lists import WITHOUT_BASIS
+from tests.estimator_lists import REDUCTIONS, WITHOUT_BASIS
 
 SECTIONS = ["Parameters", "Attributes", "See Also", "Notes", "References", "Examples"]
 ALWAYS_DOCUMENTED = {"n_features_in_", "feature_names_in_"}
@@ -79,7 +79,7 @@ def check_attributes(estimator, fitted):
 
 
 def fitted_example(estimator, **params):
-    if estimator in WITHOUT_BASIS:
+    if estimator in (*WITHOUT_BASIS, *REDUCTIONS):
         params.pop("basis")
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (40, 2))

@@ -41,6 +41,8 @@ def test_the_std_covers_new_targets(fitted, rng):
     mean, std = fitted.predict(X, return_std=True)
     assert 0.93 < np.mean(np.abs(y - mean) < 1.96 * std) < 0.995
     assert np.median(std) == pytest.approx(0.1, rel=0.35)
+    lower, upper = fitted.predict_interval(X, coverage=0.8)
+    np.testing.assert_allclose([lower, upper], [mean - 1.2815515655 * std, mean + 1.2815515655 * std])
     far = fitted.predict([[30.0, -30.0]], return_std=True)[1]
     assert far > 2.0 * np.median(std)
 
@@ -182,6 +184,7 @@ WRONG = {
     "max_projections": (0,),
     "max_fields": (2.5,),
     "n_passes": (0, 1001),
+    "verbose": ("loud",),
 }
 
 

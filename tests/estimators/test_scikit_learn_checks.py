@@ -12,7 +12,9 @@ from skarce import (
     EvidenceSearchRegressor,
     FastGCVRegressor,
     JeffreysPriorRegressor,
+    JointFactorRegressor,
     KernelBasis,
+    KernelDimensionReduction,
     KernelMatchingPursuitClassifier,
     KernelMatchingPursuitRegressor,
     LaplacePriorRegressor,
@@ -97,6 +99,11 @@ ESTIMATORS = [
     RelevanceVectorPoissonRegressor("rbf", solver="em"),
     LWPRRegressor(),
     LWPRRegressor(metric="full", initial_metric=2.0, n_passes=3),
+    JointFactorRegressor(),
+    JointFactorRegressor(1, solver="em"),
+    JointFactorRegressor("bic", noise="isotropic"),
+    KernelDimensionReduction(n_starts=1),
+    KernelDimensionReduction(1, n_starts=2, n_landmarks=10, annealing=()),
 ]
 
 

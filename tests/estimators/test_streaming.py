@@ -173,7 +173,7 @@ def test_the_best_candidate_outside_has_the_largest_t_statistic():
     moments = Moments(WholeGram(phi.T @ phi), phi.T @ t, float(t @ t), 299.0)
     ridges = np.array([0.5, 0.2])
     model = resume(moments, np.arange(8), Fit(np.array([1, 4]), ridges, Outcome.FOLLOWING))
-    best, _ = variational_growth.best_outside(model, np.arange(8))
+    best = variational_growth.best_outside(model, np.arange(8)).candidate
     P = np.eye(300) - phi[:, [1, 4]] @ np.linalg.solve(phi[:, [1, 4]].T @ phi[:, [1, 4]] + np.diag(ridges), phi[:, [1, 4]].T)
     statistics = (phi.T @ P @ t) ** 2 / np.einsum("nm,nk,km->m", phi, P, phi)
     statistics[[1, 4]] = 0

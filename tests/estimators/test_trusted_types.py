@@ -18,7 +18,9 @@ from skarce import (
     CriterionSearch,
     EvidenceRegressor,
     FastGCVRegressor,
+    JointFactorRegressor,
     KernelBasis,
+    KernelDimensionReduction,
     LWPRRegressor,
     Outcome,
     PolynomialChaosBasis,
@@ -80,6 +82,8 @@ def others():
     yield VBLSRegressor(PolynomialChaosBasis(2, distributions=stats.norm(0.0, 2.0)))
     yield VBLSRegressor("passthrough", noise="student-t")
     yield LWPRRegressor(metric="full", n_passes=2, random_state=0)
+    yield JointFactorRegressor()
+    yield make_pipeline(KernelDimensionReduction(1, n_starts=1), RelevanceVectorRegressor())
     yield SparseRegressor("passthrough", IndividualEvidence(), BestAction())
     yield RelevanceVectorRegressor(KernelBasis(centers=8, random_state=np.random.RandomState(0)))
     yield RelevanceVectorRegressor(Nystroem(n_components=5, random_state=0))

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from skarce import (
     KernelBasis,
     LaplacePriorRegressor,
+    LWPRRegressor,
     OrthogonalLeastSquaresRegressor,
     PolynomialChaosBasis,
     RelevanceVectorClassifier,
@@ -538,3 +539,42 @@ def test_without_matplotlib_the_message_says_what_to_install(name, monkeypatch):
         match=rf'{name} draws with matplotlib, which is not installed. In the folder of the source, run: pip install "\.\[plot\]"',
     ):
         DRAWN[name](LINEAR)
+
+
+# Models without functions and weights ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fields():
+    return make_pipeline(StandardScaler(), LWPRRegressor()).fit(FRAME, NAMED_Y)
+
+
+def test_local_models_show_their_intervals():
+    model = LWPRRegressor().fit(ONE, Y)
+    display = PredictionDisplay.from_estimator(model, ONE, Y, coverage=0.9)
+    (panel,) = display.panels
+    for shown, expected in zip((panel.lower, panel.upper), model.predict_interval(panel.grids[0][:, None], 0.9), strict=True):
+        np.testing.assert_allclose(shown, expected)
+    assert set(labeled(display.ax_)) == {"mean", "90 % of new targets", "data"}
+    check = IntervalsDisplay.from_estimator(model, ONE, Y).check
+    mean, std = model.predict(ONE, return_std=True)
+    np.testing.assert_allclose(check.z_scores, (Y - mean) / std)
+
+
+def test_averages_of_local_models_have_no_band(fields):
+    display = PredictionDisplay.from_estimator(fields, FRAME, NAMED_Y, features="east", grid_resolution=5)
+    assert set(labeled(display.ax_)) == {"average prediction"}
+    table = FRAME.assign(east=FRAME["east"].max())
+    assert display.panels[0].mean[-1] == pytest.approx(fields.predict(table).mean())
+    with pytest.raises(ValueError, match="band='mean' needs the posterior of the weights, which LWPRRegressor does not have"):
+        PredictionDisplay.from_estimator(fields, FRAME, NAMED_Y, band="mean")
+
+
+def test_inputs_of_local_models_are_shuffled(fields):
+    assert InputsDisplay.from_estimator(fields, FRAME, NAMED_Y).relevance.names[0] == "east"
+
+
+@pytest.mark.parametrize("display", [FunctionsDisplay, PathDisplay, InputsDisplay])
+def test_what_local_models_do_not_have_is_said(display, fields):
+    with pytest.raises(TypeError, match="needs a model that is a sum of functions with weights, got LWPRRegressor"):
+        display.from_estimator(fields)

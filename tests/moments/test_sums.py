@@ -35,7 +35,7 @@ def test_sums_that_forget_are_those_of_weighted_rows(rng):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_threads_with_sums_of_their_own_add_up_to_the_sums_of_all_rows(rng, monkeypatch, workers, is_weighted):
     monkeypatch.setattr(passes, "free_threads", lambda: workers)
-    monkeypatch.setattr(passes, "PART_BYTES", 2**14)
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 2**14)
     n = 3 * passes.LEAST_ROWS_OF_A_WORKER + 17
     phi, t = rng.normal(size=(n, 5)) + 7, rng.normal(size=(n, 2)) - 3
     weights = rng.integers(0, 3, n).astype(float) if is_weighted else None

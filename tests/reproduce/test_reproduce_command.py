@@ -95,15 +95,7 @@ def test_an_interrupt_says_how_to_go_on_and_keeps_what_there_is(tiny, monkeypatc
     assert sorted(os.listdir("out")) == ["records.jsonl", "results.json", "tables.md"]
 
 
-@pytest.fixture
-def default_sigint():
-    """The handler that Python installs, even if pytest was started with SIGINT ignored (in the background, by nohup)."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_processes_of_a_run_ignore_an_interrupt(default_sigint):
+def test_processes_of_a_run_ignore_an_interrupt():
     before = signal.getsignal(signal.SIGINT)
     ask = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"]
     with ignore_sigint_in_children():

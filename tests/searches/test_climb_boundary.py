@@ -6,7 +6,7 @@ import pytest
 from skarce.searches import _climb
 
 N_CANDIDATES, CAPACITY, MAX_STEPS = 6, 4, 20
-SIZES = ("n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine")
+SIZES = ("n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine", "together")
 NUMBERS = (
     "energy",
     "n_samples",
@@ -45,7 +45,7 @@ def good(*, squares=False):
         "gains": np.empty(MAX_STEPS),
         "remainder": gram.diagonal().copy() if squares else np.empty(0),
         "overlap": projections.copy() if squares else np.empty(0),
-        **dict(zip(SIZES, (N_CANDIDATES, 0, CAPACITY, CAPACITY, MAX_STEPS, 1000, 0), strict=True)),
+        **dict(zip(SIZES, (N_CANDIDATES, 0, CAPACITY, CAPACITY, MAX_STEPS, 1000, 0, 1), strict=True)),
         **dict(zip(NUMBERS[:9], (energy, 30.0, -1.0, 1e-6, 1e-10, 1e-12, 1e12, 1e-6, 1e-10), strict=True)),
         **dict(zip(NUMBERS[9:], (energy if squares else 0.0, 30.0 if squares else 0.0, 0.0, 1e-20), strict=True)),
     }
@@ -167,9 +167,9 @@ def test_a_step_gains_something(wrong):
 
 
 def test_the_number_of_arguments():
-    with pytest.raises(TypeError, match="33 arguments, got 0"):
+    with pytest.raises(TypeError, match="34 arguments, got 0"):
         _climb.climb()
-    with pytest.raises(TypeError, match="33 arguments, got 34"):
+    with pytest.raises(TypeError, match="34 arguments, got 35"):
         _climb.climb(*good().values(), 1)
 
 
@@ -207,3 +207,9 @@ def test_nothing_to_do():
     }
     arguments |= {"gram": np.empty((0, 0)), "inverse": np.empty((0, 0)), "n_candidates": 0, "capacity": 0, "max_steps": 0}
     assert climb(arguments)[:2] == (0, 0)
+
+
+@pytest.mark.parametrize("wrong", [0, 33])
+def test_the_number_of_changes_that_wait_has_bounds(wrong):
+    with pytest.raises(ValueError, match=f"together must be from 1 to 32, got {wrong}"):
+        climb({**good(), "together": wrong})

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skarce.criteria import GCV
-from skarce.searches import GreedyBatches
+from skarce.criteria import GCV, IndividualEvidence
+from skarce.searches import BestAction, GreedyBatches
 from skarce.searches.compiled import take_steps
 from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
@@ -45,3 +45,29 @@ def test_no_single_change_and_no_several_lower_v(kind):
     assert journal.score == pytest.approx(score(phi, t, found.active, found.ridges, 80), abs=1e-2)
     limited = GreedyBatches().run(GCV(), moments, Journal(Budget(tol=1e-3, max_active=len(found.active))))
     assert len(limited.active) <= len(found.active)
+
+
+@pytest.mark.parametrize("criterion", [IndividualEvidence(), GCV()])
+@pytest.mark.parametrize("together", [1, 3, 32])
+def test_changes_that_candidates_see_later_gain_what_they_promise(criterion, together):
+    """Also the additions after them: each gain is computed from what candidates have seen."""
+    moments, *_ = kernel_moments(3.0, n=300, noise=0.3, fit_intercept=False)
+    state = criterion.new_state(moments)
+    for _ in range(4):
+        before = criterion.score(state, moments.n_samples)
+        steps = take_steps(criterion.compiled_rule(), state, 1e-6, 40, 300, 1000, together)
+        assert criterion.score(state, moments.n_samples) - before == pytest.approx(steps.gains.sum(), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("criterion", [IndividualEvidence(), GCV()])
+def test_the_end_is_the_same_certificate_if_changes_wait(criterion):
+    moments, *_ = kernel_moments(1.0, n=200, noise=0.3, fit_intercept=False)
+    found = BestAction(together=8).run(criterion, moments, Journal(Budget(tol=1e-4)))
+    assert found.outcome is Outcome.CONVERGED
+    *_, gain = BestAction.best(criterion, criterion.new_state(moments, found.active, found.ridges), room=200)
+    assert gain <= 1e-4
+
+
+def test_too_many_changes_that_wait():
+    with pytest.raises(ValueError, match="together must be at most 32, got 33"):
+        BestAction(together=33)

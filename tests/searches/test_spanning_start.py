@@ -7,7 +7,7 @@ from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 from skarce.criteria import GCV, IndividualEvidence, SharedGCV
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.searches import spanning_start
-from skarce.searches.spanning_start import APART, FEW, LARGEST_SHARE, Spanned, better_start
+from skarce.searches.spanning_start import APART, FAR_BEHIND, FEW, LARGEST_SHARE, Spanned, better_start
 from skarce.states.budget import Budget
 from tests.oracles import profiled_log_evidence, stable_gcv
 from tests.problems import kernel_moments, moments_of
@@ -58,7 +58,7 @@ def test_a_start_that_needs_many_functions_says_nothing(monkeypatch):
     moments, _, _ = kernel_moments(NARROW, n=60, noise=0.01)
     start = Spanned.of(moments, 1000, 0).start(IndividualEvidence().one_ridge(), None)
     assert len(start[0]) > LARGEST_SHARE * moments.n_samples
-    monkeypatch.setattr(spanning_start, "_look_alike", lambda gram: True)
+    monkeypatch.setattr(spanning_start, "_look_alike", lambda heights: True)
     assert better_start(IndividualEvidence(), moments, -np.inf, Budget()) is None
 
 
@@ -72,11 +72,25 @@ def test_functions_look_alike_if_a_few_span_the_others(gamma):
         chosen = left[:, (left**2).sum(axis=0).argmax()]
         left = left - np.outer(chosen, chosen @ left) / (chosen @ chosen)
     every = np.arange(60)
-    is_alike = spanning_start._look_alike(moments.gram.block(every, every))
+    _, heights = spanning_start._pivots(moments.gram.block(every, every))
+    is_alike = spanning_start._look_alike(heights)
     assert is_alike == ((left**2).sum(axis=0).max() <= APART * largest)
     assert is_alike or gamma > WIDE
     if not is_alike:
         assert better_start(IndividualEvidence(), moments, -np.inf, Budget()) is None
+
+
+@pytest.mark.parametrize("criterion", [IndividualEvidence(), GCV()], ids=["evidence", "gcv"])
+def test_a_model_that_is_far_ahead_is_not_compared_at_the_best_ridge(criterion, monkeypatch):
+    moments, _, _ = kernel_moments(WIDE, n=80)
+    active, ridges = better_start(criterion, moments, -np.inf, Budget())
+    worth = criterion.score(criterion.new_state(moments, active, ridges), moments.n_samples)
+    asked = []
+    monkeypatch.setattr(Spanned, "by", lambda *args: asked.append(args))
+    assert better_start(criterion, moments, worth + 2.0 * FAR_BEHIND, Budget()) is None
+    assert not asked
+    assert better_start(criterion, moments, worth - FAR_BEHIND, Budget()) is None
+    assert asked
 
 
 def test_limits_on_the_size_and_on_the_condition_hold():

@@ -38,3 +38,26 @@ def test_everything_else_is_left_to_scikit_learn(rng, spoil, message):
 def test_sums_that_overflow_are_not_mistaken_for_infinite_inputs():
     X = np.full((4, 1), 1.7e308)
     assert validated(RelevanceVectorRegressor("rbf"), X, np.arange(4.0))[0] is X
+
+
+def test_plain_rows_to_predict_pass_at_once(rng, monkeypatch):
+    X = rng.normal(size=(20, 3))
+    model = RelevanceVectorRegressor("rbf").fit(X, X[:, 0])
+    expected = model.predict(X.tolist())
+    monkeypatch.setattr(_validation, "validate_data", None)
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_other_rows_to_predict_are_left_to_scikit_learn(rng):
+    X = rng.normal(size=(20, 3))
+    named, model = (RelevanceVectorRegressor("rbf").fit(data, X[:, 0]) for data in (pd.DataFrame(X, columns=list("abc")), X))
+    with pytest.raises(ValueError, match="X has 2 features, but RelevanceVectorRegressor is expecting 3"):
+        model.predict(X[:, :2].copy())
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.where(X > 1.0, np.nan, X))
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(X[:0])
+    with pytest.raises(ValueError, match="2D array"):
+        model.predict(X[0])
+    with pytest.warns(UserWarning, match="valid feature names"):
+        named.predict(X)

@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from skarce._parallel import slices
+from skarce._parallel import by_threads, free_threads, slices
 from skarce._scales import check_block
 from skarce._text import one_line
 from skarce._typing import Floats, Indices
 from skarce._validation import in_brief
 from skarce.basis import fused
-from skarce.basis.kernels import Kernel, Rbf
+from skarce.basis.kernels import Decaying, Kernel, Rbf
+from skarce.basis.near import NearTiles, Tile
+from skarce.basis.near_costs import NearCosts
 from skarce.basis.polynomial_chaos import PolynomialChaosBasis
-from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_symmetric_blocks
+from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_columns, project_symmetric_blocks
 
 KEPT_BYTES = 2**25  # the output of a transformer is kept if it takes no more
+STRIP_BYTES = 2**18  # of kernels in single precision, before they are converted: they stay in the cache
 ALL = slice(None)
 
 
@@ -86,6 +89,23 @@ class KernelEvaluation:
         other.is_symmetric = False
         return other
 
+    def at(self, rows: Indices, candidates: Indices) -> KernelEvaluation:
+        """Return the kernels of some candidates at some rows."""
+        other = copy(self)
+        other._rows, other._centers = self._rows.take(rows, axis=0), self._centers.take(candidates, axis=0)
+        other._dropped = None if self._dropped is None else self._dropped[candidates]
+        other.n_rows, other.n_candidates = len(rows), len(candidates)
+        other.is_symmetric, other._near = False, None
+        return other
+
+    def tiles_for_projections(self) -> list[Tile] | None:
+        """Return tiles that leave out kernels too small to count if this saves time for Phi'B, or None."""
+        return None if self._near is None else self._near_costs.tiles_for_projections(self._near)
+
+    def tiles_for_sums(self) -> list[Tile] | None:
+        """Return tiles that leave out kernels too small to count if this saves time for all of Phi'Phi, or None."""
+        return None if self._near is None else self._near_costs.tiles_for_sums(self._near)
+
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
         if not self._kernel.is_bounded:
@@ -107,8 +127,22 @@ class KernelEvaluation:
             product[self._dropped], squares[self._dropped] = 0.0, 0.0
         return product, squares
 
+    @cached_property
+    def _near(self) -> NearTiles | None:
+        return NearTiles(self._kernel, self._rows, self._centers) if isinstance(self._kernel, Decaying) else None
+
+    @property
+    def _near_costs(self) -> NearCosts:
+        return NearCosts(self.n_rows, self.n_candidates, self._is_compiled, self.is_symmetric)
+
+    @property
+    def _is_compiled(self) -> bool:
+        return isinstance(self._kernel, Rbf) and fused.suits(self._rows, self._centers)
+
     def _project(self, right: Floats, row_weights: Floats | None) -> tuple[Floats, Floats]:
-        if isinstance(self._kernel, Rbf) and fused.suits(self._rows, self._centers) and right.shape[1] <= fused.MAX_COLUMNS:
+        if (tiles := self.tiles_for_projections()) is not None:
+            return project_near(self, tiles, right, row_weights)
+        if self._is_compiled and right.shape[1] <= fused.MAX_COLUMNS:
             return fused.project(self._rows, self._centers, right, row_weights, symmetric=self.is_symmetric)
         if self.is_symmetric and self.n_rows > 2 * TILE:
             return project_symmetric_blocks(self.fill, self.n_rows, right, row_weights, self.dtype)
@@ -119,9 +153,33 @@ class KernelEvaluation:
         if out.dtype == self.dtype:
             self._kernel.fill(rows, centers, out)
             return
-        block = np.empty(out.shape, dtype=self.dtype)
-        self._kernel.fill(rows, centers, block)
-        out[...] = block
+        strips = slices(len(rows), max(16, STRIP_BYTES // (self.dtype.itemsize * max(len(centers), 1))))
+        block = np.empty((strips[0].stop if strips else 0, len(centers)), dtype=self.dtype)
+        for strip in strips:
+            some = block[: strip.stop - strip.start]
+            self._kernel.fill(rows[strip], centers, some)
+            out[strip] = some
+
+
+def project_near(
+    evaluation: KernelEvaluation, tiles: list[Tile], right: Floats, row_weights: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return Phi'B and (Phi o Phi)'w over the tiles. Each thread adds up tiles of its own."""
+    m, right = evaluation.n_candidates, np.ascontiguousarray(right)
+
+    def own_sums(some: list[Tile]) -> tuple[Floats, Floats]:
+        product, squares = np.zeros((m, right.shape[1])), empty_squares(m, row_weights)
+        for rows, near in some:
+            weights = None if row_weights is None else row_weights[rows]
+            of_tile = evaluation.at(rows, near).project(right.take(rows, axis=0), weights)
+            product[near] += of_tile[0]
+            squares[near] += of_tile[1]
+        return product, squares
+
+    operations = sum(20.0 * len(rows) * len(near) for rows, near in tiles)
+    parts = by_threads(own_sums, tiles, workers=free_threads(), operations=operations)
+    products, squares = zip(*parts, strict=True)
+    return np.sum(products, axis=0), np.sum(squares, axis=0)
 
 
 class ColumnsEvaluation:
@@ -145,10 +203,10 @@ class ColumnsEvaluation:
         out[...] = self._values[rows, columns]
 
     def columns(self, indices: Indices, rows: slice = ALL) -> Floats:
-        return self._values[rows][:, indices].astype(np.float64, copy=False)
+        return self._values.T[indices].T[rows].astype(np.float64, copy=False)
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
-        return project_blocks(self.fill, self.n_candidates, right, row_weights, self.dtype)
+        return project_columns(self._values, right, row_weights)
 
 
 class TransformerEvaluation:

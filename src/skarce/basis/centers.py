@@ -6,12 +6,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.cluster import kmeans_plusplus
 
 from skarce._scales import checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce._validation import checked_array
+from skarce.basis.seeding import spread_rows
 
 AUTO_LANDMARKS = 1000  # how many landmarks centers="auto" takes of many rows, unless a method asks for fewer
 FEW_ROWS_PER_LANDMARK = 2  # it takes all distinct rows if there are at most this many for each landmark
@@ -52,7 +52,8 @@ def choose_centers(
             return Centers(X[rows], rows, "all")
         seeding = _sample(rows, SEEDING_ROWS_PER_LANDMARK * n_landmarks, rng)
         # Each distinct row counts once, so weight 2 and the row twice give the same landmarks.
-        return _landmarks(X, None, seeding, n_landmarks, rng, n_local_trials=1)
+        rows = seeding[spread_rows(_of_unit_size(X[seeding]), min(n_landmarks, len(seeding)), rng)]
+        return Centers(X[rows], rows, "landmarks")
     if isinstance(centers, Integral):
         if centers < 1:
             raise ValueError(f"centers as a number must be at least 1, got {centers}.")
@@ -75,19 +76,12 @@ def _sample(rows: Indices, most: int, rng: np.random.RandomState) -> Indices:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _landmarks(
-    X: Floats,
-    weights: Floats | None,
-    rows: Indices,
-    n_landmarks: int,
-    rng: np.random.RandomState,
-    n_local_trials: int | None = None,
-) -> Centers:
+def _landmarks(X: Floats, weights: Floats | None, rows: Indices, n_landmarks: int, rng: np.random.RandomState) -> Centers:
     """Choose landmarks among these distinct rows by k-means++ seeding. No row is chosen twice, however close the rows are."""
+    from sklearn.cluster import kmeans_plusplus  # slow to import
+
     n_landmarks, shares = min(n_landmarks, len(rows)), None if weights is None else weights[rows]
-    _, chosen = kmeans_plusplus(
-        _of_unit_size(X[rows]), n_landmarks, sample_weight=shares, random_state=rng, n_local_trials=n_local_trials
-    )
+    _, chosen = kmeans_plusplus(_of_unit_size(X[rows]), n_landmarks, sample_weight=shares, random_state=rng)
     _, first = np.unique(chosen, return_index=True)
     rows = rows[chosen[np.sort(first)]]
     return Centers(X[rows], rows, "landmarks")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skarce._parallel import for_each, n_cores, slices
+from skarce._parallel import for_each, free_threads, slices
 from skarce._typing import Floats
 from skarce.basis import _rbf
 from skarce.basis.tiles import empty_squares
@@ -28,7 +28,7 @@ def fill(rows: Floats, centers: Floats, out: Floats) -> None:
 
 def project(rows: Floats, centers: Floats, right: Floats, row_weights: Floats | None, *, symmetric: bool) -> tuple[Floats, Floats]:
     """Return Phi'B and (Phi o Phi)'w, like `tiles.project_blocks` and `tiles.project_symmetric_blocks`."""
-    n, m, workers = len(rows), len(centers), n_cores()
+    n, m, workers = len(rows), len(centers), free_threads()
     factors = np.ascontiguousarray(right.T)
     weights = np.empty((0, n)) if row_weights is None else np.ascontiguousarray(row_weights.reshape(n, -1).T, dtype=np.float64)
     products, squares = np.zeros((workers, len(factors), m)), np.zeros((workers, len(weights), m))

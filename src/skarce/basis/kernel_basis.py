@@ -20,6 +20,7 @@ from skarce.basis import learners
 from skarce.basis.candidates import ColumnsEvaluation, KernelEvaluation
 from skarce.basis.centers import AUTO_LANDMARKS, Centers, choose_centers, is_auto
 from skarce.basis.kernels import DISTANCE_KERNELS, FAR, OTHER_NAMES, PRODUCT_KERNELS, Kernel, Polynomial, make_kernel
+from skarce.basis.on_device import DeviceEvaluation, kernels_on_device
 from skarce.basis.widths import learned_rule, median_gamma, quick_options, scale_gamma
 
 FIXED_SEED = 0  # of a basis that chooses its centers by itself, if random_state is None
@@ -330,6 +331,12 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         X = X.astype(np.result_type(X, self.centers_), copy=False)
         same = isinstance(self.kernel_, str) and np.array_equal(X, self.centers_)
         return KernelEvaluation(self.make_kernel(), X, self.centers_.astype(X.dtype, copy=False), symmetric=same)
+
+    def on_device(self, X: Any) -> DeviceEvaluation:
+        """Return the candidates at validated rows on a device. The evaluation computes rows of them on demand, there."""
+        if self.kernel_ == "precomputed":
+            raise ValueError('kernel="precomputed" takes a kernel matrix in the memory of the host: pass a NumPy array.')
+        return kernels_on_device(self.make_kernel(), X, self.centers_)
 
     def make_kernel(self) -> Kernel:
         """Return the kernel with the fitted width."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils.extmath import row_norms
@@ -63,6 +63,31 @@ class Kernel(Protocol):
         ...
 
 
+@runtime_checkable
+class Decaying(Kernel, Protocol):
+    """A kernel that falls with the distance of a row and a center, below any share of its largest value.
+
+    With the depth a of a distance, the kernel at depth a + b is at most k(a) k(b). So whatever lies b deeper than the nearest row
+    has at most k(b) times the kernel of the nearest row.
+    """
+
+    def coordinates(self, prepared: Floats) -> Floats:
+        """Return the scaled inputs among the terms of prepared rows or centers."""
+        ...
+
+    def separation(self, differences: Floats) -> Floats:
+        """Return what differences of scaled inputs contribute to the separation of two points, which is a sum over the inputs."""
+        ...
+
+    def depth(self, separations: Floats) -> Floats:
+        """Return the depths of separations."""
+        ...
+
+    def reach(self, share: float) -> float:
+        """Return the difference in one scaled input at which the kernel is this share of its largest value."""
+        ...
+
+
 @dataclass(frozen=True)
 class _Distance:
     """Base of kernels of squared distances: one matrix product gives -|u - v|^2 of the scaled inputs.
@@ -89,10 +114,10 @@ class _Distance:
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(X, self.origin, out=scaled, casting="same_kind")
             scaled *= np.asarray(self.scale, dtype=X.dtype)
-            squares = -row_norms(scaled, squared=True)
+            squares = _negative_squares(scaled)
         if not squares.min(initial=0.0) > -(FAR[X.dtype.char] ** 2):
             self._move_near(X, scaled)
-            squares = -row_norms(scaled, squared=True)
+            squares = _negative_squares(scaled)
         prepared[:, d] = squares if first < 0 else 1.0
         prepared[:, d + 1] = 1.0 if first < 0 else squares
         scaled *= X.dtype.type(np.sqrt(2.0))
@@ -108,6 +133,23 @@ class _Distance:
 
     def diagonal(self, X: Floats) -> Floats:
         return np.ones(len(X))
+
+    def coordinates(self, prepared: Floats) -> Floats:
+        return prepared[:, :-2]
+
+    def separation(self, differences: Floats) -> Floats:
+        return np.multiply(differences, 0.5 * differences)
+
+    def depth(self, separations: Floats) -> Floats:
+        return separations
+
+    def reach(self, share: float) -> float:
+        return float(np.sqrt(-2.0 * np.log(share)))
+
+
+def _negative_squares(scaled: Floats) -> Floats:
+    """Return -|u|^2 of each row."""
+    return -np.einsum("ij,ij->i", scaled, scaled)
 
 
 class Rbf(_Distance):
@@ -139,6 +181,15 @@ class _Matern(_Distance):
         else:
             np.add(out, 1.0 + out * out / 3.0, out=out)
         out *= decay
+
+    def depth(self, separations: Floats) -> Floats:
+        return np.sqrt(2.0 * self.nu2 * separations)
+
+    def reach(self, share: float) -> float:
+        depth = least = -float(np.log(share))
+        for _ in range(60):  # exp(-a) (1 + a) = share, or with a^2 / 3 for nu2 = 5: each step brings a closer
+            depth = least + float(np.log1p(depth if self.nu2 == 3 else depth + depth * depth / 3.0))
+        return depth / float(np.sqrt(self.nu2))
 
 
 class Matern32(_Matern):
@@ -180,6 +231,18 @@ class Laplacian:
 
     def diagonal(self, X: Floats) -> Floats:
         return np.ones(len(X))
+
+    def coordinates(self, prepared: Floats) -> Floats:
+        return prepared
+
+    def separation(self, differences: Floats) -> Floats:
+        return np.abs(differences)
+
+    def depth(self, separations: Floats) -> Floats:
+        return separations
+
+    def reach(self, share: float) -> float:
+        return -float(np.log(share))
 
 
 @dataclass(frozen=True)

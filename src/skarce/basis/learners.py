@@ -1,7 +1,4 @@
-"""The function that learns kernel widths, the options that an estimator hands to it, and a memory of what it learned.
-
-The function lives in a higher layer, so the package registers it here when it is imported.
-"""
+"""Learning of kernel widths from targets: the options that an estimator hands over, and a memory of what was learned."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ from typing import Any
 
 import joblib
 
-_learner: Callable[..., Any] | None = None
+from skarce._width_learner import width_learner
+
 _handed: ContextVar[dict[str, Any] | None] = ContextVar("handed", default=None)
 
 
@@ -50,18 +48,10 @@ class Memory:
 _memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
 
 
-def register_width_learner(learner: Callable[..., Any]) -> None:
-    """Register the function that learns widths from targets for every basis."""
-    global _learner
-    _learner = learner
-
-
 def learn_widths(*args: Any, on_learned: Callable[[Any], object] = lambda widths: None, **options: Any) -> Any:
     """Call the registered function, and then `on_learned` with what it returned."""
-    if _learner is None:
-        raise RuntimeError("no learner of kernel widths is registered: import skarce first.")
-    memory = _memory.get()
-    widths = _learner(*args, **options) if memory is None else memory.ask(_learner, *args, **options)
+    memory, learner = _memory.get(), width_learner()
+    widths = learner(*args, **options) if memory is None else memory.ask(learner, *args, **options)
     on_learned(widths)
     return widths
 

@@ -21,6 +21,7 @@ from skarce._typing import Floats
 from skarce._validation import quietly_validated
 from skarce.basis.kernel_basis import AUTO_KERNEL, LEARNED, KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS
+from skarce.basis.on_device import DeviceEvaluation
 
 RESOLVED = 1e-10  # share of the variance of the process: centers that the others explain up to this share are left out
 
@@ -170,6 +171,10 @@ class ProcessBasis(TransformerMixin, BaseEstimator):
         check_is_fitted(fitted, "root_")
         X = quietly_validated(fitted, X, dtype=np.float64, reset=False)
         return solve_triangular(fitted.root_, fitted.kernels_.transform(X).T, lower=True, check_finite=False).T
+
+    def on_device(self, X: Any) -> DeviceEvaluation:
+        """Return the functions at validated rows on a device. They are computed there, on demand."""
+        return self.kernels_.on_device(X).times(np.linalg.inv(self.root_).T)
 
     @property
     def learns_width(self) -> bool:

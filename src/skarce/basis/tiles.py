@@ -9,8 +9,10 @@ import numpy as np
 
 from skarce._parallel import for_each, n_cores, slices
 from skarce._typing import Floats
+from skarce.basis import _columns
 
 TILE = 384  # 384 x 384 doubles and the operands of a product fill about the second-level cache of one core
+ROWS_AT_ONCE = 2**14  # of columns in memory; if they have more rows, their parts are not contiguous
 
 
 def fill_blocks(fill: Callable[[slice, slice, Floats], None], out: Floats) -> None:
@@ -60,6 +62,32 @@ def project_blocks(
 
     for_each(work, slices(n_columns, TILE), operations=20.0 * n_rows * n_columns)
     return product, squares
+
+
+def project_columns(values: Floats, right: Floats, row_weights: Floats | None) -> tuple[Floats, Floats]:
+    """Do the same for a Phi that is in memory. Its blocks are not copied."""
+    n_rows, n_columns = values.shape
+    product, squares = np.zeros((n_columns, right.shape[1])), empty_squares(n_columns, row_weights)
+
+    def work(columns: slice) -> None:
+        for rows in slices(n_rows, ROWS_AT_ONCE):
+            block = values[rows, columns].astype(np.float64, copy=False)
+            product[columns] += block.T @ right[rows]
+            if row_weights is not None:
+                squares[columns] += weighted_squares(block, row_weights[rows])
+
+    for_each(work, slices(n_columns, TILE), operations=20.0 * values.size)
+    return product, squares
+
+
+def weighted_squares(block: Floats, row_weights: Floats) -> Floats:
+    """Return (Phi o Phi)'w for a block of Phi, by compiled code if its columns are contiguous."""
+    if not block.flags.f_contiguous:
+        return np.square(block).T @ row_weights
+    weights = np.ascontiguousarray(row_weights.reshape(len(block), -1).T, dtype=np.float64)
+    squares = np.empty((block.shape[1], len(weights)))
+    _columns.weighted_squares(block.T, weights, squares)
+    return squares.reshape(block.shape[1], *row_weights.shape[1:])
 
 
 def project_symmetric_blocks(

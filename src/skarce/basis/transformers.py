@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from skarce._atomic import unfitted_twin
+from skarce._device import where
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import learners
@@ -20,6 +21,7 @@ from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.default import INPUTS, NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, OTHER_NAMES, PRODUCT_KERNELS
+from skarce.basis.on_device import DeviceEvaluation, inputs_on_device
 from skarce.basis.process_basis import ProcessBasis
 from skarce.basis.sparse_columns import SparseEvaluation, canonical
 
@@ -57,6 +59,11 @@ class SelectedColumns(TransformerMixin, BaseEstimator):
             return np.asarray(canonical(X)[:, self.indices].toarray())
         return np.asarray(X, dtype=np.float64)[:, self.indices]
 
+    def on_device(self, X: Any) -> DeviceEvaluation:
+        """Return the kept columns at validated rows on a device."""
+        candidates = PassthroughCandidates(X.shape[1]) if self.transformer is None else TransformerCandidates(self.transformer, 1)
+        return candidates.on_device(X).selected(np.asarray(self.indices))
+
     def select(self, indices: Any) -> SelectedColumns:
         """Return a transformer with only these of the kept columns."""
         return SelectedColumns(self.transformer, np.asarray(self.indices)[indices], self.feature_names)
@@ -84,6 +91,9 @@ class PassthroughCandidates:
     def on(self, X: Any) -> Evaluation:
         return SparseEvaluation(X) if issparse(X) else ColumnsEvaluation(X)
 
+    def on_device(self, X: Any) -> DeviceEvaluation:
+        return inputs_on_device(X)
+
     def select(self, indices: Any) -> SelectedColumns:
         return SelectedColumns(None, np.asarray(indices, dtype=np.intp))
 
@@ -104,6 +114,14 @@ class TransformerCandidates:
 
     def on(self, X: Floats) -> Evaluation:
         return TransformerEvaluation(self._transformer, X, self.n_candidates)
+
+    def on_device(self, X: Any) -> DeviceEvaluation:
+        if isinstance(self._transformer, ProcessBasis):
+            return self._transformer.on_device(X)
+        raise TypeError(
+            f"{type(self._transformer).__name__} works in the memory of the host, but X is {where(X)}. On a device there are "
+            'kernels (KernelBasis, ProcessBasis) and the inputs themselves ("passthrough"). Move X to the host, or transform it.'
+        )
 
     def select(self, indices: Any) -> SelectedColumns:
         return SelectedColumns(self._transformer, np.asarray(indices, dtype=np.intp))

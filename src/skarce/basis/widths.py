@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from skarce._typing import Floats
 
@@ -52,6 +51,8 @@ def scale_gamma(X: Floats, weights: Floats | None, absolute: bool = False) -> fl
 
 def median_gamma(X: Floats, weights: Floats | None, rng: np.random.RandomState, absolute: bool = False) -> float:
     """Return 1 / (median squared distance, or sum of absolute differences, between rows that differ); 1 if all are equal."""
+    from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances  # slow to import
+
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
     if len(rows) > MEDIAN_ROWS:
         rows = np.sort(rng.choice(rows, MEDIAN_ROWS, replace=False))

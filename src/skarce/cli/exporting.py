@@ -13,8 +13,8 @@ from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import facts_table, show
 from skarce.cli.sound_model import model_in_use
 from skarce.datasets.columns import NUMBER
-from skarce.datasets.content import read_content
-from skarce.datasets.tables import TableFile
+from skarce.datasets.gaps import complete_rows, only_rows
+from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import inputs
 from skarce.export import ExportError, to_c, to_onnx
 from skarce.export.onnx.graph import REALS
@@ -50,7 +50,8 @@ def export(model: Path, data: Path | None, kind: str, out: Path, name: str | Non
     """Write a model for use without Python.
 
     MODEL is a file that `skarce fit` wrote. The result takes raw rows: scaling and codes of text are in it. It is compared with the
-    predictions of Python before it is written, at random points and at the rows of DATA, a table with the input columns.
+    predictions of Python before it is written, at random points and at the rows of DATA, a table with the input columns. Rows with
+    missing values are left out, unless the model fills them in.
 
     An ONNX model has one input for each column, with the name of the column; text columns take strings. Its outputs are mean and
     std, or label and probabilities.
@@ -82,8 +83,13 @@ def _check_onnx(name: str | None, real: str | None, std: str) -> None:
 
 
 def _rows(saved: SavedModel, data: Path) -> Any:
-    texts = [column for column, of in saved.columns.items() if of != NUMBER]
-    return inputs(TableFile(data, read_content(data)).table(texts), saved.columns)
+    """The rows of a table. Those with missing values are left out if the model does not fill them in."""
+    table = read_table(data, [column for column, of in saved.columns.items() if of != NUMBER])
+    if not saved.fills_gaps:
+        table = only_rows(table, complete_rows(table, saved.columns))
+        if not len(table.frame):
+            raise TableError(f"values are missing in each row of {data}, and the model does not fill them in; leave DATA out.")
+    return inputs(table, saved.columns, has_gaps=saved.fills_gaps)
 
 
 def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
 from skarce.comparison import Method, MethodResult, Observer, Task
+from skarce.comparison.counting import bytes_in_c
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData
@@ -29,6 +30,8 @@ from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
 from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions
+
+ALSO_OF_FIT = ("exclude", "missing", "task", "basis", "widths")  # options of a comparison that a fit has too
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def report_on(
         view = _view(comparison.shown.method, training, target)
     places = [table.place(int(row)) for row in view.far.rows[:MOST_FAR]] if view is not None and view.far is not None else []
     origin = {
-        "command": command_line(given_arguments(click.get_current_context())),
+        "command": given_command(click.get_current_context()),
         "data": f"{settings['data']}, SHA-256 of the table {fingerprint(table.frame)}",
         "seed": str(settings["seed"]),
         "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
@@ -109,15 +112,41 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
     about = {**facts(saved), "model": str(model)}
     matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
     label = SHUFFLED[training.target_kind]
-    return ModelView(method.name, about, active_functions(saved), last_steps(saved), matter, label, far_rows(model, prepared))
+    return ModelView(
+        name=method.name,
+        facts=about,
+        functions=active_functions(saved),
+        steps=last_steps(saved),
+        inputs=matter,
+        inputs_label=label,
+        far=far_rows(model, prepared),
+        c_bytes=bytes_in_c(saved.pipeline),
+        commands=export_commands(click.get_current_context(), method.name, target),
+    )
 
 
-def given_arguments(context: click.Context) -> list[str]:
-    """The arguments of the command line that were given, in the order of the help, with long names of options."""
-    given = [context.command.name or ""]
+def export_commands(context: click.Context, method: str, target: str) -> tuple[str, ...]:
+    """The commands that fit a method to the same table, and write its model as C. None if the table is in no file."""
+    data = context.params["data"]
+    if data is None:
+        return ()
+    named = ["--target", target, *given_arguments(context, ALSO_OF_FIT), "--method", method]
+    written = ["model.skops", str(data), "--out", "model.h"]
+    return command_line(["fit", str(data), *named, "--out", "model.skops"]), command_line(["export", *written])
+
+
+def given_command(context: click.Context) -> str:
+    """The command line as it was given, with long names of options."""
+    names = [parameter.name or "" for parameter in context.command.params]
+    return command_line([context.command.name or "", *given_arguments(context, names)])
+
+
+def given_arguments(context: click.Context, names: Collection[str]) -> list[str]:
+    """The arguments of these names that were given, in the order of the help, with long names of options."""
+    given = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        if name not in names or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         value = context.params[name]
         values = value if isinstance(value, tuple) else (value,)

@@ -11,8 +11,9 @@ import numpy as np
 from skarce._text import one_line, quoted
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.model_file import SavedModel
-from skarce.cli.reporting import given_arguments
+from skarce.cli.reporting import given_command
 from skarce.comparison import Answers
+from skarce.comparison.counting import bytes_in_c
 from skarce.comparison.out_of_fold import LOG_SCORES, answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
@@ -53,11 +54,11 @@ class Rows(NamedTuple):
 def report_on_model(saved: SavedModel, data: Path | None) -> ModelReport:
     """The report on a model; with data, also on its predictions of them."""
     kind = KINDS[type(saved.regressor._likelihood())]
-    origin = {"command": command_line(given_arguments(click.get_current_context()))}
+    origin = {"command": given_command(click.get_current_context())}
     answers, rows = None, None
     if data is not None:
         table = read_table(data, [name for name, of_name in saved.columns.items() if of_name != NUMBER])
-        rows = Rows(inputs(table, saved.columns), targets(table, saved, kind))
+        rows = Rows(inputs(table, saved.columns, has_gaps=saved.fills_gaps), targets(table, saved, kind))
         answers = answers_of(saved, rows, kind, data)
         origin["data"] = f"{table.name}, SHA-256 of the table {fingerprint(table.frame)}"
     origin["versions"] = ", ".join(f"{name} {number}" for name, number in versions().items())
@@ -100,8 +101,18 @@ def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
         label, title, words = f"{widths.label}, on scaled inputs", WIDTHS_TITLE, WIDTHS_WORDS
-    name, functions, steps = type(saved.regressor).__name__, active_functions(saved), last_steps(saved)
-    return ModelView(name, facts(saved), functions, steps, matter, label, inputs_title=title, inputs_words=words)
+    return ModelView(
+        name=type(saved.regressor).__name__,
+        facts=facts(saved),
+        functions=active_functions(saved),
+        steps=last_steps(saved),
+        inputs=matter,
+        inputs_label=label,
+        inputs_title=title,
+        inputs_words=words,
+        c_bytes=bytes_in_c(saved.pipeline),
+        commands=(command_line(["export", str(click.get_current_context().params["model"]), "--out", "model.h"]),),
+    )
 
 
 def _quality(answers: Answers) -> dict[str, str]:

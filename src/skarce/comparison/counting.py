@@ -13,6 +13,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.pipeline import Pipeline
 
+from skarce.export import ExportError, table_bytes
+
 INNER_MODELS: dict[type, Callable[[Any], Any]] = {
     Pipeline: lambda model: model[-1],
     TransformedTargetRegressor: lambda model: model.regressor_,
@@ -21,14 +23,16 @@ INNER_MODELS: dict[type, Callable[[Any], Any]] = {
     GaussianProcessClassifier: lambda model: getattr(model.base_estimator_, "estimators_", [model.base_estimator_])[0],
 }
 # Ours, support vector machines, Gaussian processes, receptive fields.
+COUNTED_BY_COLUMNS = "x_loadings_"  # one column for each component or factor
 COUNTED_BY_LENGTH = ("active_", "support_", "X_train_", "centers_")
 
 
 def count_functions(model: Any) -> int:
     """The number of basis functions that a fitted model evaluates in a prediction, for all classes together.
 
-    These are active functions (ours), support vectors, the training rows of a Gaussian process, receptive fields, or nonzero
-    coefficients. A pipeline or a search counts as the model inside it; a classifier that ignores its inputs has none.
+    These are active functions (ours), support vectors, the training rows of a Gaussian process, receptive fields,
+    components or factors, or nonzero coefficients. A pipeline or a search counts as the model inside it; a classifier that ignores
+    its inputs has none.
     """
     for kind, inner in INNER_MODELS.items():
         if isinstance(model, kind):
@@ -40,6 +44,8 @@ def count_functions(model: Any) -> int:
     for attribute in COUNTED_BY_LENGTH:
         if hasattr(model, attribute):
             return len(getattr(model, attribute))
+    if hasattr(model, COUNTED_BY_COLUMNS):
+        return int(getattr(model, COUNTED_BY_COLUMNS).shape[1])
     return int(np.count_nonzero(model.coef_))
 
 
@@ -62,3 +68,11 @@ def count_bytes(model: Any) -> int | None:
     except (pickle.PicklingError, AttributeError, TypeError):  # code that has no name, such as a lambda
         return None
     return counter.n_bytes
+
+
+def bytes_in_c(model: Any) -> int | None:
+    """The number of bytes of the tables of a fitted model in C, in float and with its std; None if it cannot be exported."""
+    try:
+        return table_bytes(model)
+    except (ExportError, TypeError):  # a model of others, or a kernel without a formula
+        return None

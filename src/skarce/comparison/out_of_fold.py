@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from skarce._typing import Floats, Indices
-from skarce.comparison.counting import count_bytes
+from skarce.comparison.counting import bytes_in_c, count_bytes
 from skarce.comparison.cross_validation import FoldModel
 from skarce.comparison.registry import Method
 from skarce.comparison.scores import gives_std
@@ -58,6 +58,7 @@ class OutOfFold:
     answers : arrays of shape (n_rows, 1) with means, (n_rows, 2) with means and stds, or (n_rows, n_classes) with probabilities
     log_scores : mean log density or log probability of the test targets, or None if the model gives no std
     n_bytes : bytes of the fitted model, or None if it cannot be pickled
+    c_bytes : bytes of its tables in C, or None if it cannot be exported
     outcomes : how the fit ended, or None for rivals
     classes : the labels behind the columns of the answers, for classes
     """
@@ -67,6 +68,7 @@ class OutOfFold:
     answers: list[Floats] = field(default_factory=list)
     log_scores: list[float | None] = field(default_factory=list)
     n_bytes: list[int | None] = field(default_factory=list)
+    c_bytes: list[int | None] = field(default_factory=list)
     outcomes: list[Outcome | None] = field(default_factory=list)
     classes: Any = None
 
@@ -80,6 +82,7 @@ class OutOfFold:
         self.answers.append(answers)
         self.log_scores.append(None if scores is None else float(np.mean(scores)))
         self.n_bytes.append(count_bytes(fitted.model))
+        self.c_bytes.append(bytes_in_c(fitted.model))
         self.outcomes.append(getattr(fitted.model, "outcome_", None))
 
     def against(self, y: Any, *, once: bool = False) -> Answers:
@@ -97,8 +100,12 @@ class OutOfFold:
     @property
     def bytes_of_model(self) -> float | None:
         """The median size of the fitted models."""
-        known = [size for size in self.n_bytes if size is not None]
-        return float(np.median(known)) if known else None
+        return _median(self.n_bytes)
+
+    @property
+    def bytes_in_c(self) -> float | None:
+        """The median size of their tables in C."""
+        return _median(self.c_bytes)
 
 
 class Observer:
@@ -109,6 +116,11 @@ class Observer:
 
     def __call__(self, fitted: FoldModel) -> None:
         self.seen.setdefault(fitted.method.name, OutOfFold(fitted.method)).take(fitted)
+
+
+def _median(sizes: list[int | None]) -> float | None:
+    known = [size for size in sizes if size is not None]
+    return float(np.median(known)) if known else None
 
 
 def answer(model: Any, X: Any, kind: TargetKind) -> Floats:

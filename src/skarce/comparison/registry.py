@@ -9,10 +9,12 @@ from typing import Any
 
 from sklearn.linear_model import LassoCV, LogisticRegression, PoissonRegressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from skarce.basis import KernelBasis
 from skarce.basis.default import AUTO, LEARNED_WIDTHS, QUICK
 from skarce.comparison import rivals
+from skarce.comparison.components import make_pcr, make_pls
 from skarce.comparison.tasks import CLASSIFICATION, COUNTS, REGRESSION, TASKS, Task
 from skarce.comparison.width_rules import NO_KERNEL, NO_WIDTHS, OUR_KERNELS, QUICK_RULE, Widths, best_of
 from skarce.estimators import (
@@ -21,6 +23,8 @@ from skarce.estimators import (
     EvidenceSearchRegressor,
     FastGCVRegressor,
     JeffreysPriorRegressor,
+    JointFactorRegressor,
+    KernelDimensionReduction,
     KernelMatchingPursuitClassifier,
     KernelMatchingPursuitRegressor,
     LaplacePriorRegressor,
@@ -118,6 +122,10 @@ def _gps(gamma: str) -> Callable[[], Any]:
     return lambda: EvidenceRegressor(KernelBasis(gamma=gamma))
 
 
+def _kdr() -> Any:
+    return make_pipeline(KernelDimensionReduction(), RelevanceVectorRegressor())
+
+
 _rvm, _rvm_classes = partial(RelevanceVectorRegressor, solver="em"), partial(RelevanceVectorClassifier, solver="em")
 _vbls_rvm, _vbls_classes = partial(VBLSRegressor, AUTO), partial(VBLSClassifier, "passthrough")
 _rvm_counts = partial(RelevanceVectorPoissonRegressor, solver="em")
@@ -150,6 +158,10 @@ _ALL = (
     _rival("ridge", REGRESSION, "ridge regression, cross-validated", rivals.make_ridge, NO_WIDTHS),
     _rival("lasso", REGRESSION, "lasso, cross-validated", LassoCV, NO_WIDTHS),
     _rival("lwpr", REGRESSION, "locally weighted projection regression", _lwpr, NO_WIDTHS),
+    _rival("pcr", REGRESSION, "principal component regression, cross-validated", make_pcr, NO_WIDTHS),
+    _rival("pls", REGRESSION, "partial least squares, cross-validated", make_pls, NO_WIDTHS),
+    _rival("fa", REGRESSION, "factor analysis of inputs and target", JointFactorRegressor, NO_WIDTHS),
+    _rival("kdr", REGRESSION, "kernel dimension reduction, then a relevance vector machine", _kdr, Widths(LEARNED_WIDTHS)),
     Method("frvm", CLASSIFICATION, "relevance vector machine, fast", RelevanceVectorClassifier),
     Method("rvm", CLASSIFICATION, "relevance vector machine, EM (Tipping 2001)", _rvm_classes, max_rows=1000),
     Method("vbls", CLASSIFICATION, "variational bound, linear (Ting et al.)", _vbls_classes, NO_WIDTHS),

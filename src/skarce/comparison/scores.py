@@ -22,6 +22,7 @@ from sklearn.metrics import (
     r2_score,
     root_mean_squared_error,
 )
+from sklearn.pipeline import Pipeline
 
 from skarce._typing import Floats
 from skarce.comparison.counting import count_functions
@@ -141,7 +142,8 @@ def count_interval(mean: Floats, std: Floats, level: float) -> tuple[Floats, Flo
 
 def gives_std(model: Any) -> bool:
     """Whether `predict(X, return_std=True)` gives the standard deviation of a new observation."""
-    return "return_std" in inspect.signature(model.predict).parameters
+    last = model[-1] if isinstance(model, Pipeline) else model  # a pipeline passes it on
+    return "return_std" in inspect.signature(last.predict).parameters
 
 
 # Counts -------------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ from skarce.states.state import State
 REESTIMATES = ("tight", "paper")
 # The initial values of the paper, for a target of unit variance: alpha = 1e-3, beta = 10.
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
+FEW = 32  # up to this many functions, the best ridge is found again after each step
+LAG = 1e-3  # log evidence that a ridge which is held may be below the best one
+NEARBY, MOST_MOVES = 0.3, 4  # the largest step of a ridge that is held, in its logarithm, and the number of such steps
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,11 @@ class SharedEvidence(Criterion):
         if not as_number(self.eps) > 0.0:
             raise ValueError(f"eps must be positive, got {quoted(self.eps)}.")
 
+    @property
+    def has_final_penalty(self) -> bool:  # type: ignore[override]
+        """Whether the ridge of the final model is found again, because it may have been held."""
+        return self.reestimate == "tight"
+
     def new_state(self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None) -> State:
         """Return an `EigenSet`, in which a change of the ridge costs almost nothing."""
         return EigenSet(moments, active, ridges)
@@ -138,9 +146,13 @@ class SharedEvidence(Criterion):
         return 0.5 * (fit + _widths(members.well_determined(), ridges * squared[positions] / spread - 1.0, n_samples))
 
     def settle(self, state: State) -> None:
-        """Estimate the two precisions of the set again. The state holds them as ridge and noise."""
+        """Estimate the two precisions of the set again. The state holds them as ridge and noise.
+
+        In larger sets, a ridge that is near its best value is held for some steps, because that makes them much cheaper. The score
+        and the final model are those of the best value.
+        """
         size = len(state)
-        if not size:
+        if not size or (self.reestimate == "tight" and _ridge_is_near(state)):
             state.noise = None
             return
         fit = EvidenceFit(*state.directions(), state.moments.n_samples)
@@ -153,6 +165,23 @@ class SharedEvidence(Criterion):
         if ridge != state.ridges[0]:
             state.keep(np.arange(size), np.full(size, ridge))
         state.noise = noise
+        if self.reestimate == "tight" and size > FEW:
+            state.hold()
+
+    def state_score(self, state: State) -> float:
+        """Return eq. (4) at the best ridge. If the ridge is held, the difference is that of a step of Newton's method."""
+        score, slopes = super().state_score(state), state.held_slopes()
+        if slopes is None or not slopes.second > 0.0:  # without curvature the best ridge is at a limit, where it does not matter
+            return score
+        n = state.moments.n_samples
+        return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.freed * slopes.step, n))
+
+    def penalty(self, state: State, size: int) -> tuple[Floats, None]:
+        """Return the best ridge for the first `size` functions alone, or the ridge of the state if the paper's rule found it."""
+        if not (size and self.has_final_penalty):
+            return state.ridges[:size].copy(), None
+        first = self.new_state(state.moments, state.active[:size], state.ridges[:size])
+        return np.full(size, EvidenceFit(*first.directions(), state.moments.n_samples).best_ridge()), None
 
     def score(self, members: Members, n_samples: float) -> float:
         """Return eq. (4) with all constants, for the scaled target."""
@@ -183,6 +212,19 @@ class SharedEvidence(Criterion):
         total = leftover + ridge
         fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
         return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
+
+
+def _ridge_is_near(state: State) -> bool:
+    """Tell whether a ridge that is held is near its best value, or has come near it by a few steps of Newton's method."""
+    for _ in range(MOST_MOVES):
+        slopes = state.held_slopes()
+        if slopes is None or not slopes.second > 0.0 or abs(slopes.step) > NEARBY:
+            return False
+        if slopes.missing <= LAG:
+            return True
+        size = len(state)
+        state.keep(np.arange(size), np.full(size, float(state.ridges[0] * np.exp(slopes.step))))
+    return False
 
 
 def _widths(determined: float, more: Any, n_samples: float) -> Any:

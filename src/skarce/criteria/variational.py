@@ -32,15 +32,16 @@ from skarce.states.members import Members
 SETTLED = 1e-13  # the relative change of Gamma at which the iterations stop
 
 
-def determination(relative_ridges: Floats, sizes: Floats | None = None) -> tuple[Floats, float]:
+def determination(relative_ridges: Floats, sizes: Floats | None = None, start: float | None = None) -> tuple[Floats, float]:
     r"""Return gamma and its sum at the best shares, for relative ridges u of candidates, or of groups with these sizes.
 
     This is Newton's method on :math:`\log\sum\gamma(\Gamma)-\log\Gamma`, whose slope in :math:`\log\Gamma` is between -1 and -1/2.
+    It starts at a Gamma that is near, if one is known.
     """
     sizes = np.ones(len(relative_ridges)) if sizes is None else sizes
     if not len(relative_ridges):
         return np.empty(0), 0.0
-    total = float(sizes.sum())
+    total = float(sizes.sum()) if start is None else start
     for _ in range(100):
         root = np.sqrt(1.0 + 4.0 * relative_ridges / total)
         determined = 2.0 / (1.0 + root)
@@ -63,7 +64,13 @@ def log_undetermined(relative_ridges: Floats, determined: Floats, total: float) 
 def bound(n_samples: float, energy: float, noise: float, relative_ridges: Floats, sizes: Floats | None = None) -> float:
     """Return L without its constant -(N/2) log(2 pi). `energy` is the residual energy plus the penalty at relative ridges u."""
     sizes = np.ones(len(relative_ridges)) if sizes is None else sizes
-    determined, total = determination(relative_ridges, sizes)
+    return bound_at(n_samples, energy, noise, relative_ridges, sizes, *determination(relative_ridges, sizes))
+
+
+def bound_at(
+    n_samples: float, energy: float, noise: float, relative_ridges: Floats, sizes: Floats, determined: Floats, total: float
+) -> float:
+    """Return the same if gamma and its sum are known."""
     complexity = float(sizes @ log_undetermined(relative_ridges, determined, total)) if len(relative_ridges) else 0.0
     return 0.5 * (complexity - n_samples * float(np.log(noise)) - energy / noise)
 

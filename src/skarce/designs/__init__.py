@@ -7,6 +7,8 @@ from typing import Any
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.dask import DaskDesign
 from skarce.designs.design import Design, Recipe, Rows
+from skarce.designs.device import DeviceDesign
+from skarce.designs.device_rows import DeviceRows
 from skarce.designs.in_memory import InMemoryDesign
 from skarce.designs.latent_stream import LatentStream
 from skarce.designs.problem import Problem
@@ -16,7 +18,7 @@ from skarce.designs.worth import Worth
 from skarce.moments.passes import Block
 
 # The first design that takes X is used. A new kind of data is one line here.
-DESIGNS: tuple[type[Design], ...] = (RowBlocksDesign, DaskDesign, InMemoryDesign)
+DESIGNS: tuple[type[Design], ...] = (DeviceDesign, RowBlocksDesign, DaskDesign, InMemoryDesign)
 
 
 def as_design(X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> Design:
@@ -45,6 +47,8 @@ __all__ = [
     "BlockDesign",
     "DaskDesign",
     "Design",
+    "DeviceDesign",
+    "DeviceRows",
     "InMemoryDesign",
     "LatentStream",
     "Problem",

@@ -29,7 +29,6 @@ from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_rows
-from skarce.moments.passes import Center, check_candidates
 
 
 class DaskDesign(HasPasses):
@@ -126,10 +125,7 @@ class DaskDesign(HasPasses):
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output. The Gram matrix is always whole: each request for columns would take a pass."""
         check_choice("moments", kind, KINDS)
-        check_candidates(self.sums.raw_squares, self.n_samples, lambda: (self.candidates.on(self.rows.X),))
-        about_mean = self.fit_intercept
-        self._center = Center(self.sums.candidate_means * about_mean, self.sums.target_means * about_mean)
-        return self.sums.moments(about_mean=about_mean)
+        return self._moments_of(self.sums)
 
 
 def _check_before_passes(partitions: Partitions, recipe: Recipe) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from skarce._device import namespace, to_host
 from skarce._memory import require
 from skarce._parallel import slices
 from skarce._scales import negligible
@@ -71,10 +72,10 @@ class Spread:
 
     @classmethod
     def of(cls, phi: Floats, targets: Floats, weights: Floats) -> Spread:
-        """Return that of some rows, of which one has a positive weight."""
-        total = float(weights.sum())
+        """Return that of some rows, of which one has a positive weight. They may be on a device."""
+        total = float(namespace(weights).sum(weights))
         means = weights @ phi / total
-        return cls(total, means, weights @ (phi - means) ** 2, weights @ targets / total)
+        return cls(total, to_host(means), to_host(weights @ (phi - means) ** 2), to_host(weights @ targets / total))
 
     def joined(self, other: Spread) -> Spread:
         """Return that of all rows of both, by the pairwise rule for sums about the mean."""

@@ -6,9 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skarce._device import namespace
 from skarce.designs.design import Design
 from skarce.designs.latent_stream import Spread
 from skarce.likelihoods import Likelihood, Observations
+from skarce.moments import Moments, Sums
+from skarce.moments.passes import Center, check_candidates
 
 
 class HasPasses(Design):
@@ -33,11 +36,18 @@ class HasPasses(Design):
         counts = np.ones(len(targets)) if weights is None else weights
         return Observations(likelihood, targets, counts, likelihood.level(np.array([mean]), np.array([total])))
 
+    def _moments_of(self, sums: Sums, like: Any = None) -> list[Moments]:
+        """Return one `Moments` for each output from sums over all rows, and keep the center. `like` is an array on their device."""
+        check_candidates(sums.raw_squares, self.n_samples, lambda: (self.candidates.on(self.rows.X),))
+        about_mean = self.fit_intercept
+        self._center = Center(sums.candidate_means * about_mean, sums.target_means * about_mean)
+        return sums.moments(about_mean=about_mean, like=like)
+
 
 def coded(rows: Any, codes: Any, factor: float) -> Any:
     """Return a checked block with numbers in place of labels, and its weights times a factor."""
     rows = rows if codes is None else codes.of(rows)
     if factor == 1.0:
         return rows
-    weights = np.ones(len(rows.targets)) if rows.weights is None else rows.weights
+    weights = namespace(rows.targets).ones_like(rows.targets[:, 0]) if rows.weights is None else rows.weights
     return rows._replace(weights=factor * weights)

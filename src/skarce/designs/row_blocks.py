@@ -256,11 +256,30 @@ class RowBlocks:
             A block.
         """
         n_rows = 0
-        for rows in counted(self._checked_blocks(has_labels), lambda rows: len(rows.X), label, self.n_rows, "rows"):
+        for rows in counted(self._checked_blocks(has_labels), lambda rows: rows.X.shape[0], label, self.n_rows, "rows"):
             yield rows
-            n_rows += len(rows.X)
+            n_rows += rows.X.shape[0]
         self._check_same_rows(n_rows)
         self.n_rows = n_rows
+
+    def coded_blocks(self, label: str, codes: Codes | None, factor: float) -> Iterator[Any]:
+        """Yield checked blocks with numbers in place of labels, and their weights times a factor.
+
+        Parameters
+        ----------
+        label : str
+            What the pass does.
+        codes : Codes or None
+            How labels become numbers. None if targets are numbers.
+        factor : float
+            The factor.
+
+        Yields
+        ------
+        rows : object
+            A block.
+        """
+        return (coded(rows, codes, factor) for rows in self.reading(label, has_labels=codes is not None))
 
     def _check_same_rows(self, n_rows: int) -> None:
         """Raise a ValueError if a pass gave another number of rows than those before."""
@@ -346,6 +365,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
     """
 
     counts_worth: ClassVar[bool] = True
+    kind_of_rows: ClassVar[str] = "RowBlocks"  # for messages
 
     def __init__(
         self,
@@ -372,7 +392,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> RowBlocksDesign:
         """Fit the basis on a sample of the rows."""
         sample = X.sample(recipe.seed, has_labels=recipe.codes is not None)
-        recipe.check_centers(sample.n_rows, "RowBlocks")
+        recipe.check_centers(sample.n_rows, cls.kind_of_rows)
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
         recipe.name_inputs(X.feature_names)
@@ -392,8 +412,7 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         return super().n_samples if self._spread is None else self._spread.total
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
-        blocks = self._blocks.reading("adding up", has_labels=self._codes is not None)
-        parts = (work(coded(rows, self._codes, self._factor)) for rows in blocks)
+        parts = (work(rows) for rows in self._blocks.coded_blocks("adding up", self._codes, self._factor))
         return reduce(lambda before, part: add([before, part]), parts)
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:

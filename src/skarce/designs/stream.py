@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
 
 from skarce._memory import require
+from skarce._typing import Floats
 from skarce.designs.choice import IN_BATCHES, KEPT_BYTES, NEGLIGIBLE_FLOPS, Access
 from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
 from skarce.moments.passes import Block, Center, absorbed, check_candidates
+from skarce.moments.recent import RecentRows
 
 
 class StreamDesign(Design):
@@ -37,6 +38,8 @@ class StreamDesign(Design):
     n_solved : float
         The value of `n_seen` at the last solution from scratch. Between such solutions, models are only updated.
     """
+
+    _recent: RecentRows | None = None  # rows that came one at a time, and are not in `_sums`
 
     def __init__(self, candidates: Any, n_outputs: int, *, fit_intercept: bool = True) -> None:
         m = candidates.n_candidates
@@ -80,7 +83,14 @@ class StreamDesign(Design):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save: the sums, without the rows and the center of the last batch, which the next one brings."""
-        return {name: value for name, value in vars(self).items() if name not in ("rows", "_center")}
+        state = {name: value for name, value in vars(self).items() if name not in ("rows", "_center", "_recent")}
+        return {**state, "_sums": self.sums}
+
+    def _with(self, **changes: Any) -> StreamDesign:
+        """Return another stream that differs in some attributes. Nothing is copied."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**vars(self), **changes}
+        return other
 
     def stream(self, problems: Sequence[Problem]) -> StreamDesign:
         """Go on as it is."""
@@ -90,17 +100,31 @@ class StreamDesign(Design):
         """Return the stream after a batch. The weight of all earlier rows is multiplied by `forgetting`. This one stays."""
         block = Block(self.candidates.on(rows.X), rows.targets, rows.weights)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = absorbed(self._sums.faded(forgetting), block)
+            earlier = self.sums
+            is_new = earlier is not self._sums and forgetting == 1.0
+            sums = absorbed(earlier if is_new else earlier.faded(forgetting), block)
         if not sums.are_finite():
             raise ValueError("the squares of this batch are too large to be added up in double precision. Scale X and y.")
-        after = copy(self)
-        after._sums = sums
-        after.n_seen += float(len(rows.targets)) if rows.weights is None else float(rows.weights.sum())
-        return after
+        n = float(len(rows.targets)) if rows.weights is None else float(rows.weights.sum())
+        return self._with(_sums=sums, _recent=None, n_seen=self.n_seen + n)
+
+    def with_row(self, candidates: Floats, target: float, forgetting: float = 1.0) -> StreamDesign:
+        """Return the stream after one more row of its only target, which is put off until the sums are needed. This one stays."""
+        return self._with(_recent=self.recent.with_row(candidates, target, forgetting), n_seen=self.n_seen + 1.0)
+
+    @property
+    def recent(self) -> RecentRows:
+        """The rows that were put off."""
+        return RecentRows.after(self._sums) if self._recent is None else self._recent
+
+    @property
+    def sums(self) -> Sums:
+        """The sums over all rows."""
+        return self._sums if self._recent is None else self._recent.added_to(self._sums)
 
     @property
     def n_samples(self) -> float:  # type: ignore[override]
-        return self._sums.n_samples
+        return self._sums.n_samples if self._recent is None else self._recent.n_samples
 
     @property
     def n_outputs(self) -> int:
@@ -113,7 +137,7 @@ class StreamDesign(Design):
 
     def moments(self, kind: str = "auto", access: Access = IN_BATCHES) -> list[Moments]:
         """Return one `Moments` for each output. The Gram matrix is always whole."""
-        about_mean = self.fit_intercept
-        check_candidates(self._sums.raw_squares, self.n_samples, tuple)  # the rows are gone, so there is nothing to evaluate
-        self._center = Center(self._sums.candidate_means * about_mean, self._sums.target_means * about_mean)
-        return self._sums.moments(about_mean=about_mean)
+        about_mean, sums = self.fit_intercept, self.sums
+        check_candidates(sums.raw_squares, self.n_samples, tuple)  # the rows are gone, so there is nothing to evaluate
+        self._center = Center(sums.candidate_means * about_mean, sums.target_means * about_mean)
+        return sums.moments(about_mean=about_mean)

@@ -6,6 +6,8 @@ from skarce.estimators.evidence import EvidenceRegressor
 from skarce.estimators.evidence_search import EvidenceSearchRegressor
 from skarce.estimators.fast_gcv import FastGCVRegressor
 from skarce.estimators.jeffreys_prior import JeffreysPriorRegressor
+from skarce.estimators.joint_factor import JointFactorRegressor
+from skarce.estimators.kernel_dimension_reduction import KernelDimensionReduction
 from skarce.estimators.kernel_matching_pursuit import KernelMatchingPursuitRegressor
 from skarce.estimators.kernel_matching_pursuit_classifier import KernelMatchingPursuitClassifier
 from skarce.estimators.laplace_prior import LaplacePriorRegressor
@@ -29,6 +31,8 @@ __all__ = [
     "EvidenceSearchRegressor",
     "FastGCVRegressor",
     "JeffreysPriorRegressor",
+    "JointFactorRegressor",
+    "KernelDimensionReduction",
     "KernelMatchingPursuitClassifier",
     "KernelMatchingPursuitRegressor",
     "LWPRRegressor",

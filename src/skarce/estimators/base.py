@@ -64,7 +64,10 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
     def _checked_rows(
         self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True
     ) -> Rows:
-        """Validate the data by scikit-learn's rules. `n_features_in_` and its like are set on `probe`, not on the estimator."""
+        """Validate the data by scikit-learn's rules. `n_features_in_` and its like are set on `probe`, not on the estimator.
+
+        If it is not the first batch, or not the whole of the rows, others may have what these lack.
+        """
 
     @abstractmethod
     def _keep(self, posteriors: list[Any], design: Design) -> None:

@@ -6,13 +6,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
+from skarce._device import is_on_device, log_expit, namespace, stacked, to_device, to_host
 from skarce._scales import checked_counts
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
@@ -51,7 +52,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """
         model = snapshot(self)
         log_odds, _ = model._moderated(model._checked_queries(X))
-        return model.classes_[_log_probabilities(log_odds).argmax(axis=1)]
+        return labels_at(model.classes_, _log_probabilities(log_odds))
 
     @lazy_on_dask
     def predict_proba(self, X: Any) -> Any:
@@ -73,6 +74,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         model = snapshot(self)
         X = model._checked_queries(X)
         log_odds, _ = model._moderated(X)
+        if is_on_device(log_odds):
+            return in_type_of(X, namespace(log_odds).exp(_log_probabilities(log_odds)))
         if log_odds.ndim == 1:
             return in_type_of(X, np.column_stack([expit(-log_odds), expit(log_odds)]))
         # Each g is divided by their sum, also if all of them are zero to working precision.
@@ -125,7 +128,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         means, std = self._latent_at(X)
         log_odds = moderated_log_odds(means, std)
         if getattr(self, "temperature_", 1.0) != 1.0:  # a model of an older version has none
-            log_odds = about(log_odds, self._class_log_odds, self.temperature_)
+            log_odds = about(log_odds, to_device(self._class_log_odds, log_odds), self.temperature_)
         return log_odds, std
 
     # Fitting ------------------------------------------------------------------------------------------------------------
@@ -179,7 +182,9 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         """A factor for each class; balanced ones make all classes weigh the same, sample weights counted."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return np.where(totals > 0.0, totals.sum() / (np.count_nonzero(totals) * np.maximum(totals, 1e-300)), 1.0)
-        if self.class_weight is not None and not isinstance(self.class_weight, dict):
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if not isinstance(self.class_weight, dict):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict with a weight for each class, got {quoted(self.class_weight)}."
             )
@@ -208,8 +213,22 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
 def _log_probabilities(log_odds: Floats) -> Floats:
     """Return log probabilities, a column for each class."""
     if log_odds.ndim == 1:
-        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
-    return np.asarray(log_softmax(log_expit(log_odds), axis=1))
+        return stacked([log_expit(-log_odds), log_expit(log_odds)], axis=1)
+    logs = log_expit(log_odds)
+    if not is_on_device(logs):
+        return np.asarray(log_softmax(logs, axis=1))
+    xp = namespace(logs)
+    below = logs - xp.max(logs, axis=1, keepdims=True)
+    return below - xp.log(xp.sum(xp.exp(below), axis=1, keepdims=True))
+
+
+def labels_at(classes: Any, values: Any) -> Any:
+    """Return the class with the largest of the values in each row. On a device, labels that are numbers are there, too."""
+    xp = namespace(values)
+    places = xp.argmax(values, axis=1)
+    if xp is np or classes.dtype.kind not in "biuf":  # no device holds text
+        return classes[to_host(places)]
+    return xp.take(to_device(classes, values), places, axis=0)
 
 
 def _checked_labels(y: Any) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import get_tags
 from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -382,6 +381,8 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         return getattr(self.best_estimator_, name)
 
     def _candidates(self) -> list[dict[str, Any]]:
+        from sklearn.model_selection import ParameterGrid, ParameterSampler  # slow to import
+
         if (self.param_grid is None) == (self.param_distributions is None):
             raise ValueError("Give either param_grid or param_distributions, not both.")
         name, rng = "param_distributions" if self.param_grid is None else "param_grid", generator_of(self.random_state)

@@ -164,8 +164,7 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     ----------
     .. [1] Vincent, P. and Bengio, Y. (2002). Kernel matching pursuit. Machine Learning 48, 165-187.
     .. [2] Mallat, S. and Zhang, Z. (1993). Matching pursuits with time-frequency dictionaries. IEEE Transactions on Signal
-           Processing
-       41, 3397-3415.
+       Processing 41, 3397-3415.
     .. [3] Huber, P. J. (1981). Robust statistics. Wiley.
 
     Examples

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
+from skarce._device import joined, sqrt, stacked, taken
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
@@ -59,7 +60,7 @@ class LatentEstimator(Calibrated):
         """Return mean and standard deviation of the latent function at checked inputs, in double precision."""
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             means, variances = zip(*(self._latent_of(self._phi(part)) for part in self._parts(X)), strict=True)
-            mean, std = np.concatenate(means), np.sqrt(np.concatenate(variances))
+            mean, std = joined(list(means)), sqrt(joined(list(variances)))
         check_finite(mean, std)
         return (mean, std) if isinstance(self.posterior_, list) else (mean[:, 0], std[:, 0])
 
@@ -86,7 +87,7 @@ class LatentEstimator(Calibrated):
     def _keep(self, posteriors: list[LatentPosterior], design: Design) -> None:
         self._keep_models(posteriors, design.candidates, is_one=design.rows.is_one_output)
 
-    def _latent_of(self, phi: Floats) -> tuple[Floats, Floats]:
+    def _latent_of(self, phi: Any) -> tuple[Any, Any]:
         """Mean and variance of each latent function, shapes (n_samples, n_functions)."""
-        pairs = [(posterior, phi[:, place]) for posterior, place in zip(self._posteriors(), self._places, strict=True)]
-        return np.stack([p.predict(own) for p, own in pairs], axis=1), np.stack([p.variance(own) for p, own in pairs], axis=1)
+        pairs = [(p, taken(phi, place, axis=1)) for p, place in zip(self._posteriors(), self._places, strict=True)]
+        return stacked([p.predict(own) for p, own in pairs], axis=1), stacked([p.variance(own) for p, own in pairs], axis=1)

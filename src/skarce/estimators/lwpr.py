@@ -8,14 +8,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of, is_count
-from skarce._scales import SQUARED, check_targets, checked_scales
+from skarce._parameters import (
+    as_number,
+    check_choice,
+    check_count,
+    check_coverage,
+    check_finite_share,
+    check_verbose,
+    is_count,
+    seeded,
+)
+from skarce._progress import progress, shown
+from skarce._scales import SQUARED, center_and_spread, check_targets, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, quietly_validated
@@ -76,6 +87,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     norm_in : float, array-like of shape (n_features,) or None, default=None
         Scale of each input: distances are measured in these units. None is the standard deviation of the rows of `fit`, or of the
         first batch of `partial_fit`; a column that is constant there has its absolute value as its scale, or 1.
+    verbose : int, default=0
+        Whether to show how many rows are learned: 1 prints a line now and then, or draws a bar in a terminal.
     random_state : int, RandomState instance or None, default=None
         Seed for the order of rows in `fit`, and for the choice of `initial_metric`. None is a fixed seed: the same data give the
         same model.
@@ -158,6 +171,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         forgetting_pace: float = 0.9999,
         n_passes: int = 10,
         norm_in: Any = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.metric = metric
@@ -174,6 +188,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self.forgetting_pace = forgetting_pace
         self.n_passes = n_passes
         self.norm_in = norm_in
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Any:
@@ -191,10 +206,10 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self : object
             Fitted estimator.
         """
-        settings, rng = self._settings(), _seeded(self.random_state)
+        settings, rng = self._settings(), seeded(self.random_state)
         twin = unfitted_twin(self)
         X, y = _checked_rows(twin, X, y, is_first=True)
-        with blas_threads(1):
+        with shown(self.verbose), blas_threads(1):
             model = self._empty(X, y)
             settings = self._with_metric(settings, model, X, y, self.n_passes, rng)
             model = model.trained(X, y, settings, self.n_passes, rng)
@@ -219,11 +234,11 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self : object
             Fitted estimator.
         """
-        settings, rng = self._settings(), _seeded(self.random_state)
+        settings, rng = self._settings(), seeded(self.random_state)
         is_first = not hasattr(self, "models_")
         twin = unfitted_twin(self) if is_first else copy(self)
         X, y = _checked_rows(twin, X, y, is_first=is_first)
-        with blas_threads(1):
+        with shown(self.verbose), blas_threads(1):
             if is_first:
                 self._check_first_batch(len(y))
                 model = self._empty(X, y)
@@ -231,7 +246,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
             else:
                 model, settings = self._continued(settings)
             _check_near(model, X, y)
-            model = model.learned(X, y, settings)
+            with progress("learning", len(y), "rows") as part:
+                model = model.learned(X, y, settings, part)
         return self._become(twin, model, settings, len(y) + getattr(self, "n_samples_seen_", 0))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -253,10 +269,30 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         model = snapshot(self)
-        X = np.asarray(quietly_validated(model, X, reset=False), dtype=np.float64)
-        _check_near(model.models_, X)
+        X = model._checked_inputs(X)
         mean, variance = model.models_.predict(X, Settings().settled_weight, with_variance=return_std)
         return mean if variance is None else (mean, np.sqrt(variance))
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
+        """Return intervals that cover new targets: the mean, and the std of `predict` times a quantile of the normal distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.95
+            Share of new targets that the intervals are to cover, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,)
+            Lower ends.
+        upper : ndarray of shape (n_samples,)
+            Upper ends.
+        """
+        reach = stats.norm.ppf(0.5 + 0.5 * check_coverage(coverage))
+        mean, std = self.predict(X, return_std=True)
+        return mean - reach * std, mean + reach * std
 
     @property
     def n_fields_(self) -> int:
@@ -287,6 +323,12 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         """Scale of each input."""
         return self._models("input_scale_").input_scale
 
+    def _checked_inputs(self, X: Any) -> Floats:
+        """Return inputs like those of the fit, checked."""
+        X = np.asarray(quietly_validated(self, X, reset=False), dtype=np.float64)
+        _check_near(self.models_, X)
+        return X
+
     def _models(self, name: str) -> LocalModels:
         if "models_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no {name} before fit or partial_fit.")
@@ -295,6 +337,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     def _settings(self) -> Settings:
         """Return the parameters that steer learning. Raise a ValueError if one is wrong."""
         check_choice("metric", self.metric, METRICS)
+        check_verbose(self.verbose)
         if not (is_count(self.n_passes) and self.n_passes <= MOST_PASSES):
             raise ValueError(f"n_passes must be a whole number from 1 to {MOST_PASSES}, got {quoted(self.n_passes)}.")
         check_count("max_fields", self.max_fields)
@@ -336,9 +379,9 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     def _empty(self, X: Floats, y: Floats) -> LocalModels:
         """Return a model without fields, with scales from these rows."""
         most = min(X.shape[1], MOST_PROJECTIONS) if self.max_projections is None else min(self.max_projections, X.shape[1])
-        center, spread = _center_and_spread(X)
+        center, spread = center_and_spread(X)
         scale = spread if self.norm_in is None else _checked_norm(self.norm_in, X.shape[1])
-        target_center, target_spread = _center_and_spread(y[:, None])
+        target_center, target_spread = center_and_spread(y[:, None])
         target = (float(target_center[0]), float(target_spread[0]))
         return LocalModels.empty(most, self.metric == "full", (center, scale), target)
 
@@ -376,15 +419,6 @@ def _checked_rows(estimator: Any, X: Any, y: Any, *, is_first: bool) -> tuple[Fl
     return checked_scales(X, SQUARED, is_first=is_first), y
 
 
-def _center_and_spread(values: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the standard deviation of each column. A constant column has its absolute value as spread, or 1."""
-    largest = np.abs(values).max(axis=0)
-    unit = np.where(largest > 0.0, largest, 1.0)
-    scaled = values / unit
-    center, spread = scaled.mean(axis=0), scaled.std(axis=0)
-    return center * unit, np.where(spread > 1e-12, spread, 1.0) * unit
-
-
 def _checked_norm(norm_in: Any, n_features: int) -> Floats:
     is_number = np.ndim(norm_in) == 0 and not isinstance(norm_in, (str, bytes)) and norm_in is not None
     given = np.full(n_features, as_number(norm_in)) if is_number else checked_array(norm_in, "norm_in", ensure_2d=False)
@@ -395,11 +429,6 @@ def _checked_norm(norm_in: Any, n_features: int) -> Floats:
             f"{quoted(norm_in)}."
         )
     return norm
-
-
-def _seeded(random_state: Any) -> np.random.RandomState:
-    """Return a generator with a fixed seed if random_state is None, so that the same data give the same model."""
-    return generator_of(0 if random_state is None else random_state)
 
 
 def _check_share(name: str, value: Any) -> None:

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from skarce._device import all_finite, is_dispatched, is_on_device, is_single, rows_at_a_time, singles, to_host
 from skarce._parallel import slices
 from skarce._parameters import check_count, check_flag, check_not_negative, check_verbose, generator_of
 from skarce._text import quoted
 from skarce._typing import Floats
-from skarce._validation import checked_table, quietly_validated
+from skarce._validation import checked_table, validated_queries
 from skarce.basis import KernelBasis, ProcessBasis, SelectedColumns, check_basis, is_on_landmarks, takes_arrays
 from skarce.basis.default import INPUTS, basis_for_nested, stands_for_kernels
 from skarce.estimators.named_weights import NamedWeights
+from skarce.estimators.on_device import checked_queries_on_device
 from skarce.states.outcome import Outcome
 
 PREDICT_ROWS = 16_384
@@ -140,25 +142,37 @@ class OnBasis(NamedWeights):
         return isinstance(self.basis, str) and self.basis == INPUTS
 
     def _checked_inputs(self, X: Any) -> Any:
+        if is_on_device(X) and is_dispatched():
+            return checked_queries_on_device(self, X)
         if isinstance(self.basis_, KernelBasis):
-            return quietly_validated(self, X, reset=False)
+            return validated_queries(self, X)
         if self.basis_.transformer is None:
-            return quietly_validated(self, X, reset=False, accept_sparse="csr")
+            return validated_queries(self, X, accept_sparse="csr")
         return checked_table(self, X, reset=False)
 
-    @staticmethod
-    def _parts(X: Any) -> Iterator[Any]:
+    def _parts(self, X: Any) -> Iterator[Any]:
         """Yield a few rows of checked inputs at a time. Arrays are in double precision, in which predictions are computed."""
+        if is_on_device(X):
+            yield from (X[rows, :] for rows in slices(X.shape[0], rows_at_a_time(X, max(X.shape[1], len(self.active_)))))
+            return
         n = _num_samples(X)
         for rows in slices(n, PREDICT_ROWS):
             part = X if n <= PREDICT_ROWS else _safe_indexing(X, rows)
             yield part.astype(np.float64) if isinstance(part, np.ndarray) and part.dtype == np.float32 else part
 
-    def _phi(self, X: Any) -> Floats:
+    def _phi(self, X: Any) -> Any:
+        if is_on_device(X):
+            return self.basis_.on_device(X).values(slice(None))
         if isinstance(self.basis_, KernelBasis):
             evaluation = self.basis_.on(X)
             return evaluation.columns(np.arange(evaluation.n_candidates))
         return np.asarray(self.basis_.transform(X))
+
+
+def check_has_posterior(model: Any) -> None:
+    """Raise a NotFittedError before `fit`. For a fitted model, scikit-learn's check takes longer than to predict a row."""
+    if not hasattr(model, "posterior_"):
+        check_is_fitted(model, "posterior_")
 
 
 def in_type_of(X: Any, *predictions: Floats, may_be_infinite: bool = False) -> Any:
@@ -166,9 +180,9 @@ def in_type_of(X: Any, *predictions: Floats, may_be_infinite: bool = False) -> A
 
     Raise a ValueError if predictions have overflowed, unless they may.
     """
-    if getattr(X, "dtype", None) == np.float32:
+    if is_single(X):
         with np.errstate(over="ignore"):
-            predictions = tuple(values.astype(np.float32) for values in predictions)
+            predictions = tuple(singles(values) for values in predictions)
     if not may_be_infinite:
         check_finite(*predictions)
     return predictions[0] if len(predictions) == 1 else predictions
@@ -176,12 +190,14 @@ def in_type_of(X: Any, *predictions: Floats, may_be_infinite: bool = False) -> A
 
 def check_finite(*predictions: Floats) -> None:
     """Raise a ValueError if predictions have overflowed, because queries are too far from the training data."""
+    if all(all_finite(values) for values in predictions):
+        return
+    predictions = tuple(to_host(values) for values in predictions)
     wrong = ~np.logical_and.reduce([np.isfinite(values.reshape(len(values), -1)).all(axis=1) for values in predictions])
-    if wrong.any():
-        raise ValueError(
-            f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
-            f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
-        )
+    raise ValueError(
+        f"the prediction of row {np.flatnonzero(wrong)[0]} of X is too large for a floating-point number ({wrong.sum()} of "
+        f"{len(wrong)} rows). The row is far from the training data; check its units, or drop it."
+    )
 
 
 def sparse_format(basis: Any) -> Any:

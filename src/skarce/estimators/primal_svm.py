@@ -8,12 +8,13 @@ import numpy as np
 
 from skarce._atomic import snapshot
 from skarce._available import available_if
+from skarce._device import stacked
 from skarce._parameters import as_number, check_count
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.designs import Design
 from skarce.estimators.calibration import print_calibration
-from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.classifier import LatentClassifier, labels_at
 from skarce.estimators.on_basis import in_type_of
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.methods.primal_svm import PrimalSVM
@@ -218,7 +219,7 @@ class PrimalSVMClassifier(LatentClassifier):
         """
         model = snapshot(self)
         margins = model._margins(model._checked_queries(X))
-        return model.classes_[(margins > 0.0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)]
+        return labels_at(model.classes_, stacked([0.0 * margins, margins], axis=1) if margins.ndim == 1 else margins)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Any:  # type: ignore[override]  # a margin has no std

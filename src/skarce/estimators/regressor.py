@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from skarce._atomic import snapshot
+from skarce._device import joined, sqrt, stacked, taken, to_device
 from skarce._memory import require
 from skarce._parallel import blas_threads
 from skarce._parameters import check_count, check_coverage, generator_of
@@ -20,8 +21,9 @@ from skarce.basis import KernelBasis, learns_widths, takes_arrays
 from skarce.designs import Design, RowBlocks, Rows
 from skarce.estimators.base import checked_weights
 from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibration
-from skarce.estimators.on_basis import in_type_of, sparse_format
+from skarce.estimators.on_basis import check_has_posterior, in_type_of, sparse_format
 from skarce.estimators.on_dask import lazy_on_dask
+from skarce.estimators.on_device import check_on_host
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks, scale_from_sums
 from skarce.methods.method import HALF, Method
@@ -78,13 +80,15 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         .. [1] Rasmussen, C. E. and Quinonero-Candela, J. (2005). Healing the relevance vector machine through augmentation. ICML.
         """
         model = snapshot(self)
-        check_is_fitted(model, "posterior_")
+        check_has_posterior(model)
         _check_request(return_std, std, return_cov)
         X = model._checked_queries(X)
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
+            if std == "augmented" or return_cov:
+                check_on_host(X, "std='augmented' and return_cov=True")
             if return_std:
                 return in_type_of(X, *model._means_and_stds(X, model._augmentation() if std == "augmented" else None))
-            mean = np.concatenate([model._mean(part) for part in model._parts(X)])
+            mean = joined([model._mean(part) for part in model._parts(X)])
             return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
 
     @lazy_on_dask
@@ -115,7 +119,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         X = model._checked_queries(X)
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             mean, std = model._means_and_stds(X, None)
-            half = std * (np.array(quantiles) if isinstance(model.posterior_, list) else quantiles[0])
+            half = std * (to_device(np.array(quantiles), std) if isinstance(model.posterior_, list) else quantiles[0])
             lower, upper = in_type_of(X, mean - half, mean + half)
         return lower, upper
 
@@ -145,6 +149,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)
         X = model._checked_queries(X)
+        check_on_host(X, "sample_y")
         with blas_threads(1), np.errstate(over="ignore", invalid="ignore"):
             return in_type_of(X, model._draws(X, int(n_samples), rng))
 
@@ -246,7 +251,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
 
     def _means_and_stds(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         means, stds = zip(*(self._mean_and_std(part, augment) for part in self._parts(X)), strict=True)
-        return np.concatenate(means), np.concatenate(stds)
+        return joined(list(means)), joined(list(stds))
 
     def _covariance(self, X: Any) -> Floats:
         n, posteriors = _num_samples(X), self._posteriors()
@@ -276,18 +281,22 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
         return np.broadcast_to(getattr(self, "std_scale_", 1.0), len(self._posteriors()))
 
     def _mean(self, X: Any) -> Floats:
-        return self._phi(X) @ self._weights.T + self.intercept_
+        return self._level_and(self._phi(X))
+
+    def _level_and(self, phi: Any) -> Any:
+        """Return the predicted targets at rows with these active candidates."""
+        return phi @ to_device(self._weights.T, phi) + to_device(np.asarray(self.intercept_), phi)
 
     def _mean_and_std(self, X: Any, augment: Augmentation | None) -> tuple[Floats, Floats]:
         phi = self._phi(X)
         variances = []
         for posterior, place, scale in zip(self._posteriors(), self._places, self._scales(), strict=True):
-            variance = scale**2 * posterior.variance(phi[:, place])
+            variance = posterior.variance(taken(phi, place, axis=1)) * float(scale) ** 2
             if augment is not None:
                 variance = variance + augment.extra_variance(posterior, self.basis_.select(place), X, phi[:, place])
             variances.append(variance)
-        std = np.sqrt(np.array(variances))
-        return phi @ self._weights.T + self.intercept_, std.T if isinstance(self.posterior_, list) else std[0]
+        std = sqrt(stacked(variances, axis=1))
+        return self._level_and(phi), std if isinstance(self.posterior_, list) else std[:, 0]
 
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None and isinstance(self.basis_, KernelBasis) and self.basis_.kernel_ != "precomputed":

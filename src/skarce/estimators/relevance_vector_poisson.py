@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import column_or_1d
 
 from skarce._atomic import snapshot
 from skarce._available import available_if
+from skarce._device import sqrt, to_device, to_host
 from skarce._parameters import check_count, check_coverage, generator_of
 from skarce._scales import check_targets
 from skarce._typing import Floats
@@ -23,6 +23,7 @@ from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent_streaming import LatentStreaming
 from skarce.estimators.on_basis import in_type_of
 from skarce.estimators.on_dask import lazy_on_dask
+from skarce.estimators.on_device import check_on_host
 from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import count_quantiles, drawn_counts, variance_stabilized
@@ -266,7 +267,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         model = snapshot(self)
         X = model._checked_queries(X)
         predicted, variance = model._mean_and_variance(X)
-        predictions = (predicted, np.sqrt(variance)) if return_std else (predicted,)
+        predictions = (predicted, sqrt(variance)) if return_std else (predicted,)
         return in_type_of(X, *predictions, may_be_infinite=True)
 
     @lazy_on_dask
@@ -292,7 +293,9 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         model = snapshot(self)
         X = model._checked_queries(X)
         tails = 0.5 * np.array([[1.0 - share], [1.0 + share]])
-        lower, upper = in_type_of(X, *count_quantiles(tails, *model._mean_and_variance(X)), may_be_infinite=True)
+        mean, variance = model._mean_and_variance(X)
+        quantiles = count_quantiles(tails, to_host(mean), to_host(variance))  # on the host: devices do not have them
+        lower, upper = in_type_of(X, *(to_device(ends, mean) for ends in quantiles), may_be_infinite=True)
         return lower, upper
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
@@ -319,6 +322,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)
         X = model._checked_queries(X)
+        check_on_host(X, "sample_y")
         posterior, (mean, std) = model.posterior_, model._latent_at(X)
         normals = rng.standard_normal((posterior.n_parameters, int(n_samples)))
         deviations = [posterior.deviations(model._phi(part), normals) for part in model._parts(X)]
@@ -331,7 +335,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         """Mean and variance of new counts with unit exposure at checked inputs."""
         mean, std = self._latent_at(X)
         likelihood, factor = self._likelihood(), getattr(self, "temperature_", 1.0)  # a model of an older version has none
-        return likelihood.mean(mean, std**2), factor * likelihood.variance(mean, std**2)
+        return likelihood.mean(mean, std**2), likelihood.variance(mean, std**2) * factor
 
     def _worth(self) -> Worth:
         return super()._worth()._replace(counts_rows=True)
@@ -371,6 +375,8 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         score : float
             NaN, with a warning, if there is no event in y: then there is no deviance to explain.
         """
+        from sklearn.metrics import d2_tweedie_score  # slow to import
+
         if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
             warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")

@@ -144,6 +144,10 @@ class Streaming(SparseEstimator):
         self : object
             Fitted estimator.
         """
+        after_row = self._after_row(X, y, sample_weight)
+        if after_row is not None:
+            self.__dict__ = after_row
+            return self
         started = time.monotonic()
         self._check_limits()
         method = self._method()
@@ -152,6 +156,10 @@ class Streaming(SparseEstimator):
             following = self._following(method, stream)
             fitted = self._fitted_on(Prepared(stream, stream.problems(self._likelihood()), seen), following, started)
         return become(self, fitted)
+
+    def _after_row(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any] | None:
+        """Return all attributes after a batch of one row, if there is a quick way. Default: None, there is none."""
+        return None
 
     def fitted_basis(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the basis to a sample of rows, as `fit` does, for `skarce.moments.block_sums` and `fit_moments`.

@@ -12,7 +12,6 @@ import joblib
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from skarce._atomic import become
 from skarce._parallel import blas_threads, one_thread
@@ -161,6 +160,8 @@ def _trial(index: int, estimator: Any, seconds: float, caught: list[warnings.War
 
 def last_step(estimator: Any) -> Any:
     """Return the last step of a pipeline, or the estimator itself."""
+    from sklearn.pipeline import Pipeline  # slow to import
+
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 

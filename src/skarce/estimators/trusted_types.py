@@ -15,6 +15,7 @@ from skarce.designs import LatentStream, StreamDesign
 from skarce.designs.latent_stream import Quadratic, Spread
 from skarce.estimators.on_basis import OnBasis
 from skarce.methods.all_candidates import PriorEvidence
+from skarce.methods.factors import Conditional
 from skarce.methods.lwpr import LocalModels
 from skarce.methods.pursuit import CorrelationOrder
 from skarce.moments.sums import Sums
@@ -30,7 +31,7 @@ FITTED_PARTS = (
     *(NestedPath, PriorEvidence, CorrelationOrder),  # the path of nested models, and criteria of such a path that are no parameters
     *(StreamDesign, Sums, PassthroughCandidates, TransformerCandidates),  # where partial_fit goes on
     *(LatentStream, Quadratic, Spread),  # the same for latent functions
-    LocalModels,  # receptive fields
+    *(LocalModels, Conditional),  # receptive fields, and factors
 )
 
 

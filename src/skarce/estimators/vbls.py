@@ -9,6 +9,7 @@ import numpy as np
 from skarce._parameters import as_number, check_choice, check_flag, check_forgetting, check_significance
 from skarce._text import quoted
 from skarce.estimators.regressor import SparseRegressorBase
+from skarce.estimators.row_by_row import RowByRow
 from skarce.estimators.tested_coefficients import TestedCoefficients
 from skarce.methods.variational.method import VariationalLeastSquares
 from skarce.methods.variational.prior import Prior
@@ -34,7 +35,7 @@ COLLAPSED = (
 )
 
 
-class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
+class VBLSRegressor(TestedCoefficients, RowByRow, SparseRegressorBase):
     r"""Variational Bayesian least squares: a linear model that finds out which inputs matter.
 
     Each weight has its own precision, or shares one with other weights. Precisions and noise maximize a lower bound on the density
@@ -78,8 +79,9 @@ class VBLSRegressor(TestedCoefficients, SparseRegressorBase):
         Factor on the weight of all earlier batches at each call of `partial_fit`. 1.0 never forgets.
     restarts : {"doubling", "always"}, default="doubling"
         When `partial_fit` solves from scratch. ``"doubling"`` takes a few steps after each batch (``"ard"`` or labels, direct
-        solver), and solves from scratch when the number of rows has doubled. ``"always"`` solves from scratch after each batch,
-        which gives the same model as `fit` on all rows.
+        solver), and solves from scratch when the number of rows has doubled. After a batch of a single row, weights and noise are
+        exact for the present ridges, which take one step; pruned inputs are tested again after some rows. ``"always"`` solves from
+        scratch after each batch, which gives the same model as `fit` on all rows.
     fit_intercept : bool, default=True
         Whether to add an unpenalized constant. It is integrated out, and its uncertainty is part of the predictive std.
     tol : float, default=1e-8

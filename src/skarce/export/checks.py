@@ -70,6 +70,9 @@ def _units(described: Described, expected: Floats) -> Floats:
     if described.target == COUNTS:
         unit = expected[:, -1:] if expected.shape[1] > 1 else np.sqrt(np.maximum(expected, 1e-300))
         return np.broadcast_to(unit, expected.shape)
-    deviations = np.array([head.deviation for head in described.heads])
-    deviations = np.where(deviations > 0.0, deviations, 1.0)
-    return np.broadcast_to(np.tile(deviations, expected.shape[1] // len(deviations)), expected.shape)
+    return spread_out([head.unit for head in described.heads], expected)
+
+
+def spread_out(sizes: list[float], expected: Floats) -> Floats:
+    """Return one number for each target as an array like predictions: means, then stds."""
+    return np.broadcast_to(np.tile(sizes, expected.shape[1] // len(sizes)), expected.shape)

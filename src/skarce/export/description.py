@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
-from skarce.estimators.criterion_search import CriterionSearch
-from skarce.estimators.on_basis import OnBasis
+from skarce.estimators.inside import model_inside
 from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.export.columns import Columns, Number
 from skarce.export.heads import Head
@@ -26,8 +23,8 @@ from skarce.export.stages import Chain, pruned, simplified, values_of
 from skarce.export.transformers import ExportError, Raw, Reader, read_basis
 from skarce.likelihoods import moderated_log_odds
 
-SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
 NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
+NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor has many local models, and no basis)"
 
 
 @dataclass(frozen=True)
@@ -121,9 +118,9 @@ def describe(estimator: Any) -> Described:
     reader = Reader()
     n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
     raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
-    model, chain, target_steps = _unwrapped(estimator, reader, raw)
-    described = _of_model(model, reader, chain, n_inputs)
-    for step in reversed(target_steps):
+    found = model_inside(estimator, NEEDS_BASIS)
+    described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
+    for step in reversed(found.target_steps):
         described = _with_target(described, step)
     return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.fills))
 
@@ -133,31 +130,14 @@ def _n_features(estimator: Any) -> int:
     raise ExportError(f"{quoted(estimator)} does not tell its number of inputs (n_features_in_), so it cannot be exported.")
 
 
-def _unwrapped(estimator: Any, reader: Reader, raw: list[Raw | None]) -> tuple[Any, tuple[Chain, list[Raw | None]], list[Any]]:
-    """Return the model of skarce, the stages before it, and the transformers of its target."""
-    original, target_steps = estimator, []
+def _stages_before(pipelines: tuple[Pipeline, ...], reader: Reader, raw: list[Raw | None]) -> tuple[Chain, list[Raw | None]]:
+    """Return the stages of the steps before a model, and what is known about its inputs."""
     chain: Chain = (Columns.identity(len(raw)),)
-    while not isinstance(estimator, OnBasis):
-        if isinstance(estimator, Pipeline):
-            for _, step in estimator.steps[:-1]:
-                stages, raw = reader.read(step, raw)
-                chain = (*chain, *stages)
-            estimator = estimator.steps[-1][1]
-        elif isinstance(estimator, SEARCHES):
-            check_is_fitted(estimator, "best_estimator_")
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, TransformedTargetRegressor):
-            check_is_fitted(estimator, "regressor_")
-            target_steps.append(estimator.transformer_)
-            estimator = estimator.regressor_
-        else:
-            inside = "" if estimator is original else f" that ends in {quoted(estimator)}"
-            raise TypeError(
-                "an export needs an estimator of skarce with a basis, a pipeline that ends in one, or a search for one, got "
-                f"{quoted(original)}{inside}."
-            )
-    check_is_fitted(estimator, "posterior_")
-    return estimator, (chain, raw), target_steps
+    for pipeline in pipelines:
+        for _, step in pipeline.steps:
+            stages, raw = reader.read(step, raw)
+            chain = (*chain, *stages)
+    return chain, raw
 
 
 def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]], n_inputs: int) -> Described:

@@ -12,6 +12,10 @@ from skarce._typing import Floats, Indices
 from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.posterior import Posterior
 
+ROUNDING = 1e-12  # what varies by a smaller share of its size does not vary
+TINY = 1e-150  # the std of a target that is 0 everywhere is smaller
+NO_NOISE = 0.01  # share of the target that stands for the noise if there is none
+
 
 @dataclass(frozen=True)
 class Head:
@@ -80,6 +84,17 @@ class Head:
     def level(self) -> float:
         """The mean at the center."""
         return self.intercept + float(self.weights @ self.center)
+
+    @property
+    def unit(self) -> float:
+        """The size of an error of 1: the std of the target. If the target does not vary, its size, or 1."""
+        size = abs(self.level)
+        return self.deviation if self.deviation > ROUNDING * size and self.deviation > TINY else size or 1.0
+
+    @property
+    def noise_unit(self) -> float:
+        """The std of the noise. A share of the target stands for it if there is no noise."""
+        return self.noise if self.noise > ROUNDING * self.unit else NO_NOISE * self.unit
 
     def scaled(self, center: float, factor: float) -> Head:
         """Return the head of a target that was (target - center) * factor for the model."""

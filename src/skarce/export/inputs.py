@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skarce._text import quoted
+from skarce._text import listed, quoted
 from skarce._typing import Floats
 
 UNSEEN = -1.0  # the code of text that was not in the training rows
@@ -44,8 +44,8 @@ def inputs_of(estimator: Any, n_inputs: int, texts: dict[int, tuple[Any, ...]], 
 
 
 def coded(inputs: tuple[Input, ...], X: Any) -> Floats:
-    """Return raw rows as numbers. Text becomes its code, or `UNSEEN`."""
-    cells = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else np.asarray(X, dtype=object)
+    """Return raw rows as numbers. Text becomes its code, or `UNSEEN`. Columns of a table are found by their names."""
+    cells = _in_order(inputs, X).to_numpy(dtype=object) if hasattr(X, "columns") else np.asarray(X, dtype=object)
     if cells.ndim != 2 or cells.shape[1] != len(inputs):
         raise ValueError(f"X must have {len(inputs)} columns, one for each input of the model, got shape {cells.shape}.")
     rows = np.empty(cells.shape)
@@ -65,6 +65,17 @@ def decoded(inputs: tuple[Input, ...], rows: Floats) -> Any:
     import pandas as pd
 
     return pd.DataFrame({one.name: column for one, column in zip(inputs, columns, strict=True)})
+
+
+def _in_order(inputs: tuple[Input, ...], table: Any) -> Any:
+    """Return a table with the columns of the model in its order, if they have names."""
+    if not inputs[0].is_named:
+        return table
+    names = [one.name for one in inputs]
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise ValueError(f"X must have the columns {listed(names)}, but it lacks {listed(missing)}.")
+    return table[names]
 
 
 def _codes(one: Input, cells: Any) -> Floats:

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 
 from skarce._typing import Floats
+from skarce.estimators.inside import SEARCHES
 from skarce.estimators.on_basis import OnBasis
-from skarce.export.description import CLASSES, SEARCHES, Described
+from skarce.export.description import CLASSES, Described
 
 
 def predicted(estimator: Any, X: Any, described: Described, std: Any) -> Floats:

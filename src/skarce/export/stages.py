@@ -10,6 +10,7 @@ import numpy as np
 from skarce._typing import Floats, Indices
 from skarce.export.columns import Columns
 
+VANISHED = 1000.0  # distance beyond which Matern kernels are zero in double precision
 PRODUCT_KINDS = ("polynomial", "linear", "sigmoid", "cosine")
 
 
@@ -99,7 +100,7 @@ class Kernels:
         if self.kind in ("rbf", "laplacian"):
             return np.exp(-total)
         if self.kind in ("matern32", "matern52"):
-            r = np.sqrt(total)
+            r = np.minimum(np.sqrt(total), kind(VANISHED))
             return (kind(1) + r + (r * r * kind(1 / 3) if self.kind == "matern52" else kind(0))) * np.exp(-r)
         if self.kind == "polynomial":
             return whole_power(total + kind(self.coef0), self.degree)

@@ -18,7 +18,7 @@ from skarce.export.c.fixed_point import FORMATS, FixedPoint
 from skarce.export.c.header import Examples, Header, Size
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
-from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison
+from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison, spread_out
 from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, Described, describe
 from skarce.export.likely_rows import likely_rows
@@ -28,7 +28,6 @@ from skarce.export.transformers import ExportError
 N_EXAMPLES = 5  # rows of the self-test
 KINDS = (*REALS, *FORMATS)
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
-NO_NOISE = 0.01  # share of the std of the target that stands for the noise if there is none
 _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
 _FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
 _FLOAT_REMARKS = (
@@ -128,7 +127,7 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
 def _float_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[Header, Floats]:
     """Return the writer of a header in floating point, and what the header computes at rows."""
     header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
-    return header, _emulated(described, rows.astype(REALS[real].dtype), std)
+    return header, _emulated(described, rows, std, REALS[real].dtype)
 
 
 def _fixed_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[FixedHeader, Floats]:
@@ -144,11 +143,10 @@ def _check_error(described: Described, compared: Compared, found: Floats, real: 
     if real in TOLERANCES:
         error, most, unit = compared.largest_error(found), TOLERANCES[real], "std of its target"
     else:
-        noises = [head.noise or NO_NOISE * head.deviation for head in described.heads]
-        units = np.broadcast_to(np.tile(noises, found.shape[1] // len(noises)), found.shape)
+        units = spread_out([head.noise_unit for head in described.heads], found)
         error, most, unit = replace(compared, units=units).largest_error(found), MOST_OF_NOISE, "std of its noise"
     if not error <= most:
-        raise ExportError(_refusal(error, most, unit, real, std))
+        raise ExportError(_refusal(error, most, unit, real, std) + _reason(described, compared, real, std))
 
 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
@@ -173,9 +171,10 @@ def described_for(described: Described, std: Any) -> Described:
     return described
 
 
-def _emulated(described: Described, rows: Floats, std: Any) -> Floats:
-    """Return what the header computes, in the precision of the rows."""
+def _emulated(described: Described, rows: Floats, std: Any, precision: Any = np.float64) -> Floats:
+    """Return what the header computes in a precision. Rows beyond its range become infinite."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        rows = rows.astype(precision)
         if described.target == CLASSES:
             return described.probabilities(rows)
         mean, deviation = described.predict(rows, is_augmented=std == "augmented")
@@ -188,6 +187,20 @@ def _refusal(error: float, most: float, unit: str, real: str, std: Any) -> str:
     return (
         f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
         f"nothing was written. Use {', or '.join(remedies)}."
+    )
+
+
+def _reason(described: Described, compared: Compared, real: str, std: Any) -> str:
+    """Return a further sentence if float cannot hold the inputs themselves."""
+    if real != "float":
+        return ""
+    with np.errstate(over="ignore"):
+        rows = compared.rows.astype(np.float32).astype(np.float64)
+    if compared.largest_error(_emulated(described, rows, std)) <= TOLERANCES[real]:
+        return ""
+    return (
+        " In float, the inputs alone lose too many digits: scale them to common sizes, or subtract a constant from inputs that are "
+        "large beside their range, before the fit and on the device."
     )
 
 
@@ -209,6 +222,7 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
         "",
+        f"Use: {_call(described, options['name'], std)}",
         f"Functions: {described.n_functions}, {_kinds(described)}",
         f"Inputs: {len(described.inputs)}, {', '.join(_input(one) for one in described.inputs)}",
         f"Flash: {size.table_bytes} bytes of tables, and the code",
@@ -220,6 +234,15 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
         ", ".join(f"{options['name'].upper()}_{macro}" for macro in (_FIXED_MACROS if is_fixed else _FLOAT_MACROS)) + ".",
     ]
+
+
+def _call(described: Described, name: str, std: Any) -> str:
+    """Return how the header is called."""
+    if described.target == CLASSES:
+        return (
+            f"{name}_predict_proba(x, proba) for the probabilities of {len(described.classes)} classes, {name}_predict(x) for one"
+        )
+    return f"{name}_predict(x, mean{'' if std is False else ', std'}), where x is a row of {name.upper()}_N_INPUTS numbers"
 
 
 def _input(one: Any) -> str:

@@ -21,8 +21,8 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis, ProcessBasis
 from skarce.estimators import PrimalSVMClassifier, RelevanceVectorPoissonRegressor
 from skarce.estimators.classifier import LatentClassifier
+from skarce.estimators.inside import SEARCHES
 from skarce.estimators.on_basis import OnBasis
-from skarce.export.description import SEARCHES
 
 OF_SUPPORT_VECTORS = {"rbf": "rbf", "polynomial": "poly", "sigmoid": "sigmoid"}  # kernels, as SVR calls them
 SEEN = ("n_features_in_", "feature_names_in_")
@@ -89,8 +89,8 @@ def to_sklearn(model: Any) -> Any:
         return to_sklearn(model.best_estimator_)
     if not isinstance(model, OnBasis):
         raise TypeError(
-            "to_sklearn takes a fitted model of skarce, or a pipeline, search or TransformedTargetRegressor around one, got "
-            f"{type(model).__name__}."
+            "to_sklearn takes a fitted model of skarce with a basis, or a pipeline, search or TransformedTargetRegressor around "
+            f"one, got {type(model).__name__}."
         )
     check_is_fitted(model)
     if isinstance(model, LatentClassifier):

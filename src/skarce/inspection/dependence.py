@@ -26,7 +26,7 @@ from skarce._typing import Floats, Indices
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
 from skarce.inspection.predictor import Predictor, class_places
 from skarce.inspection.tables import Features, column, grid_of, with_values
-from skarce.inspection.unwrapping import Unwrapped, names_of_inputs, unwrapped
+from skarce.inspection.unwrapping import Unwrapped, names_of_inputs, unwrapped_predictor
 
 BANDS = ("auto", "targets", "mean")
 ROWS_AT_ONCE = 16_384
@@ -116,12 +116,15 @@ class Request:
             check_choice("band", band, BANDS)
         check_count("grid_resolution", resolution, 2)
         check_count("max_rows", max_rows)
-        found = unwrapped(model, caller)
+        found = unwrapped_predictor(model, caller)
         if is_classifier(found.model):
             if band in ("targets", "mean"):
                 raise ValueError(f"band must be 'auto' or None for a classifier, whose probabilities have no band, got {band!r}.")
             if target is not None:
                 raise ValueError(f"target must be None for a classifier: all classes are shown, got {quoted(target)}.")
+        if band == "mean" and not found.has_functions:
+            name = type(found.model).__name__
+            raise ValueError(f"band='mean' needs the posterior of the weights, which {name} does not have. Use 'auto' or None.")
         found.model._checked_inputs(found.inputs(X))
         output = 0 if is_classifier(found.model) else found.output(target, y)
         rows = np.arange(len(X))
@@ -168,7 +171,9 @@ class Request:
                 "band='targets' is for predictions at rows, but these are averaged over other inputs, so they are no prediction of "
                 "any new target. Use band='mean'."
             )
-        return ("mean" if is_average else "targets") if self.band == "auto" else self.band
+        if self.band != "auto":
+            return self.band
+        return "targets" if not is_average else "mean" if self.found.has_functions else None
 
     def _part(self, points: list[Any], n_points: int, rows: Indices, features: Features, band: str | None) -> tuple[Any, ...]:
         """Return mean, lower and upper ends at some points of the grid."""

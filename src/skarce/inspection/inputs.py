@@ -21,7 +21,7 @@ from skarce.inspection.predictor import Predictor, class_places
 from skarce.inspection.shuffling import SHUFFLED, shuffled_inputs
 from skarce.inspection.sobol import sobol_indices
 from skarce.inspection.tables import checked_rows
-from skarce.inspection.unwrapping import Unwrapped, unwrapped
+from skarce.inspection.unwrapping import Unwrapped, unwrapped, unwrapped_predictor
 
 COEFFICIENTS, WIDTHS, SOBOL, BY_SHUFFLING = "coefficients", "widths", "sobol", "shuffling"
 
@@ -86,9 +86,9 @@ def input_relevance(
         Who asks, for messages.
     """
     check_level(level)
-    found = unwrapped(model, caller)
     if y is not None:
-        return _by_shuffling(model, found, X, y, target, level)
+        return _by_shuffling(model, unwrapped_predictor(model, caller), X, y, target, level)
+    found = unwrapped(model, caller)
     output, basis = found.output(target), found.model.basis_
     transformer = getattr(basis, "transformer", None)
     if isinstance(basis, KernelBasis):

@@ -154,6 +154,8 @@ def _checked_levels(levels: Any) -> Floats:
 
 
 def _noise_freedom(predictor: Predictor) -> float:
+    if not predictor.found.has_functions:
+        return np.inf
     posterior = predictor.found.model._posteriors()[predictor.output]
     return float(getattr(posterior, "noise_freedom", np.inf))  # counts have no noise of their own
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from skarce._text import listed
 from skarce._typing import Floats, Indices
 from skarce._validation import checked_array
-from skarce.inspection.unwrapping import Unwrapped, unwrapped
+from skarce.inspection.unwrapping import Unwrapped, unwrapped_predictor
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def class_places(classes: Any, y: Any) -> Indices:
 
 def predictor_of(estimator: Any, target: Any, caller: str, X: Any, y: Any) -> Predictor:
     """Return predictions of one target of a regressor for checked rows. Errors name the caller. Columns of y name the targets."""
-    found = unwrapped(estimator, caller)
+    found = unwrapped_predictor(estimator, caller)
     if is_classifier(found.model):
         raise TypeError(
             f"{caller} is for regressors, because classes have no std and no intervals, got {type(found.model).__name__}. For "

@@ -39,7 +39,7 @@ class ShownRows:
     def of(cls, request: Request, targets: Floats | None) -> ShownRows:
         """Find the centers of a model among the rows. Models with many inputs, and those without kernels, show none."""
         n_inputs = len(request.names)
-        centers = centers_of(request.found) if n_inputs <= MOST_INPUTS else None
+        centers = centers_of(request.found) if request.found.has_functions and n_inputs <= MOST_INPUTS else None
         if centers is None or centers.dtype.kind not in "fiu":
             return cls(request.X, targets, np.zeros(len(request.X), dtype=bool), np.empty((0, n_inputs)))
         model = request.found.model

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from skarce._text import quoted
 from skarce._typing import Floats
-from skarce.estimators.criterion_search import CriterionSearch
+from skarce.estimators.inside import model_inside
+from skarce.estimators.lwpr import LWPRRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
-
-SEARCHES = (CriterionSearch, GridSearchCV, RandomizedSearchCV)
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,11 @@ class Unwrapped:
         return predictions
 
     @property
+    def has_functions(self) -> bool:
+        """Whether the model is a sum of functions with weights."""
+        return isinstance(self.model, OnBasis)
+
+    @property
     def has_counts(self) -> bool:
         """Whether targets are counts, in the units of the data."""
         return isinstance(self.model, RelevanceVectorPoissonRegressor) and not self.target_steps
@@ -71,7 +72,7 @@ class Unwrapped:
     @property
     def outputs(self) -> list[Any] | None:
         """The targets or classes that have functions of their own, or None if there is one function only."""
-        if not isinstance(self.model.posterior_, list):
+        if not self.has_functions or not isinstance(self.model.posterior_, list):
             return None
         return list(self.model.classes_) if hasattr(self.model, "classes_") else list(range(len(self.model.posterior_)))
 
@@ -101,29 +102,23 @@ class Unwrapped:
 
 
 def unwrapped(estimator: Any, caller: str) -> Unwrapped:
-    """Find the fitted model of skarce in an estimator. Errors name the caller."""
-    original, names, steps, target_steps = estimator, None, [], []
-    while not isinstance(estimator, OnBasis):
-        if isinstance(estimator, Pipeline):
-            names = _names_after(estimator[:-1], names)
-            if len(estimator) > 1:
-                steps.append(estimator[:-1])
-            estimator = estimator.steps[-1][1]
-        elif isinstance(estimator, SEARCHES):
-            check_is_fitted(estimator, "best_estimator_")
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, TransformedTargetRegressor):
-            check_is_fitted(estimator, "regressor_")
-            target_steps.append(estimator.transformer_)
-            estimator = estimator.regressor_
-        else:
-            inside = "" if estimator is original else f" that ends in {quoted(estimator)}"
-            raise TypeError(
-                f"{caller} needs an estimator of skarce, a pipeline that ends in one, or a search for one, got "
-                f"{quoted(original)}{inside}."
-            )
-    check_is_fitted(estimator, "posterior_")
-    return Unwrapped(estimator, names, tuple(steps), tuple(target_steps))
+    """Find the fitted model of skarce in an estimator, which must be a sum of functions. Errors name the caller."""
+    found = unwrapped_predictor(estimator, caller)
+    if not found.has_functions:
+        raise TypeError(
+            f"{caller} needs a model that is a sum of functions with weights, got {type(found.model).__name__}. PredictionDisplay, "
+            "IntervalsDisplay, and InputsDisplay with X and y take it."
+        )
+    return found
+
+
+def unwrapped_predictor(estimator: Any, caller: str) -> Unwrapped:
+    """Find the fitted model of skarce in an estimator, whatever it is made of. Errors name the caller."""
+    found = model_inside(estimator, f"{caller} needs an estimator of skarce", (OnBasis, LWPRRegressor))
+    names = None
+    for steps in found.pipelines:
+        names = _names_after(steps, names)
+    return Unwrapped(found.model, names, tuple(steps for steps in found.pipelines if len(steps)), found.target_steps)
 
 
 def names_of_inputs(estimator: Any, X: Any = None) -> list[str]:

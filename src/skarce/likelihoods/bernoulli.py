@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_ndtr, logsumexp
+from scipy.special import expit
 
+from skarce._device import at_least, at_most, namespace, special, to_device
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import Likelihood, Slopes
 
@@ -37,16 +38,16 @@ class Bernoulli(Likelihood):
 
     def loss(self, targets: Floats, latent: Floats) -> Floats:
         """log(1 + e^f) - t f, by one exponential that cannot overflow."""
-        losses = np.exp(-np.abs(latent))
-        np.log1p(losses, out=losses)
-        losses += np.maximum(latent, 0.0)
+        xp = namespace(latent)
+        losses = xp.log1p(xp.exp(-abs(latent)))
+        losses += at_least(latent, 0.0)
         losses -= targets * latent
         return losses
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """t - g, g (1 - g) and g (1 - g)(1 - 2 g)."""
-        probability = expit(latent)
-        curvature = probability * expit(-latent)
+        probability = special("expit", latent)
+        curvature = probability * special("expit", -latent)
         return Slopes(targets - probability, curvature, curvature * (1.0 - 2.0 * probability))
 
     def largest_curvature(self, targets: Floats) -> Floats:
@@ -73,7 +74,14 @@ def moderated_log_odds(mean: Floats, std: Floats) -> Floats:
     The mean of a normal distribution function is known, E Phi(s f) = Phi(mean / sqrt(1/s^2 + std^2)), and g is a mixture of
     these. The common g(mean / sqrt(1 + pi std^2 / 8)) is several times too large if a rare class is very unlikely.
     """
-    shares, scales = MIXTURE.T
+    xp, (shares, scales) = namespace(mean), (to_device(np.ascontiguousarray(column), mean) for column in MIXTURE.T)
     with np.errstate(over="ignore"):  # of a mean near the largest number
-        scaled = np.clip(mean[..., None] / np.hypot(1.0 / scales, std[..., None]), -FURTHEST, FURTHEST)
-    return logsumexp(log_ndtr(scaled), b=shares, axis=-1) - logsumexp(log_ndtr(-scaled), b=shares, axis=-1)
+        scaled = at_most(at_least(mean[..., None] / xp.hypot(1.0 / scales, std[..., None]), -FURTHEST), FURTHEST)
+    return _log_of_mixture(special("log_ndtr", scaled), shares) - _log_of_mixture(special("log_ndtr", -scaled), shares)
+
+
+def _log_of_mixture(logs: Floats, shares: Floats) -> Floats:
+    """Return the log of the sum of shares times exponentials, along the last axis."""
+    xp = namespace(logs)
+    largest = xp.max(logs, axis=-1, keepdims=True)
+    return xp.log(xp.exp(logs - largest) @ shares) + largest[..., 0]

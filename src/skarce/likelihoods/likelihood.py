@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from skarce._device import at_most, namespace
 from skarce._typing import Floats
 
 LARGEST_EXPONENT = 300.0  # e^300 squared, and sums of many such squares, are still numbers
@@ -24,7 +25,7 @@ def bounded_exp(exponent: Floats) -> Floats:
     without a warning. Write ``bounded_exp(f)`` in place of ``np.exp(f)``, and nothing else is needed. For logistic functions,
     `scipy.special.expit` and `numpy.logaddexp` do the same.
     """
-    return np.exp(np.minimum(exponent, LARGEST_EXPONENT))
+    return namespace(exponent).exp(at_most(exponent, LARGEST_EXPONENT))
 
 
 class Slopes(NamedTuple):
@@ -38,9 +39,11 @@ class Slopes(NamedTuple):
 class Likelihood(ABC):
     """The density p(t | f) of one target given the latent function there.
 
-    A likelihood answers for arrays of targets and latent values of the same length, row by row. It must write `log_density`,
-    `slopes`, `largest_curvature`, `mean` and `variance`. All other methods have defaults. A likelihood with parameters is best
-    written as a frozen dataclass.
+    A likelihood answers for arrays of targets and latent values of the same length, row by row. They are NumPy arrays, or arrays on
+    a device if rows are there: then `skarce._device.namespace` has the functions in place of those of NumPy.
+
+    A likelihood must write `log_density`, `slopes`, `largest_curvature`, `mean` and `variance`. All other methods have defaults. If
+    it has parameters, it is best written as a frozen dataclass.
 
     Answers must be finite, without a warning, however far off the latent function is. `bounded_exp` takes the place of
     `numpy.exp` for that.
@@ -88,7 +91,7 @@ class Likelihood(ABC):
 
     def offset(self, targets: Floats) -> Floats:
         """A part of log p(t | f) that does not depend on f, kept apart to save time or digits. Default: zero."""
-        return np.zeros(len(targets))
+        return namespace(targets).zeros_like(targets)
 
     def level(self, targets: Floats, weights: Floats) -> float:
         """Where the prior of the constant is centered: a finite number for all targets that pass `check_targets`. Default: zero."""
@@ -166,7 +169,7 @@ class Observations:
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
         losses = self.likelihood.loss(self.targets, self._from_level(latent))
-        return self._offset - float(losses.sum() if self._count_once else self.weights @ losses)
+        return self.offset - float(losses.sum() if self._count_once else self.weights @ losses)
 
     def slopes(self, latent: Floats) -> Slopes:
         """Derivatives of the log likelihood by f at each row, weights counted."""
@@ -180,6 +183,11 @@ class Observations:
     def log_likelihood_at_level(self) -> float:
         """The log likelihood of f = 0 everywhere."""
         return self.log_likelihood(np.zeros(len(self)))
+
+    @cached_property
+    def total_energy_weight(self) -> float:
+        """How much all rows count for the size of functions."""
+        return float(self.energy_weights.sum())
 
     @cached_property
     def largest_curvature(self) -> Floats:
@@ -198,5 +206,16 @@ class Observations:
         return bool((self.weights == 1.0).all())
 
     @cached_property
-    def _offset(self) -> float:
+    def offset(self) -> float:
+        """The part of the log likelihood that does not depend on f."""
         return float(self.weights @ self.likelihood.offset(self.targets))
+
+    @cached_property
+    def unequal_weights(self) -> Floats:
+        """The weights; none if every row counts once."""
+        return np.empty(0) if self._count_once else np.ascontiguousarray(self.weights, dtype=np.float64)
+
+    @cached_property
+    def log_targets(self) -> Floats:
+        """The logarithms of positive targets, and zero for the others."""
+        return np.log(np.where(self.targets > 0.0, self.targets, 1.0))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr, xlog1py, xlogy
 
+from skarce._device import at_most, namespace, special
 from skarce._typing import Floats
 from skarce.likelihoods.likelihood import LARGEST_EXPONENT, Likelihood, Slopes, bounded_exp
 
@@ -45,14 +46,14 @@ class Poisson(Likelihood):
 
     def loss(self, targets: Floats, latent: Floats) -> Floats:
         """e^f - t - t (f - log t), as t (e^d - 1 - d) with d = f - log t, which keeps its digits near the best f."""
-        counted = targets > 0.0
-        safe = np.where(counted, targets, 1.0)
-        excess = latent - np.log(safe)
-        return np.where(counted, safe * (np.expm1(np.minimum(excess, LARGEST_EXPONENT)) - excess), bounded_exp(latent))
+        xp, counted = namespace(latent), targets > 0.0
+        safe = xp.where(counted, targets, xp.ones_like(targets))
+        excess = latent - xp.log(safe)
+        return xp.where(counted, safe * (xp.expm1(at_most(excess, LARGEST_EXPONENT)) - excess), bounded_exp(latent))
 
     def offset(self, targets: Floats) -> Floats:
         """t log t - t - log t!, the log density at the best f."""
-        return xlogy(targets, targets) - targets - gammaln(targets + 1.0)
+        return special("xlogy", targets, targets) - targets - special("gammaln", targets + 1.0)
 
     def slopes(self, targets: Floats, latent: Floats) -> Slopes:
         """t - e^f, e^f and e^f."""
@@ -66,12 +67,13 @@ class Poisson(Likelihood):
     def mean(self, mean: Floats, variance: Floats) -> Floats:
         """mu = e^m, the mean of a gamma distribution; infinite if that exceeds the largest number."""
         with np.errstate(over="ignore"):
-            return np.exp(mean)
+            return namespace(mean).exp(mean)
 
     def variance(self, mean: Floats, variance: Floats) -> Floats:
         """mu + v mu^2, of a new count with unit exposure: the Poisson noise and the uncertainty of the rate."""
         with np.errstate(over="ignore", divide="ignore"):
-            return np.exp(mean) + np.exp(2.0 * mean + np.log(variance))
+            xp = namespace(mean)
+            return xp.exp(mean) + xp.exp(2.0 * mean + xp.log(variance))
 
     def level(self, targets: Floats, weights: Floats) -> float:
         """Return the log of the mean rate."""

@@ -138,6 +138,9 @@ def few_instead_of(fit: Fit, moments: Moments, budget: Budget, *, is_interpolati
     They are worth more than all candidates together, and more than those of the fit. The evidence of a fit that interpolates is too
     large, because every precision fits a row of its own, so such a fit is not asked.
     """
+    whole = moments.gram.whole()  # many blocks of it are needed
+    if whole is not None:
+        moments = replace(moments, gram=whole)
     sets = FewFunctions(moments, budget)
     few = sets.found()
     is_worth_more = few.worth + CLEAR >= worth_of_all(moments)

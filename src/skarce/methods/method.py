@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+import numpy as np
+
 from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.designs.choice import IN_BATCHES, Access
 from skarce.designs.design import Rows
@@ -135,23 +137,24 @@ class MomentMethod(Method[Fit]):
         journal = Journal(budget, self.trace_fields, value)
         with journal.shown():
             fit = replace(self.solve(judge, moments, journal), judge=judge, trace=journal.trace())
-            if self.crowded is not None and self._is_crowded(fit, self.crowded, problem):
-                fit = self._on_few(fit, judge, problem, journal)
+            n_rows = n_distinct(problem) if self.crowded is not None or self.warns_if_half else np.inf
+            if self.crowded is not None and self._is_crowded(fit, self.crowded, problem, n_rows):
+                fit = self._on_few(fit, judge, problem, journal, n_rows)
         outcome = Outcome.NOTHING_HELPS if not len(fit.active) and fit.outcome in SETTLED else fit.outcome
-        if self.warns_if_half and outcome in SETTLED and uses_more_than(HALF, fit, problem):
+        if self.warns_if_half and outcome in SETTLED and uses_more_than(HALF * n_rows, fit, problem):
             outcome = Outcome.HALF_USED
         return replace(fit, outcome=outcome)
 
     @staticmethod
-    def _is_crowded(fit: Fit, share: float, problem: Problem) -> bool:
+    def _is_crowded(fit: Fit, share: float, problem: Problem, n_rows: float) -> bool:
         """Tell whether a fit heads for interpolation. Candidates that are fewer than half of the rows cannot."""
-        if fit.outcome.is_early or problem.moments.n_candidates <= HALF * n_distinct(problem):
+        if fit.outcome.is_early or problem.moments.n_candidates <= HALF * n_rows:
             return False
-        return fit.outcome is Outcome.HALF_USED or uses_more_than(share, fit, problem)
+        return fit.outcome is Outcome.HALF_USED or uses_more_than(share * n_rows, fit, problem)
 
-    def _on_few(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal) -> Fit:
+    def _on_few(self, fit: Fit, judge: Judge, problem: Problem, journal: Journal, n_rows: float) -> Fit:
         """Return the fit on a few functions only if they are worth more than this one."""
-        moments, is_half_used = problem.moments, fit.outcome is Outcome.HALF_USED or uses_more_than(HALF, fit, problem)
+        moments, is_half_used = problem.moments, fit.outcome is Outcome.HALF_USED or uses_more_than(HALF * n_rows, fit, problem)
         # Noise that is counted twice would look like signal.
         once = moments.counted_once(times_counted(problem.design.rows))
         few = few_instead_of(fit, once, journal.budget, is_interpolating=is_half_used)
@@ -176,7 +179,6 @@ def n_distinct(problem: Problem) -> float:
     return problem.moments.n_samples / times_counted(problem.design.rows)
 
 
-def uses_more_than(share: float, fit: Fit, problem: Problem) -> bool:
-    """Tell whether a fit uses more degrees of freedom than this share of the rows. Functions that look alike use few together."""
-    most = share * n_distinct(problem)
+def uses_more_than(most: float, fit: Fit, problem: Problem) -> bool:
+    """Tell whether a fit uses more degrees of freedom than this. Functions that look alike use few together."""
     return len(fit.active) > most and float(posterior_of(fit, problem).well_determined.sum()) > most

@@ -75,7 +75,8 @@ class PrimalSVM(Method[LatentFit]):
         penalty = Penalty(kernels_of(problem.design.candidates), squares / observed.weights.sum())
         growth = _Growth(evaluation, penalty, rows, journal, rng, n_compared)
         growth.offer(np.flatnonzero(squares > 0.0))
-        outcome = growth.run(fit_intercept=problem.design.fit_intercept)
+        with journal.shown():
+            outcome = growth.run(fit_intercept=problem.design.fit_intercept)
         return growth.fit(outcome, means)
 
     def posterior(self, fit: LatentFit, problem: Problem) -> LatentPosterior:

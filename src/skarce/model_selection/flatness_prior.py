@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._device import namespace, to_host
 from skarce._typing import Floats
 
 LEAST = 1e-12  # a smaller difference from one comes from rounding
@@ -38,7 +39,7 @@ class FlatnessPrior:
 
     def at(self, phi: Floats) -> tuple[float, Floats]:
         """Return the log density, and its derivatives in the kernels: one number for each row."""
-        spread = 1.0 - float(self.shares @ phi.mean(axis=1))
+        spread = 1.0 - float(self.shares @ to_host(namespace(phi).mean(phi, axis=1)))
         if spread <= LEAST:
-            return self.strength * float(np.log(LEAST)), np.zeros(len(phi))
+            return self.strength * float(np.log(LEAST)), np.zeros(len(self.shares))
         return self.strength * float(np.log(spread)), -self.strength / (spread * phi.shape[1]) * self.shares

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._device import namespace, to_host
 from skarce._typing import Floats
 
 STRENGTH = 10.0  # c
@@ -46,8 +47,8 @@ class NeighborPrior:
 
     def at(self, phi: Floats) -> tuple[float, Floats]:
         """Return the log density, and its derivatives in the kernels: one number for each row."""
-        neighbors = np.maximum(phi.sum(axis=1) - self.own, 0.0)
+        neighbors = np.maximum(to_host(namespace(phi).sum(phi, axis=1)) - self.own, 0.0)
         share = float(self.shares @ (neighbors / (1.0 + neighbors)))
         if share <= LEAST:
-            return STRENGTH * float(np.log(LEAST)), np.zeros(len(phi))
+            return STRENGTH * float(np.log(LEAST)), np.zeros(len(self.shares))
         return STRENGTH * float(np.log(share)), (STRENGTH / share) * self.shares / (1.0 + neighbors) ** 2

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from skarce._linalg import NotPositiveDefiniteError, cholesky, symmetric_inverse
 from skarce._typing import Floats, Indices
@@ -45,6 +44,8 @@ def learned_without_outliers(learn: Callable[[Data], Widths], data: Data, scale:
 
 def suspects(data: Data, scale: Scale, found: Widths, model: Model) -> Indices:
     """Return the rows whose target, in any column, is far from the median of its neighbors' targets."""
+    from sklearn.neighbors import NearestNeighbors  # slow to import
+
     if len(data.X) < FEWEST_ROWS:
         return np.empty(0, dtype=np.intp)
     nearest = NearestNeighbors(n_neighbors=N_NEIGHBORS).fit(scale.inputs(data.X)).kneighbors(return_distance=False)

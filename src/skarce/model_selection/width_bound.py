@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_X_y
 
 from skarce._text import quoted
@@ -121,6 +120,8 @@ def bound_slope(model: Any, X: Floats, y: Floats) -> float:
 
     where K is centered by column and D are the squared distances. All else is at its optimum, so its derivatives do not count.
     """
+    from sklearn.metrics.pairwise import euclidean_distances  # slow to import
+
     posterior = model.posterior_
     if isinstance(posterior, list) or not posterior.is_factorized:
         raise ValueError('width_by_bound needs one output and a factorized bound: prior="ard", group labels, or factorized=True.')

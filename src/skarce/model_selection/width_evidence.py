@@ -32,20 +32,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
-from skarce._linalg import cholesky_of_nearly_singular
-from skarce._parallel import add_squares, product
+from skarce._device import namespace, to_device, to_host
 from skarce._typing import Floats
 from skarce.criteria.one_precision import EvidenceFit
+from skarce.model_selection.dense import (
+    DeviceFactored,
+    Factored,
+    column_products,
+    factored,
+    outer_product,
+    squares_of,
+    total_square,
+    trace,
+)
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.moments.directions import Directions
 
 COVARIANCES = ("weights", "kernel")
 ROUNDING = 1e-14
+RATIO_ROWS = 400  # a decomposition of more rows takes longer than several evaluations of the evidence
 
 
 class KernelPrior(Protocol):
@@ -88,10 +97,15 @@ class WeightedTargets:
     direction : the unit vector that the intercept removes, or None if there is no intercept
     """
 
-    values: Floats
-    root: Floats
+    values: Any
+    root: Any
     n_samples: float
-    direction: Floats | None
+    direction: Any
+
+    def on(self, like: Any) -> WeightedTargets:
+        """Return the same next to an array on a device."""
+        direction = None if self.direction is None else to_device(self.direction, like)
+        return WeightedTargets(to_device(self.values, like), to_device(self.root, like), self.n_samples, direction)
 
     @classmethod
     def of(cls, targets: Floats, weights: Floats | None, *, fit_intercept: bool) -> WeightedTargets:
@@ -106,12 +120,12 @@ class WeightedTargets:
     @cached_property
     def is_weighted(self) -> bool:
         """Whether any weight differs from one."""
-        return bool((self.root != 1.0).any())
+        return bool(namespace(self.root).any(self.root != 1.0))
 
     def centered(self, columns: Floats) -> Floats:
         """Remove from columns, in place, what the intercept explains."""
         if self.direction is not None:
-            columns -= np.multiply.outer(self.direction, self.direction @ columns)
+            columns -= self.direction[:, None] * (self.direction @ columns)[None, :]
         return columns
 
 
@@ -149,7 +163,7 @@ class WidthEvidence:
         known = [prior.at(phi) for prior in self._priors]
         seen, by_phi = self._evaluate(phi, ratio)
         for _, by_row in known:
-            by_phi += by_row[:, None]
+            by_phi += to_device(by_row, by_phi)[:, None]
         by_phi *= slope
         posterior = seen.posterior + sum(log_density for log_density, _ in known)
         return seen._replace(posterior=posterior, by_widths=widths * self._kernel.sums_over_pairs(by_phi))
@@ -157,17 +171,22 @@ class WidthEvidence:
     def best_ratio(self, widths: Floats) -> float:
         """Return the ratio kappa with the largest evidence at these widths, from one decomposition; of several outputs, the mean.
 
-        The mean is that of the logarithms. If kernels vanish at all rows, the ratio does not matter, and it is 1.
+        The mean is that of the logarithms. If kernels vanish at all rows, the ratio does not matter, and it is 1. The ratio hardly
+        depends on the number of rows, so it is computed from a few of them.
         """
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
-        directions, n = Directions.of(_squares(columns)), self._targets.n_samples
+        some = slice(None, None, -(-len(columns) // RATIO_ROWS))
+        n = self._targets.n_samples * len(columns[some]) / len(columns)
+        columns, targets = columns[some], self._targets.values[some]
+        directions = Directions.of(squares_of(columns))
         if not len(directions.eigenvalues):
             return 1.0
+        projections = to_host(columns.T @ targets)
         given = [None] * self._targets.values.shape[1] if self._weight_variances is None else self._weight_variances.tolist()
         ridges = [
-            EvidenceFit.of(directions.eigenvalues, directions.project(columns.T @ t), float(t @ t), n, variance).best_ridge()
-            for t, variance in zip(self._targets.values.T, given, strict=True)
+            EvidenceFit.of(directions.eigenvalues, directions.project(b), float(energy), n, variance).best_ridge()
+            for b, energy, variance in zip(projections.T, column_products(targets, targets), given, strict=True)
         ]
         return float(directions.eigenvalues.sum() / n / np.exp(np.mean(np.log(ridges))))
 
@@ -176,60 +195,60 @@ class WidthEvidence:
         t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
             phi *= root[:, None]
-        raw = float(np.vdot(phi, phi))
+        raw = total_square(phi)
         columns = self._targets.centered(phi)
-        energy = float(np.vdot(columns, columns))
+        energy = total_square(columns)
         ridge, share = self._ridge(energy, raw, ratio)
         in_weights = columns.shape[1] <= columns.shape[0]
-        factored = _Factored(_squares(columns if in_weights else columns.T), ridge)
+        factors = factored(squares_of(columns if in_weights else columns.T), ridge)
         if in_weights:
-            weights = factored.solve(columns.T @ t)
+            weights = factors.solve(columns.T @ t)
             rest = t - columns @ weights
-            shrunk = factored.product_from_right(columns)
+            shrunk = factors.product_from_right(columns)
         else:
-            rest = ridge * factored.solve(t)
+            rest = ridge * factors.solve(t)
             weights = columns.T @ rest / ridge
-            shrunk = factored.product_from_right(columns.T).T
+            shrunk = factors.product_from_right(columns.T).T
         # t'P t = |u|^2 + rho |w|^2 is a sum of squares; t't - t'Phi w would be a difference of large numbers.
-        penalty = ridge * np.einsum("mo,mo->o", weights, weights)
-        left = np.einsum("no,no->o", rest, rest) + penalty
+        penalty = ridge * column_products(weights, weights)
+        left = column_products(rest, rest) + penalty
         noise = self._noise(left, ridge)
-        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
+        by_ridge = 0.5 * (len(left) * factors.freedom - float((penalty / noise).sum()))
         if self._weight_variances is not None:  # the noise moves with rho
             by_ridge += 0.5 * float((left / noise - self._targets.n_samples).sum())
-        by_phi = product(rest / noise, weights.T)
+        by_phi = outer_product(rest / to_device(noise, rest), weights)
         by_phi -= len(left) * shrunk
         if energy > 0.0:  # else the kernels do not vary at this width
             by_phi += (2.0 * share * by_ridge / energy) * columns
         if self._targets.is_weighted:
             by_phi *= root[:, None]
-        return self._value(left, noise, factored, share * by_ridge), by_phi
+        return self._value(left, noise, factors, share * by_ridge), by_phi
 
     def _of_kernel(self, phi: Floats, ratio: float) -> tuple[Value, Floats]:
         """Return the same with Phi itself as covariance: rho (C + rho I)^-1 is P."""
         t, root = self._targets.values, self._targets.root
         if self._targets.is_weighted:
-            phi *= np.multiply.outer(root, root)
-        raw = float(phi.trace())
+            phi *= root[:, None] * root[None, :]
+        raw = trace(phi)
         covariance = self._targets.centered(self._targets.centered(phi).T)
-        energy = float(covariance.trace())
+        energy = trace(covariance)
         ridge, share = self._ridge(energy, raw, ratio)
-        factored = _Factored(covariance, ridge)
-        solved = factored.solve(t)
-        left = ridge * np.einsum("no,no->o", t, solved)
-        penalty = left - ridge**2 * np.einsum("no,no->o", solved, solved)
+        factors = factored(covariance, ridge)
+        solved = factors.solve(t)
+        left = ridge * column_products(t, solved)
+        penalty = left - ridge**2 * column_products(solved, solved)
         noise = self._noise(left, ridge)
-        by_ridge = 0.5 * (len(left) * factored.freedom - float((penalty / noise).sum()))
+        by_ridge = 0.5 * (len(left) * factors.freedom - float((penalty / noise).sum()))
         # The factors of the sums over pairs are symmetric, and a row has distance zero from itself. So the strict lower half of the
         # inverse, counted twice, is enough. The direction of the intercept has no derivative; the inverse has 1/rho there.
-        by_phi = product(solved * (0.5 * ridge / noise), solved.T)
-        by_phi -= len(left) * factored.half_of_inverse
+        by_phi = outer_product(solved * to_device(0.5 * ridge / noise, solved), solved)
+        by_phi -= len(left) * factors.half_of_inverse
         if (direction := self._targets.direction) is not None:
             moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
-            by_phi += np.multiply.outer((0.5 * len(left) / ridge - moving) * direction, direction)
+            by_phi += ((0.5 * len(left) / ridge - moving) * direction)[:, None] * direction[None, :]
         if self._targets.is_weighted:
-            by_phi *= np.multiply.outer(root, root)
-        return self._value(left, noise, factored, share * by_ridge), by_phi
+            by_phi *= root[:, None] * root[None, :]
+        return self._value(left, noise, factors, share * by_ridge), by_phi
 
     def _noise(self, left: Floats, ridge: float) -> Floats:
         """Return the noise of each output: held, or the ridge times the weight variance if that is given, or at its optimum."""
@@ -247,39 +266,8 @@ class WidthEvidence:
         moving, floor = energy / (self._targets.n_samples * ratio), ROUNDING * raw
         return moving + floor, moving / (moving + floor)
 
-    def _value(self, left: Floats, noise: Floats, factored: _Factored, by_ridge: float) -> Value:
+    def _value(self, left: Floats, noise: Floats, factors: Factored | DeviceFactored, by_ridge: float) -> Value:
         likelihood = self._targets.n_samples * np.log(2.0 * np.pi * noise) + left / noise
-        value = -0.5 * (float(likelihood.sum()) + len(left) * factored.log_determinant)
+        value = -0.5 * (float(likelihood.sum()) + len(left) * factors.log_determinant)
         posterior = value + self._noise_prior * float(np.log(noise).sum())
-        return Value(value, posterior, np.empty(0), -by_ridge, noise, factored.ridge)
-
-
-class _Factored:
-    """The Cholesky factor and the inverse of S + rho I, and the determinant of I + S/rho. The matrix S is overwritten."""
-
-    def __init__(self, matrix: Floats, ridge: float) -> None:
-        self.ridge = ridge
-        matrix.flat[:: len(matrix) + 1] += ridge
-        self._lower = cholesky_of_nearly_singular(matrix)
-        self._inverse, _ = lapack.dpotri(self._lower, lower=1)
-        self.log_determinant = float(np.log(self._lower.diagonal() ** 2 / ridge).sum())
-        self.freedom = len(matrix) - ridge * float(self._inverse.trace())  # the sum of e/(e + rho) over the eigenvalues of S
-
-    def solve(self, right: Floats) -> Floats:
-        solution, _ = lapack.dpotrs(self._lower, right, lower=1)
-        return solution
-
-    def product_from_right(self, left: Floats) -> Floats:
-        """Return left (S + rho I)^-1, from the lower half of the inverse."""
-        return blas.dsymm(1.0, self._inverse, left.T, lower=1).T
-
-    @property
-    def half_of_inverse(self) -> Floats:
-        """The inverse with zeros on one side of the diagonal."""
-        return self._inverse.T
-
-
-def _squares(columns: Floats) -> Floats:
-    gram = np.zeros((columns.shape[1], columns.shape[1]))
-    add_squares(columns, gram)
-    return gram
+        return Value(value, posterior, np.empty(0), -by_ridge, noise, factors.ridge)

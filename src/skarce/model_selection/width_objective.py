@@ -15,6 +15,7 @@ from skarce.model_selection.flatness_prior import FlatnessPrior
 from skarce.model_selection.kernel_slopes import KernelSlopes
 from skarce.model_selection.label_evidence import LabelEvidence
 from skarce.model_selection.neighbor_prior import NeighborPrior
+from skarce.model_selection.slopes_on_device import DeviceKernelSlopes
 from skarce.model_selection.width_data import Data, Scale
 from skarce.model_selection.width_evidence import Value, WeightedTargets, WidthEvidence
 from skarce.model_selection.width_prior import WidthPrior
@@ -28,6 +29,7 @@ RATIO_BOUNDS = (1e-6, 1e8)  # bounds of the prior variance of the signal divided
 NOISE_PRIOR = 2.0
 GAUSSIAN, BERNOULLI = "gaussian", "bernoulli"
 ALIKE = 1.0  # two points are close to the same maximum if no logarithm that matters differs by more than this
+WORTH_DEVICE = 2000  # rows; with fewer, the cores of the host are as fast as the way to a device and back
 MATTERS = 0.01  # an input matters if it can change the signal by more than this share of the noise, as variances
 
 
@@ -77,6 +79,7 @@ class Model(NamedTuple):
     noise_share : the noise variance as a share of the variance of the targets, or None if it is learned
     flatness : the strength of the prior against flat kernels
     likelihood : ``"gaussian"``, or ``"bernoulli"`` for labels that are +1 and -1
+    device : an array on the device that computes pairs of many rows, or None if all is computed on the host
     """
 
     kernel: str
@@ -86,6 +89,7 @@ class Model(NamedTuple):
     noise_share: float | None = None
     flatness: float = 0.0
     likelihood: str = GAUSSIAN
+    device: Any = None
 
     @property
     def learns_noise(self) -> bool:
@@ -128,6 +132,8 @@ class Objective:
         of_noise = min(NOISE_PRIOR, 0.25 * max(self._n_samples, 0.0))
         priors = (NeighborPrior.of(rows, centers, data.weights), FlatnessPrior.of(model.flatness, len(rows), data.weights))
         kernel = KernelSlopes(model.kernel, rows, centers)
+        if model.device is not None and len(rows) >= WORTH_DEVICE and not is_labels:
+            kernel, scaled = DeviceKernelSlopes(model.kernel, rows, centers, model.device), scaled.on(model.device)
         self._evidence: WidthEvidence | LabelEvidence
         self._evidence = WidthEvidence(kernel, scaled, model.covariance, given, of_noise, priors, model.noise_share)
         if is_labels:

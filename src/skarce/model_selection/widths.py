@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 
+from skarce._device import is_dispatched, is_on_device
 from skarce._parallel import blas_threads
 from skarce._parameters import as_number, check_choice, check_count, check_finite_share, generator_of
 from skarce._progress import progress
@@ -19,6 +20,7 @@ from skarce._scales import check_targets, checked_counts, checked_scales
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, validated_weights
+from skarce.designs.device_rows import DeviceRows
 from skarce.model_selection.kernel_slopes import NAMES
 from skarce.model_selection.outliers import learned_without_outliers
 from skarce.model_selection.width_data import Data, Scale
@@ -53,6 +55,7 @@ def learn_widths(
     tol: float = 1e-2,
     callback: Callable[[Progress], object] | None = None,
     random_state: Any = None,
+    device: Any = None,
 ) -> Widths:
     r"""Learn kernel widths that maximize the log evidence of the model with all candidates and one weight precision.
 
@@ -106,6 +109,10 @@ def learn_widths(
         widths so far.
     random_state : int, RandomState instance or None, default=None
         Seed for the samples of rows and for the random starts. None uses a fixed seed.
+    device : array on a device, default=None
+        An array of PyTorch or CuPy that says where pairs of rows and centers are computed if there are at least 2,000 rows, so that
+        `max_rows` can be 10,000 or more. None computes on the host. If X is on a device itself, under
+        ``sklearn.config_context(array_api_dispatch=True)``, then so are its pairs. The likelihood of labels stays on the host.
 
     Returns
     -------
@@ -190,6 +197,8 @@ def learn_widths(
     0.12
     """
     deadline = None if max_time is None else time.monotonic() + max_time
+    if is_on_device(X) and is_dispatched():
+        X, y, sample_weight, device = _moved(X, y, sample_weight, max_rows, random_state)
     _check_choices(gamma, kernel, covariance, n_starts, max_rows, centers)
     X = checked_array(X, "X", dtype=np.float64)
     y = checked_array(y, "y", ensure_2d=False, dtype=np.float64)
@@ -209,7 +218,7 @@ def learn_widths(
     scale = Scale.of(data, kernel, one_for_all=gamma == "evidence")
     effort = Effort(tol, max_iter, deadline, callback)
     kernels = AUTO if kernel == "auto" else (kernel,)
-    model = Model(kernels[0], fit_intercept, covariance, weight_variance, noise_share, flatness, likelihood)
+    model = Model(kernels[0], fit_intercept, covariance, weight_variance, noise_share, flatness, likelihood, device)
     models = [model._replace(kernel=name) for name in kernels]
 
     def learned_from(rows: Data) -> Widths:
@@ -227,6 +236,13 @@ def learn_widths(
     return (
         found if y.ndim > 1 else replace(found, noise_variance=found.noise_variance[0], weight_precision=found.weight_precision[0])
     )
+
+
+def _moved(X: Any, y: Any, sample_weight: Any, max_rows: int, random_state: Any) -> tuple[Any, Any, Any, Any]:
+    """Move as many rows as are used to the host, drawn by their weights, and return where they were."""
+    check_count("max_rows", max_rows, 2)
+    drawn = DeviceRows.of(X, y, sample_weight).sample(0 if random_state is None else random_state, int(max_rows))
+    return drawn.X, drawn.y, drawn.row_weights, X
 
 
 def _of_positive_weight(X: Floats, targets: Floats, weights: Floats | None, centers: Floats | None) -> Data:

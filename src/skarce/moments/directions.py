@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import lapack
 
+from skarce._device import is_on_device, namespace, to_device, to_host
 from skarce._typing import Floats, Indices
-from skarce.moments.gram import Gram
+from skarce.moments.gram import Gram, WholeGram
+
+WORTH_DEVICE = 1000  # candidates; the matrix of fewer is decomposed on the host before it would be on a device
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,9 @@ class Directions:
 
     @classmethod
     def of(cls, matrix: Floats) -> Directions:
-        """Decompose Phi'Phi."""
+        """Decompose Phi'Phi. On a device, that is one decomposition of the whole matrix, and the result is moved to the host."""
+        if is_on_device(matrix):
+            return cls._of_device(matrix)
         factor, pivots, rank, _ = lapack.dpstrf(matrix)
         pivots = pivots - 1
         rank = int(rank) if matrix.size and matrix.diagonal().max() > 0.0 else 0
@@ -47,6 +53,17 @@ class Directions:
         kept = eigenvalues > rank * np.finfo(float).eps * eigenvalues[-1:]  # below, z^2/e would be rounding divided by rounding
         heights = factor.diagonal()[:rank] ** 2
         return cls(eigenvalues[kept], root, vectors[:, kept], pivots[:rank].astype(np.intp), heights)
+
+    @classmethod
+    def _of_device(cls, matrix: Any) -> Directions:
+        """Return the same: with Phi'Phi = V diag(e) V', the root is e^(1/2) V', and its own eigenvectors are unit vectors.
+
+        The candidates that span the others are not known, because no package has a factorization with pivots.
+        """
+        values, vectors = (to_host(part) for part in namespace(matrix).linalg.eigh(matrix))
+        kept = values > len(values) * np.finfo(float).eps * max(values[-1:].max(initial=0.0), 0.0)
+        root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+        return cls(values[kept], root, np.eye(len(root)), np.empty(0, dtype=np.intp), np.empty(0))
 
     def project(self, projections: Floats) -> Floats:
         """Return z = V'b for b = Phi't."""
@@ -63,5 +80,7 @@ _KEPT: WeakKeyDictionary[Gram, Directions] = WeakKeyDictionary()
 def directions_of(gram: Gram, candidates: Indices) -> Directions:
     """Return the directions of these candidates (all that are usable). One Gram matrix is decomposed once for all outputs."""
     if gram not in _KEPT:
-        _KEPT[gram] = Directions.of(gram.block(candidates, candidates))
+        block = gram.block(candidates, candidates)
+        like = gram.like if isinstance(gram, WholeGram) and len(block) >= WORTH_DEVICE else None
+        _KEPT[gram] = Directions.of(block if like is None else to_device(block, like))
     return _KEPT[gram]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -47,12 +47,20 @@ def whole_matrix(gram: Gram) -> Floats:
 
 
 class WholeGram:
-    """All of Phi'Phi in memory."""
+    """All of Phi'Phi in memory.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_candidates, n_candidates)
+        Phi'Phi.
+    like : array on a device, default=None
+        Where the rows are. Large matrices are decomposed there. None is the host.
+    """
 
     is_whole = True
 
-    def __init__(self, matrix: Floats) -> None:
-        self.matrix = np.ascontiguousarray(matrix)
+    def __init__(self, matrix: Floats, like: Any = None) -> None:
+        self.matrix, self.like = np.ascontiguousarray(matrix), like
         self.diagonal = matrix.diagonal().copy()
 
     def whole(self) -> WholeGram:

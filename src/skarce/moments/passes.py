@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -17,11 +17,12 @@ from skarce.basis.candidates import Evaluation, KernelEvaluation
 from skarce.basis.sparse_columns import SparseEvaluation
 from skarce.moments.gram import ColumnGram
 from skarce.moments.moments import Moments, Remainders
+from skarce.moments.near_sums import near_sums, tiles_for_sums
 from skarce.moments.sparse import SparseProducts, sparse_sums
 from skarce.moments.sums import CONSTANT, Sums
 
 BLOCK_BYTES = 2**23  # Phi is evaluated in parts of about this size
-PART_BYTES = 2**21  # of Phi, evaluated by one thread for its own sums: they stay in its cache
+PARTS_OF_A_WORKER = 4  # at least, of a block that threads share
 LEAST_ROWS_OF_A_WORKER = 1024  # fewer rows do not pay for sums of their own
 
 
@@ -94,10 +95,17 @@ def absorbed(sums: Sums, block: Block) -> Sums:
     if isinstance(evaluation, SparseEvaluation):
         fresh = sparse_sums(evaluation, block.targets, weights)
         return sums + fresh if sums.n_samples > 0.0 else fresh
-    if (workers := _workers_with_own_sums(evaluation)) > 1:
+    workers = _workers_with_own_sums(evaluation)
+    if (tiles := tiles_for_sums(evaluation, weights)) is not None:
+        sums.include(near_sums(evaluation, tiles, block.targets, weights, workers))
+        return sums
+    if workers > 1:
         _absorb_in_parallel(sums, block, workers)
         return sums
-    for rows in slices(evaluation.n_rows, max(64, BLOCK_BYTES // (8 * evaluation.n_candidates))):
+    if free_threads() == 1:
+        sums.absorb_parts(evaluated(block, parts_of(evaluation)))
+        return sums
+    for rows in parts_of(evaluation):
         sums.absorb(filled(evaluation, rows), block.targets[rows], None if weights is None else weights[rows])
     return sums
 
@@ -117,14 +125,29 @@ def _absorb_in_parallel(sums: Sums, block: Block, workers: int) -> None:
 
     def own_sums(parts: list[slice]) -> Sums:
         own = Sums.empty(m, block.targets.shape[1])
-        for rows in parts:
-            weights = None if block.weights is None else block.weights[rows]
-            own.absorb(filled(evaluation, rows), block.targets[rows], weights)
+        own.absorb_parts(evaluated(block, parts))
         return own
 
-    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * m)))
+    parts = parts_of(evaluation, workers)
     for own in by_threads(own_sums, parts, workers=workers, operations=float(evaluation.n_rows) * m * (m + 20.0)):
         sums.include(own)
+
+
+def parts_of(evaluation: Evaluation, workers: int = 1) -> list[slice]:
+    """Return the rows that are evaluated at a time. If threads share them, each gets several parts, so that they end together."""
+    n_rows = evaluation.n_rows
+    most = n_rows if workers == 1 else -(-n_rows // (PARTS_OF_A_WORKER * workers))
+    return slices(n_rows, max(64, min(BLOCK_BYTES // (8 * evaluation.n_candidates), most)))
+
+
+def evaluated(block: Block, parts: list[slice]) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+    """Yield Phi, targets and weights of some parts of a block. Phi is valid until the next part: all of them use its memory."""
+    evaluation = block.evaluation
+    memory = np.empty((max((part.stop - part.start for part in parts), default=0), evaluation.n_candidates))
+    for rows in parts:
+        phi = memory[: rows.stop - rows.start]
+        evaluation.fill(rows, slice(0, evaluation.n_candidates), phi)
+        yield phi, block.targets[rows], None if block.weights is None else block.weights[rows]
 
 
 def check_candidates(squares: Floats, total: float, evaluations: Callable[[], Iterable[Evaluation]]) -> None:

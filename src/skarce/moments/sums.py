@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
@@ -68,7 +69,24 @@ class Sums:
         return f"Sums({self.n_samples:,.6g} rows, {n_candidates:,} candidates, {n_targets} target{'s'[: n_targets != 1]})"
 
     def absorb(self, phi: Floats, targets: Floats, weights: Floats | None) -> None:
-        """Add a block of rows in place. `phi` of shape (n_rows, n_candidates) is float64 and C-ordered. It is overwritten."""
+        """Add a block of rows in place, on all cores.
+
+        `phi` of shape (n_rows, n_candidates) is float64 and C-ordered. It is overwritten.
+        """
+        self._absorb(phi, targets, weights, add_squares)
+
+    def absorb_parts(self, parts: Iterable[tuple[Floats, Floats, Floats | None]]) -> None:
+        """Add blocks of rows in place, on this thread. Memory for products is allocated once, not for each block."""
+        product = np.empty_like(self.gram)
+
+        def add_product(phi: Floats, gram: Floats) -> None:
+            np.matmul(phi.T, phi, out=product)  # NumPy computes half of a matrix times its transpose
+            gram += product
+
+        for phi, targets, weights in parts:
+            self._absorb(phi, targets, weights, add_product)
+
+    def _absorb(self, phi: Floats, targets: Floats, weights: Floats | None, add_to_gram: Callable[[Floats, Floats], None]) -> None:
         n = float(len(phi)) if weights is None else float(weights.sum())
         if n <= 0.0:
             return
@@ -83,7 +101,7 @@ class Sums:
         self._shift_for(n, phi_mean, target_mean)
         if len(phi) == 1:  # a single row about its mean is zero
             return
-        add_squares(phi, self.gram)
+        add_to_gram(phi, self.gram)
         self.projections += phi.T @ targets
         self.target_energies += np.einsum("ij,ij->j", targets, targets)
 
@@ -166,8 +184,11 @@ class Sums:
         """The sum of the squares of each candidate, about zero."""
         return self.gram.diagonal() + self.n_samples * self.candidate_means**2
 
-    def moments(self, *, about_mean: bool) -> list[Moments]:
-        """Return one `Moments` per output, all on one Gram matrix: about the mean (a constant integrated out) or about zero."""
+    def moments(self, *, about_mean: bool, like: Any = None) -> list[Moments]:
+        """Return one `Moments` per output, all on one Gram matrix: about the mean (a constant integrated out) or about zero.
+
+        `like` is an array on the device of the rows, or None if they are on the host.
+        """
         means, n = self.candidate_means, self.n_samples
         gram, projections, energies = self.gram, self.projections, self.target_energies
         if not about_mean:
@@ -178,9 +199,8 @@ class Sums:
         if constant.any():
             gram, projections = gram.copy(), projections.copy()
             gram[constant], gram[:, constant], projections[constant] = 0.0, 0.0, 0.0
-        return _on_one_gram(gram, projections, energies, n - 1.0 if about_mean else n)
+        return _on_one_gram(WholeGram(gram, like), projections, energies, n - 1.0 if about_mean else n)
 
 
-def _on_one_gram(gram: Floats, projections: Floats, energies: Floats, n_samples: float) -> list[Moments]:
-    whole = WholeGram(gram)
+def _on_one_gram(whole: WholeGram, projections: Floats, energies: Floats, n_samples: float) -> list[Moments]:
     return [Moments(whole, np.ascontiguousarray(b), float(tt), n_samples) for b, tt in zip(projections.T, energies, strict=True)]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._device import ones_before, to_device
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower, solve_lower, squared_lengths
 from skarce._typing import Floats, Indices
 from skarce.posteriors.posterior import CoefficientTests, SavedFields, in_brief
 from skarce.states.fit import Fit
@@ -166,7 +167,7 @@ class LatentPosterior(SavedFields):
 
     def predict(self, phi: Floats) -> Floats:
         """Return the mean of the latent function at rows whose active candidates are `phi`."""
-        return phi @ self.mean + self.intercept
+        return phi @ to_device(self.mean, phi) + self.intercept
 
     def at_noise_of(self, other: LatentPosterior) -> LatentPosterior:
         """Return this posterior: a latent function has no noise."""
@@ -186,10 +187,9 @@ class LatentPosterior(SavedFields):
 
     def _parameters_at(self, phi: Floats) -> Floats:
         """Return what level and weights are multiplied with at those rows."""
-        centered = phi - self.center
-        return np.column_stack([np.ones(len(phi)), centered]) if self.fit_intercept else centered
+        centered = phi - to_device(self.center, phi)
+        return ones_before(centered) if self.fit_intercept else centered
 
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of the latent function at those rows."""
-        rest = solve_lower(self.factor, np.ascontiguousarray(self._parameters_at(phi).T))
-        return np.einsum("ai,ai->i", rest, rest) + self.own_variance
+        return squared_lengths(self.factor, self._parameters_at(phi)) + self.own_variance

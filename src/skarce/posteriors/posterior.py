@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skarce._linalg import inverse_of_lower, solve_lower, symmetric_inverse
+from skarce._device import to_device
+from skarce._linalg import inverse_of_lower, solve_lower, squared_lengths, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.states.outcome import Outcome
 
@@ -175,7 +176,7 @@ class Posterior(SavedFields):
 
     def predict(self, phi: Floats) -> Floats:
         """Return the predicted mean at rows with active candidates `phi`, shape (n_rows, n_active)."""
-        return phi @ self.mean + self.intercept
+        return phi @ to_device(self.mean, phi) + self.intercept
 
     def quantile(self, probability: float) -> float:
         """Return the quantile of a new target, in standard deviations from its mean.
@@ -221,8 +222,7 @@ class Posterior(SavedFields):
 
     def variance(self, phi: Floats) -> Floats:
         """Return the variance of a new target at these rows: noise, and the uncertainty of the intercept and the weights."""
-        rest = solve_lower(self.factor, np.ascontiguousarray((phi - self.center).T))
-        relative = 1.0 + np.einsum("ai,ai->i", rest, rest)
+        relative = 1.0 + squared_lengths(self.factor, phi - to_device(self.center, phi))
         if self.fit_intercept:
-            relative += 1.0 / self.level_worth
-        return self.noise_variance * relative
+            relative += 1.0 / float(self.level_worth)
+        return relative * float(self.noise_variance)

@@ -109,6 +109,8 @@ def z_chart(key: str, z: Floats, name: str) -> Markup:
             words = f"{rounded(low, 3)} to {rounded(high, 3)}: {plural(int(number), 'row')}"
             chart.bar((float(low) + 0.02, float(high) - 0.02), (0.0, float(share)), "data", words)
     chart.line(at, norm.pdf(at), "main", "normal density")
+    chart.reserve(at, norm.pdf(at))
+    chart.reserve(0.5 * (edges[:-1] + edges[1:]), density)
     for number, place, height in ((below, -REACH, density[0]), (above, REACH, density[-1])):
         if number:
             chart.label(place, float(height), f"{plural(number, 'row')} beyond", is_needed=True)

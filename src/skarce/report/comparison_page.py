@@ -12,6 +12,7 @@ from skarce.report.calibration import Curve
 from skarce.report.charts import beyond_words, calibration_chart, error_chart, residual_chart, size_chart, z_chart
 from skarce.report.checks import Check, Finding
 from skarce.report.comparison_report import ComparisonReport
+from skarce.report.export_part import export_part
 from skarce.report.functions_part import functions_part
 from skarce.report.inputs import MOST_FAR, FarRows
 from skarce.report.markup import Markup, joined, tag
@@ -66,7 +67,10 @@ def _methods(report: ComparisonReport) -> Markup:
         "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
         *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
     ]
-    if any(column.heading == "log score" for column in report.columns):
+    headings = {column.heading for column in report.columns}
+    if "in C" in headings:
+        words.append("in C: bytes of its constant tables on a microcontroller, in float, with what its uncertainty needs.")
+    if "log score" in headings:
         words.append("log score: mean log density of left-out targets, larger is better.")
     titles = tag("details", tag("summary", "What the methods are"), facts(report.titles))
     best = 0 if report.verdict.best is not None else None
@@ -195,7 +199,7 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
 
 def _model(report: ComparisonReport, model: ModelView) -> Markup:
     lead = tag("p", f"Fitted once more, to all rows.{_why(report.verdict, model.name)}")
-    return joined(lead, facts(model.facts), functions_part(model), _far(model.far, report))
+    return joined(lead, facts(model.facts), export_part(model), functions_part(model), _far(model.far, report))
 
 
 def _why(found: Verdict, name: str) -> str:

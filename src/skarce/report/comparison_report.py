@@ -102,6 +102,7 @@ class ComparisonReport:
             "table": [asdict(point) for point in self.points],
             "calibration": [curve.as_dict() for curve in self.curves],
             "inputs": [] if self.model is None else [each.as_dict() for each in self.model.inputs],
+            "export": None if self.model is None else {"bytes": self.model.c_bytes, "commands": list(self.model.commands)},
             "provenance": self.provenance,
         }
 
@@ -197,6 +198,9 @@ def _columns(comparison: Comparison) -> list[Column]:
         columns.insert(4, Column("log score", [NONE if score is None else f"{score:.3f}" for score in scores], scores))
     sizes = [_of(comparison, result, "bytes_of_model") for result in results]
     columns.append(Column("size", [size(each) for each in sizes], sizes))
+    in_c = [_of(comparison, result, "bytes_in_c") for result in results]
+    if any(each is not None for each in in_c):
+        columns.append(Column("in C", [size(each) for each in in_c], in_c))
     return columns
 
 

@@ -11,7 +11,7 @@ from skarce._text import LONGEST_NAME, one_line
 from skarce.report.charts import MOST_ROWS, inputs_chart, weights_chart
 from skarce.report.markup import Markup, joined, tag
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import aligned, apart, plural
+from skarce.report.numbers import aligned, apart, plural, rounded
 from skarce.report.page import Column, charts, figure, table
 
 MOST_LISTED = 200  # functions in a table
@@ -78,9 +78,16 @@ def _table(model: ModelView) -> Markup:
 
 def _joined_centers(centers: Any) -> list[str]:
     """The first inputs of each center in one text."""
-    columns = frame_columns(centers.iloc[:, :MOST_JOINED])
+    columns = [_joined(name, centers[name]) for name in centers.columns[:MOST_JOINED]]
     more = f"; and {centers.shape[1] - MOST_JOINED} more inputs" if centers.shape[1] > MOST_JOINED else ""
-    return ["; ".join(f"{column.heading} {column.texts[row]}" for column in columns) + more for row in range(len(centers))]
+    return ["; ".join(parts) + more for parts in zip(*columns, strict=True)]
+
+
+def _joined(name: str, values: Any) -> list[str]:
+    """The values of an input with its name, as short as they can be."""
+    column = _column(name, values)
+    texts = column.texts if column.values is None else [rounded(value) for value in column.values]
+    return [f"{column.heading} {text}" for text in texts]
 
 
 def steps_columns(steps: Any) -> list[Column]:

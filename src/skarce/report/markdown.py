@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 from skarce.report.comparison_report import ComparisonReport
+from skarce.report.export_part import HEADING, export_words
+from skarce.report.model_view import ModelView
 from skarce.report.page import Column
 
 
@@ -15,9 +17,24 @@ def comparison_markdown(report: ComparisonReport) -> str:
     lines += [f"- {escaped(change)}" for change in report.verdict.changes]
     lines += ["", "## Methods", "", *table_lines(report.columns), "", "## Checks", ""]
     lines += [f"- **{check.finding.value}** {escaped(check.name)}: {escaped(check.words)}" for check in report.checks]
+    lines += _export_lines(report.model)
     lines += ["", "## Where this comes from", ""]
     lines += [f"- {escaped(name)}: {code(value)}" for name, value in report.provenance.items()]
     return "\n".join(lines) + "\n"
+
+
+def _export_lines(model: ModelView | None) -> list[str]:
+    """The model in C: its size, and the commands."""
+    if model is None:
+        return []
+    return [
+        "",
+        f"## {HEADING}",
+        "",
+        f"{model.name}: {escaped(export_words(model))}",
+        "",
+        *(f"- {code(line)}" for line in model.commands),
+    ]
 
 
 def table_lines(columns: Sequence[Column]) -> list[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from skarce.datasets import TargetKind
 from skarce.report.calibration import Curve
 from skarce.report.comparison_page import calibration_part, residuals_part
+from skarce.report.export_part import export_part
 from skarce.report.functions_part import functions_part, steps_columns
-from skarce.report.markup import Markup, tag
+from skarce.report.markup import Markup, joined, tag
 from skarce.report.model_view import ModelView
 from skarce.report.page import facts, page, table
 from skarce.report.residuals import Residuals
@@ -44,7 +45,7 @@ def model_page(report: ModelReport) -> str:
     """The page, complete."""
     model = report.model
     sections: list[tuple[str, str, Markup]] = [
-        ("model", "The model", facts(model.facts)),
+        ("model", "The model", joined(facts(model.facts), export_part(model))),
         ("weights-part", "Functions", functions_part(model)),
     ]
     if report.quality:

@@ -21,6 +21,8 @@ class ModelView:
     inputs, inputs_label : inputs with numbers, and what these are
     far : rows far from the others, if rows are known
     inputs_title, inputs_words : what the numbers of the inputs tell
+    c_bytes : bytes of its tables in C, with what stands before it; None if it cannot be exported
+    commands : what writes it as C, one line each; empty if the data are in no file
     """
 
     name: str
@@ -32,3 +34,5 @@ class ModelView:
     far: FarRows | None = None
     inputs_title: str = "Inputs that matter"
     inputs_words: str = "The input at the top matters most."
+    c_bytes: int | None = None
+    commands: tuple[str, ...] = ()

@@ -142,6 +142,10 @@ class Chart:
         sides = {"width": _short(abs(c - a)), "height": _short(abs(d - b))}
         self.marks.append(tag("rect", *_named(name), x=_short(min(a, c)), y=_short(min(b, d)), class_=f"bar {class_}", **sides))
 
+    def reserve(self, x: Floats, y: Floats) -> None:
+        """Keep labels away from these points."""
+        self.taken += [(float(a) - 6, float(b) - 4, float(a) + 6, float(b) + 4) for a, b in zip(*self.at(x, y), strict=True)]
+
     def label(self, x: float, y: float, words: str, class_: str = "", *, is_needed: bool = False) -> bool:
         """Words next to a point, where nothing else is; left out if there is no room, unless a needed one finds it farther away."""
         a, b = (float(place) for place in self.at(x, y))

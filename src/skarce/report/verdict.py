@@ -201,7 +201,8 @@ class Ranking:
             words = f"{_error_words(self.sparse)}, {_functions(self.sparse)}"
             found.append(f"If the model must be sparse: {self.sparse.method.name} ({words}).")
         if len(self.level) > 1:
-            count = plural(len(self.level) - 1, "method that is", "methods that are")
+            others = len(self.level) - 1
+            count = "method that is" if others == 1 else f"{others} methods that are"
             found.append(
                 f"More rows, or more repeats of the folds (--repeats), may separate {self.best.method.name} from the {count} "
                 "within the spread of the folds."

@@ -10,6 +10,14 @@
 
 enum { ADD, CHANGE, DROP, NONE };
 enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
+enum { TILE = 256, MOST_TOGETHER = 32 }; /* candidates in a tile, whose rows stay in the cache; changes that can wait */
+
+/* What one change of H does to the candidates, given row = G_A'column and row2 = G_A'column2:
+ * alignment += first * row, leftover += second * row^2,
+ * overlap += of_row * row + of_row2 * row2, remainder += row * (twice * row2 + once * row). */
+typedef struct {
+    double first, second, of_row, of_row2, twice, once;
+} Effect;
 
 typedef struct {
     Py_ssize_t m;                  /* number of candidates */
@@ -30,6 +38,11 @@ typedef struct {
     double *row2, *column2;        /* m, capacity: work space */
     Py_ssize_t refine;             /* 1: solutions with H are refined once, because the inverse has lost digits */
     double *right, *off, *off2;    /* capacity: work space */
+    Py_ssize_t waiting, together;  /* changes that candidates have not seen yet, and the largest number of them */
+    Effect effects[MOST_TOGETHER];
+    double *columns, *columns2;    /* together x capacity: the columns of these changes */
+    double *tile;                  /* 2 x TILE: work space */
+    double bar;                    /* the last scan's best addition, which changes must beat: a gain, or a share of V */
 } State;
 
 typedef struct {
@@ -78,10 +91,12 @@ static int may_gain(double now, double ridge, double least) {
     return !(way < 0.5) || 0.5 * way * way > least;
 }
 
-static Move best_move_by_evidence(const State *s, Py_ssize_t max_active, double tol) {
+static Move best_move_by_evidence(State *s, Py_ssize_t max_active, double tol) {
     Move best = {NONE, -1, 0.0, 0.0};
     Py_ssize_t j;
-    if (s->size < max_active) {
+    if (s->waiting) {
+        best.gain = s->bar;
+    } else if (s->size < max_active) {
         double strength;
         Py_ssize_t m = strongest(s, &strength);
         double ratio = strength / noise_of(s, s->energy);
@@ -92,6 +107,7 @@ static Move best_move_by_evidence(const State *s, Py_ssize_t max_active, double 
             best.gain = gain_of(s, s->leftover[m], s->alignment[m], s->energy, ridge);
         }
     }
+    s->bar = best.gain;
     for (j = 0; j < s->size; j++) {
         double spread = s->inverse[j * s->capacity + j], weight = s->weights[j], now = s->ridges[j];
         double leftover = fmax(1.0 / spread - now, 1e-16 / spread), alignment = weight / spread;
@@ -194,11 +210,13 @@ static Coordinate without(const State *s, Py_ssize_t j, double shrunk, double pe
     return f;
 }
 
-static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
+static Move best_move_by_gcv(State *s, Py_ssize_t max_active) {
     Move best = {NONE, -1, 0.0, 0.0};
     double share = 1.0, v_now = s->residual / (s->freedom * s->freedom);
     Py_ssize_t j;
-    if (s->size < max_active) {
+    if (s->waiting) {
+        share = s->bar;
+    } else if (s->size < max_active) {
         Py_ssize_t m = least_v(s, &share);
         if (m >= 0) {
             double r = s->alignment[m], u = s->remainder[m], diagonal = s->diagonal[m];
@@ -209,6 +227,7 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
             share = v_at(&f, 1.0 / (f.psi + best.ridge)) / v_now;
         }
     }
+    s->bar = share;
     shrink(s, s->weights);
     penalties(s);
     for (j = 0; j < s->size; j++) {
@@ -228,68 +247,78 @@ static Move best_move_by_gcv(const State *s, Py_ssize_t max_active) {
     return best;
 }
 
-/* row += sum over active a of column[a] * gram[a, :], four rows of the Gram matrix at a time */
+/* row[k] += sum over active a of column[a] * gram[a, from + k] for k < width, four rows of the Gram matrix at a time */
 FOR_EACH_CPU
-static void combine(const State *s, const double *column) {
-    double *__restrict row = s->row;
-    Py_ssize_t a, m, n = s->m;
+static void combine(const State *s, const double *column, Py_ssize_t from, Py_ssize_t width, double *__restrict row) {
+    const double *gram = s->gram + from;
+    Py_ssize_t a, k, n = s->m;
     for (a = 0; a + 4 <= s->size; a += 4) {
-        const double *__restrict g0 = s->gram + s->active[a] * n, *__restrict g1 = s->gram + s->active[a + 1] * n;
-        const double *__restrict g2 = s->gram + s->active[a + 2] * n, *__restrict g3 = s->gram + s->active[a + 3] * n;
+        const double *__restrict g0 = gram + s->active[a] * n, *__restrict g1 = gram + s->active[a + 1] * n;
+        const double *__restrict g2 = gram + s->active[a + 2] * n, *__restrict g3 = gram + s->active[a + 3] * n;
         double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
-        for (m = 0; m < n; m++) row[m] += f0 * g0[m] + f1 * g1[m] + f2 * g2[m] + f3 * g3[m];
+        for (k = 0; k < width; k++) row[k] += f0 * g0[k] + f1 * g1[k] + f2 * g2[k] + f3 * g3[k];
     }
     for (; a < s->size; a++) {
-        const double *__restrict g = s->gram + s->active[a] * n;
+        const double *__restrict g = gram + s->active[a] * n;
         double f = column[a];
-        for (m = 0; m < n; m++) row[m] += f * g[m];
+        for (k = 0; k < width; k++) row[k] += f * g[k];
     }
 }
 
-/* The same for row and row2 together, so that each row of the Gram matrix is read once */
-FOR_EACH_CPU
+/* row and row2 for all candidates, in tiles, so that each row of the Gram matrix is read once */
 static void combine_both(const State *s, const double *column, const double *column2) {
-    double *__restrict row = s->row, *__restrict row2 = s->row2;
-    Py_ssize_t a, m, n = s->m;
-    for (a = 0; a + 4 <= s->size; a += 4) {
-        const double *__restrict g0 = s->gram + s->active[a] * n, *__restrict g1 = s->gram + s->active[a + 1] * n;
-        const double *__restrict g2 = s->gram + s->active[a + 2] * n, *__restrict g3 = s->gram + s->active[a + 3] * n;
-        double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
-        double e0 = column2[a], e1 = column2[a + 1], e2 = column2[a + 2], e3 = column2[a + 3];
-        for (m = 0; m < n; m++) {
-            row[m] += f0 * g0[m] + f1 * g1[m] + f2 * g2[m] + f3 * g3[m];
-            row2[m] += e0 * g0[m] + e1 * g1[m] + e2 * g2[m] + e3 * g3[m];
+    Py_ssize_t from, width;
+    for (from = 0; from < s->m; from += width) {
+        width = s->m - from < TILE ? s->m - from : TILE;
+        combine(s, column, from, width, s->row + from);
+        combine(s, column2, from, width, s->row2 + from);
+    }
+}
+
+FOR_EACH_CPU
+static void spread_change(const State *s, const Effect *e, Py_ssize_t from, Py_ssize_t width, const double *__restrict row) {
+    double *__restrict alignment = s->alignment + from, *__restrict leftover = s->leftover + from;
+    double first = e->first, second = e->second;
+    Py_ssize_t k;
+    for (k = 0; k < width; k++) {
+        alignment[k] += first * row[k];
+        leftover[k] += second * row[k] * row[k];
+    }
+}
+
+FOR_EACH_CPU
+static void spread_squares(const State *s, const Effect *e, Py_ssize_t from, Py_ssize_t width, const double *__restrict row,
+                           const double *__restrict row2) {
+    double *__restrict overlap = s->overlap + from, *__restrict remainder = s->remainder + from;
+    double of_row = e->of_row, of_row2 = e->of_row2, twice = e->twice, once = e->once;
+    Py_ssize_t k;
+    for (k = 0; k < width; k++) {
+        overlap[k] += of_row * row[k] + of_row2 * row2[k];
+        remainder[k] += row[k] * (twice * row2[k] + once * row[k]);
+    }
+}
+
+/* Candidates see a change whose rows are known. */
+static void spread_effect(const State *s, const Effect *e) {
+    spread_change(s, e, 0, s->m, s->row);
+    if (s->squares) spread_squares(s, e, 0, s->m, s->row, s->row2);
+}
+
+/* Candidates see all changes that wait. Tiles of the Gram matrix are read once for all of them. */
+static void catch_up(State *s) {
+    Py_ssize_t from, width, k;
+    for (from = 0; s->waiting && from < s->m; from += width) {
+        width = s->m - from < TILE ? s->m - from : TILE;
+        for (k = 0; k < s->waiting; k++) {
+            memset(s->tile, 0, 2 * TILE * sizeof(double));
+            combine(s, s->columns + k * s->capacity, from, width, s->tile);
+            spread_change(s, &s->effects[k], from, width, s->tile);
+            if (!s->squares) continue;
+            combine(s, s->columns2 + k * s->capacity, from, width, s->tile + TILE);
+            spread_squares(s, &s->effects[k], from, width, s->tile, s->tile + TILE);
         }
     }
-    for (; a < s->size; a++) {
-        const double *__restrict g = s->gram + s->active[a] * n;
-        double f = column[a], e = column2[a];
-        for (m = 0; m < n; m++) row[m] += f * g[m], row2[m] += e * g[m];
-    }
-}
-
-/* alignment += first * row, leftover += second * row^2 */
-FOR_EACH_CPU
-static void spread_change(const State *s, double first, double second) {
-    double *__restrict alignment = s->alignment, *__restrict leftover = s->leftover;
-    const double *__restrict row = s->row;
-    Py_ssize_t m;
-    for (m = 0; m < s->m; m++) {
-        alignment[m] += first * row[m];
-        leftover[m] += second * row[m] * row[m];
-    }
-}
-
-/* overlap += of_row * row + of_row2 * row2, remainder += row * (twice * row2 + once * row) */
-FOR_EACH_CPU
-static void spread_squares(const State *s, double of_row, double of_row2, double twice, double once) {
-    double *__restrict overlap = s->overlap, *__restrict remainder = s->remainder;
-    const double *__restrict row = s->row, *__restrict row2 = s->row2;
-    Py_ssize_t m;
-    for (m = 0; m < s->m; m++) {
-        overlap[m] += of_row * row[m] + of_row2 * row2[m];
-        remainder[m] += row[m] * (twice * row2[m] + once * row[m]);
-    }
+    s->waiting = 0;
 }
 
 FOR_EACH_CPU
@@ -324,7 +353,7 @@ static double spread_out(const State *s, const double *right) {
     Py_ssize_t i, n = s->size;
     memset(s->row, 0, sizeof(double) * s->m);
     if (!s->squares) {
-        combine(s, s->column);
+        combine(s, s->column, 0, s->m, s->row);
         return 0.0;
     }
     penalty = shrink(s, s->column);
@@ -345,6 +374,7 @@ static double spread_out(const State *s, const double *right) {
 
 static void add(State *s, Py_ssize_t candidate, double ridge) {
     const double *gram = s->gram + candidate * s->m;
+    Effect effect = {0};
     double total = s->leftover[candidate] + ridge, weight = s->alignment[candidate] / total;
     Py_ssize_t i, j, n = s->size;
     for (i = 0; i < n; i++) {
@@ -358,12 +388,14 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     if (s->squares) { /* row = mu and row2 = nu of FGCV, eqs 44 to 47 */
         double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
         for (i = 0; i < s->m; i++) s->row2[i] = s->row[i] - s->row2[i];
-        spread_squares(s, -(overlap - weight * remainder) / total, -weight, -2.0 / total, remainder / (total * total));
+        effect.of_row = -(overlap - weight * remainder) / total, effect.of_row2 = -weight;
+        effect.twice = -2.0 / total, effect.once = remainder / (total * total);
         s->freedom -= remainder / total;
         s->residual += weight * (weight * remainder - 2.0 * overlap);
     }
     s->energy -= weight * s->alignment[candidate];
-    spread_change(s, -weight, -1.0 / total);
+    effect.first = -weight, effect.second = -1.0 / total;
+    spread_effect(s, &effect);
     rank_one(s, 1.0 / total);
     for (i = 0; i < n; i++) {
         s->weights[i] -= weight * s->column[i];
@@ -376,27 +408,39 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     s->size = n + 1;
 }
 
-/* Adds `difference` to a ridge. An infinite difference takes the function out. */
+/* Keeps column and column2 until candidates see the change. */
+static void postpone(State *s, Effect effect) {
+    memcpy(s->columns + s->waiting * s->capacity, s->column, sizeof(double) * s->size);
+    if (s->squares) memcpy(s->columns2 + s->waiting * s->capacity, s->column2, sizeof(double) * s->size);
+    s->effects[s->waiting++] = effect;
+}
+
+/* Adds `difference` to a ridge. An infinite difference takes the function out. Refined columns need rows at once. */
 static void shift(State *s, Py_ssize_t position, double difference) {
     double weight = s->weights[position], spread, step, penalty;
+    Effect effect = {0};
     Py_ssize_t i;
     memcpy(s->column, s->inverse + position * s->capacity, sizeof(double) * s->size);
     memset(s->right, 0, sizeof(double) * s->size);
     s->right[position] = 1.0;
-    penalty = spread_out(s, s->right);
+    penalty = s->refine ? spread_out(s, s->right) : s->squares ? shrink(s, s->column) : 0.0;
     spread = s->column[position];
     step = isinf(difference) ? 1.0 / spread : difference / (1.0 + difference * spread);
     if (s->squares) { /* row = rho and row2 = chi of FGCV, eqs 38 to 41 */
         double kappa = 0.0, length = spread - penalty;
         for (i = 0; i < s->size; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
-        spread_squares(s, step * (kappa + step * length * weight), step * weight, 2.0 * step, step * step * length);
+        effect.of_row = step * (kappa + step * length * weight), effect.of_row2 = step * weight;
+        effect.twice = 2.0 * step, effect.once = step * step * length;
         s->freedom += step * length;
         s->residual += step * weight * (2.0 * kappa + step * length * weight);
     }
-    spread_change(s, step * weight, step);
+    effect.first = step * weight, effect.second = step;
+    if (s->refine) spread_effect(s, &effect);
+    else postpone(s, effect);
     s->energy += step * weight * weight;
     for (i = 0; i < s->size; i++) s->weights[i] -= step * weight * s->column[i];
     rank_one(s, -step);
+    if (s->waiting == s->together || isinf(difference)) catch_up(s);
 }
 
 static void change(State *s, Py_ssize_t position, double ridge) {
@@ -447,7 +491,7 @@ static int has_lost_digits(const State *s) {
 }
 
 enum { GRAM, DIAGONAL, LEFTOVER, ALIGNMENT, INVERSE, WEIGHTS, RIDGES, ACTIVE, ACTIONS, INDICES, GAINS, REMAINDER, OVERLAP };
-enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 7, N_NUMBERS = 13 };
+enum { N_BUFFERS = OVERLAP + 1, N_SIZES = 8, N_NUMBERS = 13 };
 
 static const Expected expected[N_BUFFERS] = {
     {"gram", DOUBLES, 2, READ_ONLY},  {"diagonal", DOUBLES, 1, READ_ONLY}, {"leftover", DOUBLES, 1, WRITTEN},
@@ -464,10 +508,10 @@ typedef struct {
 
 static int take_numbers(PyObject *const *arguments, State *s, Limits *limits) {
     static const char *const names[N_SIZES + N_NUMBERS] = {
-        "n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine", "energy", "n_samples", "noise",
-        "tol", "dependent", "lowest", "highest", "max_drift", "slack", "residual", "freedom", "floor", "exact"};
+        "n_candidates", "size", "capacity", "max_active", "max_steps", "max_changes", "refine", "together", "energy", "n_samples",
+        "noise", "tol", "dependent", "lowest", "highest", "max_drift", "slack", "residual", "freedom", "floor", "exact"};
     Py_ssize_t *sizes[N_SIZES] = {&s->m, &s->size, &s->capacity, &limits->max_active, &limits->max_steps, &limits->max_changes,
-                                  &s->refine};
+                                  &s->refine, &s->together};
     double *numbers[N_NUMBERS] = {&s->energy, &s->n, &s->noise, &limits->tol, &s->dependent, &s->lowest,
                                   &s->highest, &s->max_drift, &s->slack, &s->residual, &s->freedom, &s->floor, &s->exact};
     int i;
@@ -479,6 +523,10 @@ static int take_numbers(PyObject *const *arguments, State *s, Limits *limits) {
     if (limits->max_active > s->capacity) limits->max_active = s->capacity;
     if (s->size > s->capacity) {
         PyErr_Format(PyExc_ValueError, "size must be at most capacity (%zd), got %zd", s->capacity, s->size);
+        return -1;
+    }
+    if (s->together < 1 || s->together > MOST_TOGETHER) {
+        PyErr_Format(PyExc_ValueError, "together must be from 1 to %d, got %zd", MOST_TOGETHER, s->together);
         return -1;
     }
     if (!(limits->tol >= 0.0)) { /* without a gain there is no move */
@@ -528,6 +576,12 @@ static Py_ssize_t take_steps(State *s, const Limits *limits, const Py_buffer *bu
     while (steps < limits->max_steps && changes_in_a_row < limits->max_changes) {
         Move move = s->squares ? best_move_by_gcv(s, limits->max_active)
                                : best_move_by_evidence(s, limits->max_active, limits->tol);
+        if (s->waiting && (move.action == NONE || !(move.gain > limits->tol))) {
+            catch_up(s);
+            if (!has_lost_digits(s)) continue;
+            *status = DIGITS_LOST;
+            break;
+        }
         if (!(move.gain > limits->tol) || (s->squares && s->residual <= s->exact)) {
             *status = CONVERGED;
             break;
@@ -540,7 +594,7 @@ static Py_ssize_t take_steps(State *s, const Limits *limits, const Py_buffer *bu
         if (move.action == ADD) add(s, move.where, move.ridge);
         else if (move.action == CHANGE) change(s, move.where, move.ridge);
         else drop(s, move.where);
-        if (has_lost_digits(s)) {
+        if (!s->waiting && has_lost_digits(s)) {
             *status = DIGITS_LOST;
             break;
         }
@@ -560,13 +614,15 @@ static PyObject *climb(PyObject *self, PyObject *const *arguments, Py_ssize_t n_
         return NULL;
     set_arrays(&s, buffers);
     if (check_shapes(buffers, &s, &limits) < 0 || check_apart(expected, buffers, N_BUFFERS) < 0 || check_active(&s) < 0) goto done;
-    s.row = calloc(2 * s.m + 5 * s.capacity + 1, sizeof(double));
+    s.row = calloc(2 * s.m + (5 + 2 * s.together) * s.capacity + 2 * TILE, sizeof(double));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     s.row2 = s.row + s.m, s.column = s.row2 + s.m, s.column2 = s.column + s.capacity;
     s.right = s.column2 + s.capacity, s.off = s.right + s.capacity, s.off2 = s.off + s.capacity;
+    s.columns = s.off2 + s.capacity, s.columns2 = s.columns + s.together * s.capacity;
+    s.tile = s.columns2 + s.together * s.capacity;
     Py_BEGIN_ALLOW_THREADS
     steps = take_steps(&s, &limits, buffers, &status);
     Py_END_ALLOW_THREADS

@@ -11,7 +11,7 @@ from skarce._parameters import check_count, check_flag, check_not_negative
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
-from skarce.searches.compiled import LEAST_REMAINDER, take_steps
+from skarce.searches.compiled import LEAST_REMAINDER, MOST_TOGETHER, take_steps
 from skarce.searches.pace import Pace
 from skarce.searches.search import Search, Start
 from skarce.searches.walk import LimitReachedError, Walk
@@ -45,6 +45,9 @@ class BestAction(Search):
         Compute them again earlier if updated quantities differ from exact identities by more than this, relative to their size.
     max_changes : int, default=2**31
         Refresh the state after this many changes of ridges in a row. Used only by compiled steps.
+    together : int, default=1
+        Look at additions only after this many changes of ridges in a row, at most 32. The best action is then not always taken,
+        but a change costs less, and the search ends with the same guarantee. Used only by compiled steps.
     compiled : bool, default=True
         Use compiled code for the steps if the criterion supports it and the whole Gram matrix is in memory. The steps are the same
         without it, but slower.
@@ -92,12 +95,16 @@ class BestAction(Search):
     refresh_every: int = 100
     max_drift: float = 1e-8
     max_changes: int = 2**31
+    together: int = 1
     compiled: bool = True
 
     def __post_init__(self) -> None:
         check_count("refresh_every", self.refresh_every)
         check_not_negative("max_drift", self.max_drift)
         check_count("max_changes", self.max_changes)
+        check_count("together", self.together)
+        if self.together > MOST_TOGETHER:
+            raise ValueError(f"together must be at most {MOST_TOGETHER}, got {self.together}.")
         check_flag("compiled", self.compiled)
 
     @property
@@ -178,7 +185,8 @@ class BestAction(Search):
         rule = criterion.compiled_rule() if self.has_compiled_steps(criterion, state) else None
         if rule is not None:
             size = len(state)
-            steps = take_steps(rule, state, tol, n_steps, budget.room(size), min(self.max_changes, sys.maxsize))
+            most_changes = min(self.max_changes, sys.maxsize)
+            steps = take_steps(rule, state, tol, n_steps, budget.room(size), most_changes, self.together)
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             if len(steps.actions) or not state.dependent < LEAST_REMAINDER:
                 return len(steps.actions)

@@ -18,6 +18,7 @@ NEW_FUNCTIONS = 128  # at most this many functions enter in one call of the comp
 MAX_DRIFT = 1e-8  # largest error of the updated alignments, relative to their size, before they are computed again
 # The same if solutions with H are refined, which then have as many digits as the steps need. The search checks the gain afterwards.
 MAX_REFINED_DRIFT = 1e-6
+MOST_TOGETHER = 32  # changes of ridges before additions are looked at again
 LEAST_REMAINDER = 1e-11  # updates cannot tell a smaller share of a candidate from rounding
 
 
@@ -49,6 +50,7 @@ def take_steps(
     max_steps: int,
     room: int,
     max_changes: int,
+    together: int = 1,
 ) -> Steps:
     """Take up to `max_steps` best single actions, and refresh the state.
 
@@ -56,7 +58,9 @@ def take_steps(
     gains more than `tol`, after `max_changes` changes in a row, or if rank-one updates have lost digits, so that a refresh is due.
     If H would lose digits with P squared, every solution with its inverse is refined once. Candidates of which less than
     `LEAST_REMAINDER` is left do not enter.
-    Return the actions. `BestAction(compiled=False)` takes the same steps; the tests compare the two.
+    After a change of a ridge, the next changes look at the active functions alone, up to `together` of them in a row, while each
+    gains more than the best addition that was known before. Candidates then see all of them in one pass over the Gram matrix.
+    Return the actions. `BestAction(compiled=False)` takes the same steps if `together` is 1; the tests compare the two.
     """
     gram, refines = state.moments.gram, state.has_squares and state.loses_digits()
     size, n_candidates = len(state), state.moments.n_candidates
@@ -71,7 +75,20 @@ def take_steps(
     sums = (state.residual, state.freedom) if state.has_squares else (0.0, 0.0)
     steps, size, _, _ = _climb.climb(
         *(whole_matrix(gram), gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
-        *(actions, indices, gains, *squares, n_candidates, size, capacity, capacity, max_steps, max_changes, int(refines)),
+        *(
+            actions,
+            indices,
+            gains,
+            *squares,
+            n_candidates,
+            size,
+            capacity,
+            capacity,
+            max_steps,
+            max_changes,
+            int(refines),
+            together,
+        ),
         *(state.energy, state.moments.n_samples, rule.noise_variance or -1.0, tol),
         *(max(state.dependent, LEAST_REMAINDER), *RIDGE_RANGE, MAX_REFINED_DRIFT if refines else MAX_DRIFT, DEPENDENT),
         *(*sums, rule.lowest_ridge, EXACT_FIT * state.moments.target_energy),

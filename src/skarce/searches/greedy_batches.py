@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from skarce.states.state import State, resolved_energy
 LEAST_COUNTS = {"smallest_batch": 1, "max_joint_steps": 1, "max_tight_steps": 1, "few": -1, "stretch": 1, "max_changes": 1}
 SMALL_MODEL = 48  # at most this many functions; with more, a second search takes too long
 MOST_TRIES = 3  # times that several functions are added at once although none of them helps alone
+TOGETHER = 8  # changes of ridges in a large model before additions are looked at again, if the criterion needs no squares
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
 
@@ -231,6 +232,7 @@ class _Climb:
     def __init__(self, schedule: GreedyBatches, criterion: Criterion, state: State, journal: Journal, tol: float) -> None:
         self._schedule, self._criterion, self._state, self._journal, self._tol = schedule, criterion, state, journal, tol
         self._single = BestAction(refresh_every=schedule.stretch, max_changes=schedule.max_changes)
+        self._by_passes = replace(self._single, together=TOGETHER)
         self._pace = Pace(journal)
         self._is_tight = False
         self._n_idle = self._n_tries = 0
@@ -279,7 +281,9 @@ class _Climb:
 
     def _single_actions(self) -> tuple[int, float, bool]:
         most = self._pace.begin(self._single.refresh_every)
-        n_actions = self._single.stretch(self._criterion, self._state, self._journal, self._tol, most)
+        waits = len(self._state) > SMALL_MODEL and not self._state.has_squares
+        actions = self._by_passes if waits else self._single
+        n_actions = actions.stretch(self._criterion, self._state, self._journal, self._tol, most)
         self._pace.end()
         return n_actions, 0.0, n_actions < (1 if self._state.is_ill_conditioned else most)
 

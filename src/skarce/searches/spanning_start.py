@@ -8,6 +8,7 @@ matrix chooses a few functions that approximate all others up to the ridge of la
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import lapack
@@ -32,6 +33,8 @@ LOOK = (100, 200)  # least and most candidates of a look, which says whether a s
 ROWS_PER_CANDIDATE = 4  # of a look
 FEW, APART = 20, 0.04  # candidates look alike if this few of them leave no more than this share of any other unexplained
 FRUITLESS = 20.0  # a start that is worth less than the model by this much, in log evidence, does not catch up
+FAR_BEHIND = 60.0  # if functions at a rough ridge are this far behind a model, those at the best ridge do not win either
+FIRST_SIZES = (12, 24, 48, 96)  # how many of them are tried before the best ridge is computed
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
 SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
 HALF_OF_THE_DIGITS = float(np.finfo(float).eps ** -0.5)  # a condition number at which half of the digits are left
@@ -116,7 +119,11 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
         return None
     pool = _sample(moments, int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK)), 0)
     gram = moments.gram.block(pool, pool)
-    spanned = Spanned.by(moments, pool, gram) if _look_alike(gram) else None
+    pivots, heights = _pivots(gram)
+    if not _look_alike(heights) or not _may_win(criterion, moments, pool[pivots], heights, worth):
+        return None
+    pivots = pivots[: int(LARGEST_SHARE * _n_distinct(moments)) + 1]  # a start with one more is refused
+    spanned = Spanned.by(moments, pool[pivots], gram[np.ix_(pivots, pivots)])
     if spanned is None:
         return None
     starts = [spanned.start(EvidenceFit, budget.max_active)]
@@ -133,20 +140,46 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
 def _sample(moments: Moments, most: int, random_state: int) -> Indices:
     """Return at most this many candidates that are not constant, in ascending order."""
     pool = np.flatnonzero(moments.gram.diagonal > 0.0)
-    return pool if len(pool) <= most else np.sort(check_random_state(random_state).choice(pool, most, replace=False))
+    return pool if len(pool) <= most else pool[_drawn(len(pool), most, random_state)]
 
 
-def _look_alike(gram: Floats) -> bool:
+@lru_cache(maxsize=16)
+def _drawn(n: int, most: int, random_state: int) -> Indices:
+    """Draw this many of the first n numbers. To seed a generator takes longer than a step of a small search."""
+    return np.sort(check_random_state(random_state).choice(n, most, replace=False))
+
+
+def _pivots(gram: Floats) -> tuple[Indices, Floats]:
+    """Return candidates in the order in which they span the others, and the squared distance of each from those before it."""
+    factor, pivots, rank, _ = lapack.dpstrf(gram)
+    return pivots[:rank] - 1, factor.diagonal()[:rank] ** 2
+
+
+def _look_alike(heights: Floats) -> bool:
     """Whether a few candidates span all others nearly: those that the pivots of a Cholesky factorization choose."""
-    factor, _, rank, _ = lapack.dpstrf(gram)
-    return bool(rank <= FEW) or float(factor[FEW, FEW] ** 2) <= APART * float(gram.diagonal().max())
+    return len(heights) <= FEW or bool(heights[FEW] <= APART * heights[0])
+
+
+def _may_win(criterion: Criterion, moments: Moments, spanning: Indices, heights: Floats, worth: float) -> bool:
+    """Whether a few of the functions that span the others, at a ridge that ignores the rest, come near a model's worth.
+
+    This takes a small part of the time that the best ridge takes, and most models are far ahead.
+    """
+    most = min(len(heights) - 1, LARGEST_SHARE * _n_distinct(moments))
+    blocks = (_block(spanning[:n], np.full(n, heights[n]), moments) for n in FIRST_SIZES if n <= most)
+    scores = [np.inf if block is None else criterion.score(block, moments.n_samples) for block in blocks]
+    return max(scores, default=np.inf) > worth - FAR_BEHIND
 
 
 def _block(active: Indices, ridges: Floats, moments: Moments) -> ActiveBlock | None:
-    n_distinct = min(moments.n_samples, moments.n_candidates)  # rows that are counted several times have one kernel
-    if len(active) > LARGEST_SHARE * n_distinct:
+    if len(active) > LARGEST_SHARE * _n_distinct(moments):
         return None
     try:
         return ActiveBlock(moments.gram.block(active, active), moments.projections[active], resolved_energy(moments), ridges)
     except NotPositiveDefiniteError:
         return None
+
+
+def _n_distinct(moments: Moments) -> float:
+    """The number of rows at most; rows that are counted several times have one kernel."""
+    return min(moments.n_samples, moments.n_candidates)

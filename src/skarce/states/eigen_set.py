@@ -21,8 +21,9 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
+from skarce.states.inverted import MOST_STEPS, Inverted
 from skarce.states.one_ridge import OneRidgeState
-from skarce.states.state import RESOLUTION, ROUNDING, resolved_energy
+from skarce.states.state import RESOLUTION, ROUNDING, RidgeSlopes, resolved_energy
 
 
 @dataclass(frozen=True)
@@ -128,61 +129,124 @@ class Shrunk:
         remainder = np.clip(diagonal - covered[1], 0.0, leftover)
         return leftover, moments.projections - explained[0], remainder, moments.projections - explained[1]
 
-
-class EigenSet(OneRidgeState):
-    """A state in terms of eigenvectors; `OneRidgeState` has its parameters."""
-
-    _at: Shrunk
-
-    @property
-    def basis(self) -> EigenBasis:
-        return self._at.basis
-
     @property
     def active(self) -> Indices:
         return self.basis.active
 
     @property
     def weights(self) -> Floats:
-        return self.basis.vectors @ (self.basis.projections * self._at.inverse_norms)
+        return self.basis.vectors @ (self.basis.projections * self.inverse_norms)
 
     @property
     def inverse(self) -> Floats:
-        return (self.basis.vectors * self._at.inverse_norms) @ self.basis.vectors.T
+        return (self.basis.vectors * self.inverse_norms) @ self.basis.vectors.T
 
     def spread(self) -> Floats:
-        return self.basis.squares @ self._at.inverse_norms
+        """diag(H^-1)."""
+        return self.basis.squares @ self.inverse_norms
 
     def squared_spread(self) -> Floats:
         """diag(H^-2)."""
-        return self.basis.squares @ self._at.inverse_norms**2
+        return self.basis.squares @ self.inverse_norms**2
 
     @property
     def log_determinant(self) -> float:
         return float(np.log1p(self.basis.squared_norms / self.ridge).sum())
 
     @property
+    def energy(self) -> float:
+        return self.basis.unexplained + float(self.basis.energies @ self.shares)
+
+    @property
+    def residual(self) -> float:
+        return self.basis.unexplained + float(self.basis.energies @ self.shares**2)
+
+    @property
+    def freedom(self) -> float:
+        return self.basis.moments.n_samples - float((self.basis.squared_norms * self.inverse_norms).sum())
+
+
+class EigenSet(OneRidgeState):
+    """A state in terms of eigenvectors, or of the inverse of H while the ridge is held; `OneRidgeState` has its parameters."""
+
+    _at: Shrunk | Inverted
+
+    @property
+    def basis(self) -> EigenBasis:
+        """The eigenvectors of the set."""
+        return self._at.basis if isinstance(self._at, Shrunk) else EigenBasis(self.moments, self.active)
+
+    @property
+    def held(self) -> Inverted | None:
+        """The set at its ridge if that is held, or else None."""
+        return self._at if isinstance(self._at, Inverted) else None
+
+    @property
+    def active(self) -> Indices:
+        return self._at.active
+
+    @property
+    def weights(self) -> Floats:
+        return self._at.weights
+
+    @property
+    def inverse(self) -> Floats:
+        return self._at.inverse
+
+    def spread(self) -> Floats:
+        return self._at.spread()
+
+    def squared_spread(self) -> Floats:
+        """diag(H^-2)."""
+        return self._at.squared_spread()
+
+    @property
+    def log_determinant(self) -> float:
+        return self._at.log_determinant
+
+    @property
     def energy(self) -> float:  # type: ignore[override]
-        return self.basis.unexplained + float(self.basis.energies @ self._at.shares)
+        return self._at.energy
 
     @property
     def residual(self) -> float:  # type: ignore[override]
-        return self.basis.unexplained + float(self.basis.energies @ self._at.shares**2)
+        return self._at.residual
 
     @property
     def freedom(self) -> float:  # type: ignore[override]
-        return self.moments.n_samples - float((self.basis.squared_norms * self._at.inverse_norms).sum())
+        return self._at.freedom
 
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate. Its ridge becomes the ridge of all functions."""
         self.moments.gram.column(candidate)  # a Gram matrix kept by column stores it now; the block is read from there
-        self._go_to(np.append(self.active, candidate), ridge)
+        if self.held is not None and ridge == self.ridge and self.held.n_steps < MOST_STEPS:
+            self._at = self.held.with_added(candidate)
+        else:
+            self._go_to(np.append(self.active, candidate), ridge)
+
+    def remove(self, position: int) -> None:
+        if self.held is not None and self.held.n_steps < MOST_STEPS:
+            self._at = self.held.without(position)
+        else:
+            super().remove(position)
+
+    def hold(self) -> None:
+        """Hold the ridge for some steps, which are cheaper then, unless H is ill-conditioned."""
+        self._at = Inverted.of(self.moments, self.active, self.ridge) or self._at
+
+    def held_slopes(self) -> RidgeSlopes | None:
+        return None if self.held is None else self.held.slopes
 
     def directions(self) -> tuple[Floats, Floats, float]:
-        return self.basis.squared_norms, self.basis.projections, self.basis.unexplained
+        basis = self.basis
+        return basis.squared_norms, basis.projections, basis.unexplained
 
     def well_determined(self) -> float:
         return self.moments.n_samples - self.freedom
+
+    def _move_to(self, ridge: float) -> None:
+        held = None if self.held is None else self.held.at_ridge(ridge)
+        self._at = Shrunk(self.basis, ridge) if held is None else held
 
     def _go_to(self, active: Indices, ridge: float) -> None:
         self._at = Shrunk(EigenBasis(self.moments, active), ridge)

@@ -94,9 +94,13 @@ class OneRidgeState(State):
         """Keep only the functions at `positions`, with the mean of these ridges."""
         ridge = float(np.mean(ridges)) if len(ridges) else self.ridge
         if len(positions) == len(self):
-            self._at = replace(self._at, ridge=ridge)
+            self._move_to(ridge)
         else:
             self._go_to(self.active[positions], ridge)
+
+    def _move_to(self, ridge: float) -> None:
+        """Give all functions another ridge."""
+        self._at = replace(self._at, ridge=ridge)
 
     def snapshot(self) -> Any:
         return self._at, self.noise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,31 @@ def resolved_energy(moments: Moments) -> float:
 def left_of(resolved: float, explained: Floats) -> float:
     """Return t'P t = t't - |explained|^2, but at least the share of t't that no candidate can reach, despite rounding."""
     return max(resolved - float(explained @ explained), RESOLUTION * resolved)
+
+
+class RidgeSlopes(NamedTuple):
+    """How much would change with a ridge that all functions share, at the ridge of the set.
+
+    Attributes
+    ----------
+    first : derivative of n log(t'P t) + log|I + Phi Phi'/lambda| in the logarithm of the ridge
+    second : the second derivative of the same
+    freed : derivative of tr P
+    """
+
+    first: float
+    second: float
+    freed: float
+
+    @property
+    def step(self) -> float:
+        """The step of Newton's method to the minimum, in the logarithm of the ridge."""
+        return -self.first / self.second
+
+    @property
+    def missing(self) -> float:
+        """How much log evidence the minimum would add."""
+        return 0.25 * self.first**2 / self.second
 
 
 class State(Members):
@@ -174,6 +199,14 @@ class State(Members):
 
         Default: None, because it is not much cheaper than `directions`, which say everything about all ridges.
         """
+        return None
+
+    def hold(self) -> None:
+        """Hold a ridge that all functions share for some steps, if that makes them cheaper. Default: it does not."""
+        return
+
+    def held_slopes(self) -> RidgeSlopes | None:
+        """Return how the evidence changes with a ridge that is held. Default: None, no ridge is held."""
         return None
 
     def is_exact(self) -> bool:

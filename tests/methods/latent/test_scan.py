@@ -51,7 +51,7 @@ def test_gain_is_the_difference_of_two_dense_scores_with_b_held(seed, kind):
     for m in others:
         if found.gains()[m] == 0.0:
             continue
-        precision = found.precisions()[m]
+        precision = found.precisions(np.array([m]))[0]
         larger = covariance + np.outer(phi[:, m], phi[:, m]) / precision
         penalty = (observed.weights @ phi[:, m] ** 2) / observed.weights.sum() / (200.0 * precision)
         expected = log_density(working, larger) - log_density(working, covariance) - penalty

@@ -66,6 +66,7 @@ LOG = """
 static inline NAME_real NAME_log(NAME_real x)
 {
     NAME_real t, u, k = ZERO;
+    if (x != x) return x;
     if (!(x > ZERO)) return -LARGEST;
     while (x >= 65536.0SUFFIX) { x *= 1.52587890625e-05SUFFIX; k += 16.0SUFFIX; }
     while (x < 1.52587890625e-05SUFFIX) { x *= 65536.0SUFFIX; k -= 16.0SUFFIX; }

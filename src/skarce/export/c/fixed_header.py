@@ -8,7 +8,7 @@ import numpy as np
 
 from skarce.export.c.fixed_point import EXPONENT_BITS, FACTOR_BITS, LOG2E, UNIT_BITS, FixedHead, FixedPoint, power_terms
 from skarce.export.c.header import Examples, Size, comment, enumerations
-from skarce.export.c.names import constants
+from skarce.export.c.names import constants, own_names
 from skarce.export.c.tables import wrapped
 from skarce.export.columns import Lookup
 
@@ -233,7 +233,7 @@ class FixedHeader:
 
     def text(self, examples: Examples, remarks: list[str]) -> str:
         """Return the header. `remarks` are lines of its comment on top."""
-        guard, upper = f"{self.upper}_H", self.upper
+        guard, upper, taken = f"{self.upper}_H", self.upper, own_names(self.upper)
         macros = [
             f"#ifndef {upper}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
             f"#define {upper}_STORAGE",
@@ -248,18 +248,18 @@ class FixedHeader:
         parts = [
             comment(remarks),
             [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "", *macros, ""],
-            [f"typedef int32_t {self.name}_real;", f"#define {upper}_MISSING INT32_MIN", "", *self._scales(), ""],
-            enumerations(self.name, self.model.described),
+            [f"typedef int32_t {self.name}_real;", f"#define {upper}_MISSING INT32_MIN", "", *self._scales(taken), ""],
+            enumerations(self.name, self.model.described, taken),
             self._selftest(examples),
             ["", f"#endif /* {guard} */", ""],
         ]
         before, after = parts[:4], parts[4:]
         return "\n".join(line for part in (*before, self.tables, self.code, *after) for line in part)
 
-    def _scales(self) -> list[str]:
+    def _scales(self, taken: set[str]) -> list[str]:
         """Return the factors between numbers and whole numbers."""
         model, described = self.model, self.model.described
-        names = constants(f"{self.upper}_SCALE", [one.name for one in described.inputs], set())
+        names = constants(f"{self.upper}_SCALE", [one.name for one in described.inputs], taken)
         lines = ["/* x[i] is the number times its scale, rounded. */"]
         for place, bits in zip(described.used, model.input_bits, strict=True):
             lines.append(f"#define {names[place]} {_power_of_two(bits)}")

@@ -173,8 +173,8 @@ class FixedPoint:
         step = 1.0 if self.kernels is not None else 2.0 ** (self.reach_bits + 1)
         means = [abs(head.level) + step * float(np.abs(head.weights).sum()) for head in self.described.heads]
         roots = [head.base + float(((step * np.abs(head.root).sum(axis=1)) ** 2).sum()) for head in self.described.heads]
-        self.part_bits = UNIT_BITS - bits_above(float(np.sqrt(max(roots))))
         mean_bits = UNIT_BITS - bits_above(max(means))
+        self.part_bits = min(UNIT_BITS - bits_above(float(np.sqrt(max(roots)))), mean_bits + UNIT_BITS)
         self.output_bits = min(mean_bits, self.part_bits) if self.has_std else mean_bits
         self.heads = [self._head(head) for head in self.described.heads]
 

@@ -10,7 +10,7 @@ import numpy as np
 from skarce._typing import Floats
 from skarce.export.c.arithmetic import Arithmetic
 from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
-from skarce.export.c.names import constants, in_comment
+from skarce.export.c.names import constants, in_comment, own_names
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
 from skarce.export.columns import Columns
@@ -169,12 +169,13 @@ class Header:
             *body[2 if len(heads) > 1 else 1 :],
             "}",
             "",
-            "/* The most probable class at the raw row x. */",
+            "/* The most probable class at the raw row x, or -1 if the probabilities are NaN. */",
             f"static inline int {self.name}_predict(const {real} x[])",
             "{",
             f"    {real} proba[{n_classes}];",
             "    int i, best = 0;",
             f"    {self.name}_predict_proba(x, proba);",
+            "    if (proba[0] != proba[0]) return -1;",
             f"    for (i = 1; i < {n_classes}; ++i)",
             "        if (proba[i] > proba[best]) best = i;",
             "    return best;",
@@ -201,7 +202,7 @@ class Header:
         parts = [
             comment(remarks),
             [f"#ifndef {guard}", f"#define {guard}", "", *macros, ""],
-            [f"typedef {self.real.c_type} {name}_real;", "", *enumerations(name, self.described), ""],
+            [f"typedef {self.real.c_type} {name}_real;", "", *enumerations(name, self.described, own_names(name.upper())), ""],
             self.tables.lines,
             self._arithmetic,
             self.functions.lines,
@@ -253,9 +254,9 @@ def comment(remarks: list[str]) -> list[str]:
     return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
 
 
-def enumerations(name: str, described: Described) -> list[str]:
-    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes."""
-    prefix, taken = name.upper(), set[str]()
+def enumerations(name: str, described: Described, taken: set[str]) -> list[str]:
+    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes, by names that are not taken."""
+    prefix = name.upper()
     n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
     lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
     inputs = [one.name for one in described.inputs]

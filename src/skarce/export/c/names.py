@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,17 +40,29 @@ def check_name(name: Any) -> str:
     return name
 
 
+def own_names(prefix: str) -> set[str]:
+    """Return the names in capitals that a header has for itself."""
+    words = ("H", "STORAGE", "READ", "READ_PLACE", "EXP", "SQRT", "N_INPUTS", "N_OUTPUTS", "MISSING", "OUTPUT_SCALE")
+    return {f"{prefix}_{word}" for word in words}
+
+
 def constants(prefix: str, texts: Iterable[Any], taken: set[str]) -> list[str]:
     """Return a name in capitals for each text. It is none of those that are taken, and is taken from now on."""
     found: list[str] = []
-    for text in texts:
-        word = re.sub(r"[^A-Z0-9]+", "_", str(text).upper()).strip("_") or "EMPTY"
+    for place, text in enumerate(texts):
+        word = _word(str(text)) or (f"X{place}" if str(text).strip() else "EMPTY")
         name, number = f"{prefix}_{word}", 2
         while name in taken:
             name, number = f"{prefix}_{word}_{number}", number + 1
         taken.add(name)
         found.append(name)
     return found
+
+
+def _word(text: str) -> str:
+    """Return text in capitals, digits and _. Accents are left out; nothing is left of other alphabets."""
+    plain = unicodedata.normalize("NFKD", text.upper()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Z0-9]+", "_", plain).strip("_")
 
 
 def in_comment(text: Any) -> str:

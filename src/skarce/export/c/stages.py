@@ -10,7 +10,7 @@ from skarce._typing import Floats
 from skarce.export.c.arithmetic import EXP_MULTIPLICATIONS, SQRT_MULTIPLICATIONS, Arithmetic
 from skarce.export.c.tables import Tables
 from skarce.export.columns import Columns, Lookup, Number
-from skarce.export.stages import Chain, Kernels, Mixture, Products, SideBySide, Spline, Splines, Stage
+from skarce.export.stages import VANISHED, Chain, Kernels, Mixture, Products, SideBySide, Spline, Splines, Stage
 from skarce.export.transformers import ExportError
 
 
@@ -204,6 +204,7 @@ class Functions:
             square = f" + total * total * {self.number(1.0 / 3.0)}" if kind == "matern52" else ""
             return [
                 f"total = {self.arithmetic.sqrt()}(total);",
+                f"if (total > {self.number(VANISHED)}) return {zero};",
                 f"return ({one} + total{square}) * {self.arithmetic.exp()}(-total);",
             ]
         if kind == "polynomial":
@@ -211,7 +212,7 @@ class Functions:
         if kind == "sigmoid":
             return [f"return {self.arithmetic.tanh()}(total + {self.number(stage.coef0)});"]
         if kind == "cosine":
-            return [f"return length > {zero} ? total / {self.arithmetic.sqrt()}(length) : {zero};"]
+            return [f"return length <= {zero} ? {zero} : total / {self.arithmetic.sqrt()}(length);"]
         return ["return total;"]
 
     def multiplications_of(self, stage: Kernels) -> int:
@@ -316,6 +317,7 @@ class Functions:
                 f"static inline {real} {name}({real} x, {real} lower, {real} period)",
                 "{",
                 f"    const {real} turns = (x - lower) / period;",
+                "    if (x != x) return x;",
                 f"    if (!(turns < {turns} && turns > -{turns})) return lower;",
                 "    x -= period * (" + real + ")(long)turns;",
                 f"    return turns < {zero} && x < lower ? x + period : x;",

@@ -51,41 +51,50 @@ REALS = {"float": FLOAT, "double": DOUBLE}
 
 @dataclass
 class Tables:
-    """The constant tables of a model. Equal tables are written once.
+    """The constant tables of a model. Equal tables are written once, and not before `lines` are asked for.
 
     Attributes
     ----------
     prefix : how all names begin
     real : type of numbers
     n_bytes : of all tables so far
-    lines : their definitions
     """
 
     prefix: str
     real: Real
     n_bytes: int = 0
-    lines: list[str] = field(default_factory=list)
-    _names: dict[tuple[str, str], str] = field(default_factory=dict)
+    _names: dict[tuple[str, bytes], str] = field(default_factory=dict)
+    _entries: list[tuple[str, str, Any]] = field(default_factory=list)
 
     def reals(self, label: str, values: Any) -> str:
         """Add a table of numbers and return its name."""
-        cells = [self.real.literal(value) for value in np.ravel(values)] or [self.real.literal(0.0)]
-        return self._add(label, f"{self.prefix}_real", cells, self.real.size)
+        numbers = np.clip(np.ravel(values), -self.real.largest, self.real.largest).astype(self.real.dtype)
+        return self._add(label, f"{self.prefix}_real", numbers, self.real.size)
 
     def places(self, label: str, values: Any) -> str:
         """Add a table of whole numbers that are not negative, and return its name."""
-        numbers = [int(value) for value in np.ravel(values)] or [0]
-        c_type, size = next((kind, size) for kind, size, most in PLACES if max(numbers) <= most)
-        return self._add(label, c_type, [str(number) for number in numbers], size)
+        numbers = np.ravel(values).astype(np.int64)
+        c_type, size = next((kind, size) for kind, size, most in PLACES if numbers.max(initial=0) <= most)
+        return self._add(label, c_type, numbers, size)
 
-    def _add(self, label: str, c_type: str, cells: list[str], size: int) -> str:
-        key = (c_type, ",".join(cells))
+    @property
+    def lines(self) -> list[str]:
+        """The definitions of all tables."""
+        return [line for entry in self._entries for line in self._definition(*entry)]
+
+    def _add(self, label: str, c_type: str, numbers: Any, size: int) -> str:
+        numbers = numbers if len(numbers) else np.zeros(1, dtype=numbers.dtype)
+        key = (c_type, numbers.tobytes())
         if key in self._names:
             return self._names[key]
         name = self._names[key] = f"{self.prefix}_{label}{len(self._names)}"
-        self.n_bytes += size * len(cells)
-        self.lines += [f"static const {c_type} {name}[{len(cells)}] {self.prefix.upper()}_STORAGE = {{", *wrapped(cells), "};"]
+        self.n_bytes += size * len(numbers)
+        self._entries.append((c_type, name, numbers))
         return name
+
+    def _definition(self, c_type: str, name: str, numbers: Any) -> list[str]:
+        cells = [str(number) if numbers.dtype.kind == "i" else self.real.literal(number) for number in numbers]
+        return [f"static const {c_type} {name}[{len(cells)}] {self.prefix.upper()}_STORAGE = {{", *wrapped(cells), "};"]
 
 
 PLACES = (("unsigned char", 1, 255), ("unsigned short", 2, 65535), ("unsigned long", 4, 2**32 - 1))

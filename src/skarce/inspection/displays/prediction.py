@@ -122,7 +122,7 @@ class PredictionDisplay(Display):
             Which target, if there are several, by number, or by the name of its column in y. Without names they are y0, y1, ...
         band : {"auto", "targets", "mean"} or None, default="auto"
             ``"targets"`` is the interval of new targets, ``"mean"`` that of the function without noise. ``"auto"`` is
-            ``"targets"``, but ``"mean"`` for averages. None draws no band.
+            ``"targets"``, but ``"mean"`` for averages. None draws no band. Averages of `LWPRRegressor` have none.
         coverage : float, default=0.95
             The probability of the band, between 0 and 1.
         grid_resolution : int, default=None

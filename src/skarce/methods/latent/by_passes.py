@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.linalg import lstsq
 
+from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
 from skarce._memory import require
-from skarce._parallel import by_threads, free_threads, slices
+from skarce._parallel import by_threads, free_threads
 from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
@@ -31,7 +32,7 @@ from skarce.likelihoods.expanded import ExpandedObservations
 from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
 from skarce.methods.latent.laplace import Laplace
 from skarce.moments import CONSTANT
-from skarce.moments.passes import PART_BYTES, filled
+from skarce.moments.passes import Block, evaluated, parts_of
 from skarce.posteriors.latent import LatentFit
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -93,15 +94,15 @@ class SpreadPass:
     n_outputs: int
 
     def __call__(self, rows: Any) -> Spread:
-        for output in range(self.n_outputs if len(rows.targets) else 0):
-            self.likelihood.check_some_targets(rows.targets[:, output])
+        for output in range(self.n_outputs if rows.targets.shape[0] else 0):
+            self.likelihood.check_some_targets(to_host(rows.targets[:, output]))
         return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
 
     def _of_blocks(self, blocks: Blocks) -> Spread:
         m = self.candidates.n_candidates
         spread = Spread(0.0, np.zeros(m), np.zeros(m), np.zeros(self.n_outputs))
         for phi, targets, weights in blocks:
-            if weights.sum() > 0.0:
+            if float(namespace(weights).sum(weights)) > 0.0:
                 spread = spread.joined(Spread.of(phi, targets, weights))
         return spread
 
@@ -124,22 +125,24 @@ class ExpansionPass:
 
     def _of_blocks(self, blocks: Blocks) -> list[Expansion]:
         n = len(self.means) + int(self.fit_intercept)
-        sums = [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
+        sums: list[Expansion] | None = None
         for phi, targets, weights in blocks:
-            phi -= self.means
-            phi *= self.usable
-            functions = np.column_stack([np.ones(len(phi)), phi]) if self.fit_intercept else phi
-            for place, (output, sketch) in enumerate(zip(self.outputs, self.sketches, strict=True)):
-                own = self._expanded(functions, targets[:, output], weights, sketch)
-                sums[place] = Expansion.total([sums[place], own])
-        return sums
+            phi -= to_device(self.means, phi)
+            phi *= to_device(self.usable, phi)
+            functions = ones_before(phi) if self.fit_intercept else phi
+            models = zip(self.outputs, self.sketches, strict=True)
+            own = [self._expanded(functions, targets[:, output], weights, sketch) for output, sketch in models]
+            sums = own if sums is None else total_of_expansions([sums, own])
+        if sums is None:
+            return [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
+        return [Expansion(one.value, *(to_host(values) for values in one[1:])) for one in sums]
 
     def _expanded(self, functions: Floats, targets: Floats, weights: Floats, sketch: Sketch) -> Expansion:
         places = _places(sketch.active, fit_intercept=self.fit_intercept)
-        chosen = functions[:, places]
-        latent = chosen @ sketch.weights + sketch.level
+        chosen = taken(functions, places, axis=1)
+        latent = chosen @ to_device(sketch.weights, functions) + sketch.level
         slopes = self.likelihood.slopes(targets, latent)
-        pull = np.zeros(functions.shape[1])
+        pull = to_device(np.zeros(functions.shape[1]), functions)
         if sketch.root is not None and len(sketch.root):
             pull = functions.T @ (weights * slopes.third * row_variances(chosen, sketch.root))
         return Expansion(
@@ -378,20 +381,28 @@ def _places(active: Indices, *, fit_intercept: bool) -> Indices:
     return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active
 
 
+def _on_device(candidates: Any, rows: Any) -> Blocks:
+    """Yield the same for rows on a device, on which everything stays."""
+    for part, phi in candidates.on_device(rows.X).blocks():
+        targets = rows.targets[part, :]
+        yield phi, targets, namespace(phi).ones_like(targets[:, 0]) if rows.weights is None else rows.weights[part]
+
+
 def _by_threads(work: Callable[[Blocks], Made], candidates: Any, rows: Any, *, operations: float) -> list[Made]:
     """Return what `work` makes of the candidates, targets and weights at a few rows at a time, once for each thread.
 
     `operations` are those for each row and candidate.
     """
-    if not len(rows.targets):
+    if not rows.targets.shape[0]:
         return [work(())]
+    if is_on_device(rows.targets):
+        return [work(_on_device(candidates, rows))]
     evaluation = candidates.on(rows.X)
-    parts = slices(evaluation.n_rows, max(64, PART_BYTES // (8 * evaluation.n_candidates)))
+    block, parts = Block(evaluation, rows.targets, rows.weights), parts_of(evaluation, free_threads())
 
-    def blocks(parts: list[slice]) -> Blocks:
-        for part in parts:
-            weights = np.ones(part.stop - part.start) if rows.weights is None else rows.weights[part]
-            yield filled(evaluation, part), rows.targets[part], weights
+    def blocks(own: list[slice]) -> Blocks:
+        for phi, targets, weights in evaluated(block, own):
+            yield phi, targets, np.ones(len(phi)) if weights is None else weights
 
     return by_threads(
         lambda own: work(blocks(own)),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skarce._device import is_on_device, namespace, sqrt, to_device
 from skarce._parallel import WORTH_THREADS, for_each, shares, slices
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
@@ -20,7 +21,7 @@ class Functions(NamedTuple):
 
     Attributes
     ----------
-    columns : array of shape (n_rows, n)
+    columns : array of shape (n_rows, n), each column contiguous
     energies : sum c phi^2 of each, shape (n,)
     largest_curvatures : phi'B phi of each at the largest curvature that the likelihood can have, shape (n,)
     """
@@ -32,24 +33,25 @@ class Functions(NamedTuple):
     @classmethod
     def of(cls, observations: Observations, columns: Floats) -> Functions:
         """Measure columns."""
+        columns = np.asfortranarray(columns)
         squares = columns**2
         return cls(columns, observations.energy_weights @ squares, observations.largest_curvature @ squares)
 
     def kept(self, places: Indices) -> Functions:
         """Return the functions at these places."""
-        return Functions(self.columns[:, places], self.energies[places], self.largest_curvatures[places])
+        return Functions(self.columns.T[places].T, self.energies[places], self.largest_curvatures[places])
 
     def joined(self, others: Functions) -> Functions:
         """Return these functions and then others."""
-        return Functions(*(np.concatenate(pair, axis=-1) for pair in zip(self, others, strict=True)))
+        return Functions(*(np.concatenate([own.T, other.T]).T for own, other in zip(self, others, strict=True)))
 
 
 def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
     """Return Phi'B Phi for row weights that are not negative, on all cores if rows and columns are many."""
     n, m = columns.shape
-    root = np.sqrt(row_weights)[:, None]
+    root = sqrt(row_weights)[:, None]
     operations = float(n) * m * (m + 10.0)
-    if operations < WORTH_THREADS:
+    if operations < WORTH_THREADS or is_on_device(columns):
         scaled = columns * root
         return scaled.T @ scaled
     parts = shares(n)
@@ -67,6 +69,9 @@ def weighted_gram(columns: Floats, row_weights: Floats) -> Floats:
 
 def row_variances(columns: Floats, root: Floats) -> Floats:
     """Return phi_i'R'R phi_i for every row of `columns`, with a lower triangular R, on all cores if rows and columns are many."""
+    if is_on_device(columns):
+        spread = columns @ to_device(root.T, columns)
+        return namespace(columns).sum(spread * spread, axis=1)
     n = len(root)
     operations = 2.0 * columns.size * n
     if operations < WORTH_THREADS:

@@ -31,6 +31,7 @@ import numpy as np
 from skarce._linalg import NotPositiveDefiniteError, cholesky_of_nearly_singular, inverse_of_lower, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
+from skarce.methods.latent import compiled
 from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
 
 MODE = 1e-16  # Newton has arrived if a step promises no more than this
@@ -49,6 +50,7 @@ class Laplace:
     precisions : alpha, shape (n,)
     indices : which candidates the functions are, shape (n - n_fixed,)
     rises : relative increases of the diagonal of H that are tried if H is nearly singular
+    gram : Phi'B Phi at the start, if it is known
     n_fixed : 1 if the first function is the constant, whose precision is not learned; else 0
     weights, latent : the mode, and f there
     residual, curvature, third : derivatives of the log likelihood by f there, see `Slopes`
@@ -66,9 +68,10 @@ class Laplace:
         indices: Indices,
         start: Floats,
         rises: Sequence[float] = STRICTLY,
+        gram: Floats | None = None,
     ) -> None:
         self.observations, self.functions, self.precisions, self.indices = observations, functions, precisions, indices
-        self.rises = rises
+        self.rises, self._gram = rises, gram
         self.n_fixed = self.columns.shape[1] - len(indices)
         began = time.monotonic()
         self._find_mode(start)
@@ -103,13 +106,17 @@ class Laplace:
     def at(self, learned_precisions: Floats) -> Laplace:
         """Return the same functions at other precisions."""
         precisions = np.concatenate([self.precisions[: self.n_fixed], learned_precisions])
-        return Laplace(self.observations, self.functions, precisions, self.indices, self.weights, self.rises)
+        return Laplace(self.observations, self.functions, precisions, self.indices, self.weights, self.rises, self._gram)
 
     def without(self, positions: Indices) -> Laplace:
         """Return the model less the functions at these positions among the learned ones."""
         keep = np.setdiff1d(np.arange(self.columns.shape[1]), np.asarray(positions) + self.n_fixed)
-        indices, kept = np.delete(self.indices, positions), self.functions.kept(keep)
-        return Laplace(self.observations, kept, self.precisions[keep], indices, self.weights[keep], self.rises)
+        return self.with_only(keep, self.precisions[keep], self.weights[keep])
+
+    def with_only(self, keep: Indices, precisions: Floats, start: Floats) -> Laplace:
+        """Return the model with the functions at these places, which have the constant, at other precisions."""
+        indices = self.indices[keep[self.n_fixed :] - self.n_fixed]
+        return Laplace(self.observations, self.functions.kept(keep), precisions, indices, start, self.rises)
 
     def with_added(self, columns: Floats, precisions: Floats, indices: Indices) -> Laplace:
         """Return the model with more functions."""
@@ -134,24 +141,31 @@ class Laplace:
         """H^-1."""
         return self.root.T @ self.root
 
-    @cached_property
+    @property
     def third_order(self) -> Floats:
         """rho o h at each row: half of it is how fast log|H| grows with f there."""
-        if not self.columns.shape[1]:
-            return np.zeros(len(self.observations)) + self.observations.tilt
-        return self.third * row_variances(self.columns, self.root) + self.observations.tilt
+        return self._third_order[0]
 
     @cached_property
     def pull(self) -> Floats:
         """u = H^-1 Phi'(rho o h)."""
-        return self.covariance @ (self.columns.T @ self.third_order)
+        return self.covariance @ self._third_order[1]
+
+    @cached_property
+    def _third_order(self) -> tuple[Floats, Floats]:
+        """rho o h and Phi'(rho o h)."""
+        if self.is_compiled:
+            return compiled.third_order(self.columns, self.root, self.third)
+        leverages = row_variances(self.columns, self.root) if self.columns.shape[1] else np.zeros(len(self.observations))
+        third_order = self.third * leverages + self.observations.tilt
+        return third_order, self.columns.T @ third_order
 
     @cached_property
     def penalties(self) -> Floats:
         """e / (2 tau^2 alpha) of the learned precisions."""
         return self.penalty_rates / self.precisions[self.learned]
 
-    @property
+    @cached_property
     def penalty_rates(self) -> Floats:
         """e / (2 tau^2) of the learned functions."""
         return penalty_rates(self.observations, self.functions.energies[self.learned])
@@ -189,12 +203,25 @@ class Laplace:
 
     def _find_mode(self, start: Floats) -> None:
         """Go to the mode from `start`; from zero if that is better, or if the mode is not reached from `start`."""
+        if self.is_compiled:
+            mode = compiled.find_mode(self.observations, self.columns, self.precisions, start)
+            self.weights, self.latent, self.residual, self.curvature, self.third, self.factor, self._objective = mode
+        else:
+            self._find_mode_by_numpy(start)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code finds the mode."""
+        return self.rises is STRICTLY and compiled.suits(self.observations, self.columns)
+
+    def _find_mode_by_numpy(self, start: Floats) -> None:
         self._begin_at(start)
         try:
             if self._objective >= self.observations.log_likelihood_at_level and self._found_mode():
                 return
         except NotPositiveDefiniteError:
             pass  # curvatures so different that the functions look dependent
+        self._gram = None
         self._begin_at(np.zeros(len(start)))
         self._found_mode()
 
@@ -207,6 +234,8 @@ class Laplace:
         before = np.inf
         for _ in range(NEWTON_STEPS):
             self.residual, self.curvature, self.third = self.observations.slopes(self.latent)
+            if self._gram is None:
+                self._gram = weighted_gram(self.columns, self.curvature)
             self.factor = cholesky_of_nearly_singular(self._hessian(), self.rises)
             gradient = self.columns.T @ self.residual - self.precisions * self.weights
             explained = solve_lower(self.factor, gradient)
@@ -229,7 +258,7 @@ class Laplace:
             weights, latent = self.weights + share * step, self.latent + share * move
             objective = self._log_posterior(weights, latent)
             if objective > self._objective - allowed_loss:
-                self.weights, self.latent, self._objective = weights, latent, objective
+                self.weights, self.latent, self._objective, self._gram = weights, latent, objective, None
                 return True
         return False
 
@@ -237,11 +266,12 @@ class Laplace:
         return self.observations.log_likelihood(latent) - 0.5 * float(self.precisions @ weights**2)
 
     def _hessian(self) -> Floats:
-        matrix = weighted_gram(self.columns, self.curvature)
+        assert self._gram is not None
+        matrix = self._gram.copy()
         matrix.flat[:: len(matrix) + 1] += self.precisions
         return matrix
 
 
 def penalty_rates(observations: Observations, energies: Floats) -> Floats:
     """Return e / (2 tau^2) of functions with these sums of c phi^2."""
-    return energies / (2.0 * observations.likelihood.latent_scale**2 * observations.energy_weights.sum())
+    return energies / (2.0 * observations.likelihood.latent_scale**2 * observations.total_energy_weight)

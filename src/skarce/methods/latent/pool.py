@@ -37,7 +37,7 @@ class Pool:
     def of(cls, evaluation: Evaluation, model: Laplace, others: Indices) -> Pool:
         """Put the functions of a model and other candidates together."""
         indices = np.sort(np.concatenate([model.indices, others])).astype(np.intp)
-        return cls(indices, evaluation.columns(indices))
+        return cls(indices, np.asfortranarray(evaluation.columns(indices)))
 
     def batch(self, model: Laplace, limit: int, refused: set[int], tol: float, end: float) -> Batch | None:
         """Return at most `limit` greedy additions with B held, until a gain falls below `tol` or this share of the first.
@@ -56,7 +56,7 @@ class Pool:
             if gains[place] <= max(tol, end * first_gain):
                 break
             first_gain = first_gain or float(gains[place])
-            precision = float(found.precisions()[place])
+            precision = float(found.precisions(np.array([place]))[0])
             found = found.after(place, products.with_all(place, precision, found), precision)
             is_out[place] = True
             places.append(place)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation
 from skarce.methods.latent.laplace import Laplace, penalty_rates
 
@@ -37,21 +37,18 @@ class Scan(NamedTuple):
         q, least = self.quality * (self.quality - self.pull), self.sparsity + 2.0 * self.rate
         return np.divide(q, least, out=np.zeros_like(q), where=self.sparsity > 0.0)
 
-    def precisions(self) -> Floats:
-        """Return the best precision of each candidate, or one for which the penalty is a half; infinite if it does not help."""
-        q = self.quality * (self.quality - self.pull)
-        best = np.full(len(q), np.inf)
-        np.divide(self.sparsity**2, q - self.sparsity, out=best, where=self.ratio > 1.0)
-        return np.maximum(best, 2.0 * self.rate)
+    def precisions(self, some: Indices) -> Floats:
+        """Return the best precisions of candidates that help, or those for which the penalty is a half."""
+        s, q = self.sparsity[some], self.quality[some] * (self.quality[some] - self.pull[some])
+        return np.maximum(s**2 / (q - s), 2.0 * self.rate[some])
 
     def gains(self) -> Floats:
         """Return by how much the score would rise at these precisions, B held; zero if it would not."""
-        precisions = self.precisions()
-        helps = np.isfinite(precisions)
-        a, s, r = precisions[helps], self.sparsity[helps], self.rate[helps]
-        q = (self.quality * (self.quality - self.pull))[helps]
-        gains = np.zeros(len(helps))
-        gains[helps] = np.maximum(0.5 * (np.log(a / (a + s)) + q / (a + s)) - r / a, 0.0)
+        some = np.flatnonzero(self.ratio > 1.0)
+        a, s, r = self.precisions(some), self.sparsity[some], self.rate[some]
+        q = self.quality[some] * (self.quality[some] - self.pull[some])
+        gains = np.zeros(len(self.rate))
+        gains[some] = np.maximum(0.5 * (np.log(a / (a + s)) + q / (a + s)) - r / a, 0.0)
         return gains
 
     def after(self, candidate: int, cross: Floats, precision: float) -> Scan:
@@ -81,7 +78,7 @@ def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
 
 def _right_sides(model: Laplace) -> Floats:
     """Return what candidates are multiplied with: the residual, rho o h - B Phi u, and B Phi."""
-    out = np.empty((len(model.columns), 2 + model.columns.shape[1]))
+    out = np.empty((len(model.columns), 2 + model.columns.shape[1]), order="F")
     weighted = np.multiply(model.curvature[:, None], model.columns, out=out[:, 2:])
     out[:, 0] = model.residual
     out[:, 1] = model.third_order - weighted @ model.pull

@@ -12,6 +12,7 @@ import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
+from skarce.methods.latent import compiled
 from skarce.methods.latent.laplace import Laplace
 from skarce.searches import damped_newton
 from skarce.searches.damped_newton import Derivatives, damped_step
@@ -27,8 +28,27 @@ def settle(model: Laplace, tolerance: float, max_steps: int, journal: Journal | 
 
     The steps end early if the limits of the journal, if there is one, leave no time for another model.
     """
+    if len(model) and model.is_compiled and (journal is None or journal.budget.deadline is None):
+        compiled_end = _settled_by_compiled(model, tolerance, max_steps)
+        if compiled_end is not None:
+            return compiled_end
     settled, converged = damped_newton.settle(Precisions(model, journal), tolerance, max_steps)
     return settled.model, converged and not settled.is_late
+
+
+def _settled_by_compiled(model: Laplace, tolerance: float, max_steps: int) -> tuple[Laplace, bool] | None:
+    """Do the same in compiled code, which asks no clock; None if it finds the functions dependent."""
+    rates = np.concatenate([np.zeros(model.n_fixed), model.penalty_rates])
+    found = compiled.settle(
+        *(model.observations, model.functions, rates, model.precisions, model.weights),
+        n_fixed=model.n_fixed,
+        tolerance=tolerance,
+        max_steps=max_steps,
+    )
+    if found is None:
+        return None
+    is_same = len(found.places) == len(model.precisions) and np.array_equal(found.precisions, model.precisions)
+    return model if is_same else model.with_only(found.places, found.precisions, found.weights), found.converged
 
 
 def capped(model: Laplace, max_active: int | None) -> Laplace:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from skarce._progress import progress
 from skarce._typing import Floats, Indices
 from skarce.methods.lwpr.layout import Settings
 from skarce.methods.lwpr.local_models import LocalModels
@@ -28,10 +29,12 @@ def choose_metric(model: LocalModels, X: Floats, y: Floats, settings: Settings, 
         return BY_DEFAULT / n_inputs
     fold = np.arange(len(rows)) % N_FOLDS
     errors = []
-    for candidate in CANDIDATES:
-        tried = replace(settings, initial_metric=candidate / n_inputs)
-        left_out = [_squared_error(model, X, y, rows[fold != k], rows[fold == k], tried, n_passes, rng) for k in range(N_FOLDS)]
-        errors.append(sum(left_out))
+    with progress("choosing the width of fields", len(CANDIDATES), "widths") as part:
+        for candidate in CANDIDATES:
+            tried = replace(settings, initial_metric=candidate / n_inputs)
+            left_out = [_squared_error(model, X, y, rows[fold != k], rows[fold == k], tried, n_passes, rng) for k in range(N_FOLDS)]
+            errors.append(sum(left_out))
+            part.step()
     return CANDIDATES[int(np.argmin(errors))] / n_inputs
 
 

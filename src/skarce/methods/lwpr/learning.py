@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skarce._progress import QUIET, Quiet
 from skarce._typing import Floats
 from skarce.methods.lwpr import _lwpr
 from skarce.methods.lwpr.field import Field, activation, is_settled, left_out_error, start, update
@@ -14,7 +15,9 @@ ROWS_AT_ONCE = 2048  # in one call of compiled code, which no signal interrupts
 SMALLEST_ROOM = 8  # fields
 
 
-def learn(state: Floats, layout: Layout, X: Floats, y: Floats, settings: Settings, *, compiled: bool = True) -> Floats:
+def learn(
+    state: Floats, layout: Layout, X: Floats, y: Floats, settings: Settings, *, compiled: bool = True, part: Quiet = QUIET
+) -> Floats:
     """Learn rows in their order, table 4 of the paper.
 
     Parameters
@@ -29,6 +32,8 @@ def learn(state: Floats, layout: Layout, X: Floats, y: Floats, settings: Setting
         What steers learning.
     compiled : bool
         Whether compiled code does it. NumPy does the same, up to rounding, and is some hundred times slower.
+    part : Quiet
+        What is told how many rows are learned.
 
     Returns
     -------
@@ -42,6 +47,7 @@ def learn(state: Floats, layout: Layout, X: Floats, y: Floats, settings: Setting
         stop = min(n_done + ROWS_AT_ONCE, len(X))
         n_taken, n_fields = take(room, n_fields, layout, X[n_done:stop], y[n_done:stop], settings)
         n_done += n_taken
+        part.step(n_taken)
         if n_done < stop:  # there is no room for another field
             room = _with_room(room, n_fields)
     return room[:n_fields].copy()

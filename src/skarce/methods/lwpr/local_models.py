@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skarce._progress import QUIET, Quiet, progress
 from skarce._typing import Floats
 from skarce.methods.lwpr.field import FIRST_PROJECTIONS
 from skarce.methods.lwpr.layout import Layout, Settings
@@ -89,13 +90,13 @@ class LocalModels:
         """Return inputs in the units of the fields."""
         return np.ascontiguousarray((X - self.input_offset) / self.input_scale)
 
-    def learned(self, X: Floats, y: Floats, settings: Settings, **options: Any) -> LocalModels:
-        """Return the model after these rows, in this order."""
+    def learned(self, X: Floats, y: Floats, settings: Settings, part: Quiet = QUIET, **options: Any) -> LocalModels:
+        """Return the model after these rows, in this order. The part of the work is told how many are learned."""
         x, t = self.scaled(X), np.ascontiguousarray((y - self.target_offset) / self.target_scale)
         everywhere = replace(settings, initial_metric=0.0, learning_rate=0.0)
         return replace(
             self,
-            state=learn(self.state, self.layout, x, t, settings, **options),
+            state=learn(self.state, self.layout, x, t, settings, part=part, **options),
             background=learn(self.background, self.layout, x, t, everywhere, **options),
         )
 
@@ -106,10 +107,11 @@ class LocalModels:
         are, and left-out errors take that into account.
         """
         model, copies = self, 0.0
-        for _ in range(n_passes):
-            copies = FADED * copies + 1.0
-            order = rng.permutation(len(y))
-            model = model.faded().learned(X[order], y[order], replace(settings, copies=copies))
+        with progress("learning", n_passes * len(y), "rows") as part:
+            for _ in range(n_passes):
+                copies = FADED * copies + 1.0
+                order = rng.permutation(len(y))
+                model = model.faded().learned(X[order], y[order], replace(settings, copies=copies), part)
         return model
 
     def faded(self) -> LocalModels:

@@ -178,7 +178,8 @@ def pursue(
     A worth of minus infinity says that a model is too large. The journal ends with the best model.
     """
     walk = _Walk(pursuit, start, worth, settle, stops, journal)
-    outcome = walk.run()
+    with journal.shown():
+        outcome = walk.run()
     journal.rewind(walk.best_row, walk.best_worth)
     return walk.best, outcome
 

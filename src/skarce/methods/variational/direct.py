@@ -15,7 +15,7 @@ import numpy as np
 from skarce._linalg import cholesky_of_nearly_singular, symmetric_inverse
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
-from skarce.criteria.variational import bound, determination
+from skarce.criteria.variational import bound_at, determination
 from skarce.methods.variational.choice import group_p_values
 from skarce.methods.variational.precisions import Groups, Mask, Precisions, best_precisions
 from skarce.methods.variational.ridge_solves import RidgeSystem, ridge_system
@@ -115,7 +115,8 @@ class VariationalModel:
         """L at these weights and precisions, without its constant."""
         now = self.precisions
         energy = self.residual + float(now.relative_ridges @ self.strengths)
-        return bound(self.moments.n_samples, energy, now.noise, now.relative_ridges, self.groups.sizes)
+        known = now.relative_ridges, self.groups.sizes, now.determined, now.total_determined
+        return bound_at(self.moments.n_samples, energy, now.noise, *known)
 
     def solve(self) -> float:
         """Compute the best weights. Returns how far any of them moved the fit at most, relative to the target."""

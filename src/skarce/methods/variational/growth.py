@@ -11,6 +11,9 @@ set of that size:
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from skarce._linalg import cholesky_of_nearly_singular, solve_lower
@@ -27,6 +30,7 @@ from skarce.states.state import DEPENDENT
 
 STEPS = 5  # iterations after each candidate that enters
 WORTH = 4.0  # a candidate may enter if its squared t statistic is larger
+SLACK = 1.0  # a candidate is tried if its gain is at most this much too small, because the other precisions may improve with it
 LARGEST = 100  # growth ends at this many candidates; larger models are found from the start with all
 
 
@@ -71,13 +75,43 @@ def with_best_outside(model: VariationalModel, labels: Indices, limits: Budget) 
     best = best_outside(model, labels)
     if best is None:
         return None
-    larger = _with(model, labels, *best)
+    d, k = model.moments.n_candidates, len(model)
+    price = max(log_number_of_sets(d, k + 1) - log_number_of_sets(d, k), 0.0)
+    if not most_gained(model, best) > price - SLACK:
+        return None
+    larger = _with(model, labels, best.candidate, best.ridge)
     iterate(larger, Journal(limits), most=STEPS)
-    return (larger, best[0]) if larger.bound > model.bound and worth(larger) > worth(model) else None
+    return (larger, best.candidate) if larger.bound > model.bound and worth(larger) > worth(model) else None
 
 
-def best_outside(model: VariationalModel, labels: Indices) -> tuple[int, float] | None:
-    r"""Return the candidate that would have the largest t statistic, and its relative ridge.
+class Outside(NamedTuple):
+    """A candidate that is not in the model.
+
+    Attributes
+    ----------
+    candidate : its index
+    ridge : the relative ridge that it would have
+    ratio : its squared t statistic
+    """
+
+    candidate: int
+    ridge: float
+    ratio: float
+
+
+def most_gained(model: VariationalModel, outside: Outside) -> float:
+    r"""Return about how much a candidate raises the bound at most, if the precisions of the others stay.
+
+    With :math:`T` for the squared t statistic and at most one more for :math:`\Gamma`, the bound grows at a relative ridge u by at
+    most :math:`\frac12T/(1+u)+\frac12\log(u/\Gamma)`, and :math:`(1+u)^2=Tu` is best.
+    """
+    half, total = 0.5 * outside.ratio - 1.0, model.precisions.total_determined + 1.0
+    ridge = half - math.sqrt(max(half * half - 1.0, 0.0))
+    return 0.5 * (outside.ratio / (1.0 + ridge) + min(math.log(ridge / total), 0.0))
+
+
+def best_outside(model: VariationalModel, labels: Indices) -> Outside | None:
+    r"""Return the candidate that would have the largest t statistic.
 
     Only candidates that share their precision with no other are considered. With :math:`q=\varphi^T(t-\Phi\mu)` and
     :math:`S=\varphi^TP\varphi` the weight would be about :math:`q/S`, and the squared t statistic :math:`q^2/(sS)`. Returns None if
@@ -101,7 +135,7 @@ def best_outside(model: VariationalModel, labels: Indices) -> tuple[int, float] 
     if not ratios[best] > WORTH:
         return None
     weight = rest[best] / left[best]
-    return best, float(noise / (weight**2 * h[best]))
+    return Outside(best, float(noise / (weight**2 * h[best])), float(ratios[best]))
 
 
 def _with(model: VariationalModel, labels: Indices, candidate: int, ridge: float) -> VariationalModel:

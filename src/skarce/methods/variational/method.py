@@ -69,9 +69,19 @@ class VariationalLeastSquares(MomentMethod):
         """Whether the criterion is the factorized bound of the paper."""
         return not (self.prior.is_none or self.has_full_covariance)
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether models of a stream continue from the last one, by steps that raise the bound."""
+        return self.follows and self.is_bounded and self.solver == "direct"
+
+    @property
+    def follows_rows(self) -> bool:
+        """Whether a step for each row is enough for some rows: each weight has its own precision, and there is no stricter rule."""
+        return self.is_followed and self.significance is None and isinstance(self.prior.kind, str) and self.prior.kind == "ard"
+
     def following(self, posteriors: Sequence[Any]) -> Self:
         """Return the method that continues from these models, if precisions are learned by the bound with ``solver="direct"``."""
-        if not (self.follows and self.is_bounded and self.solver == "direct"):
+        if not self.is_followed:
             return self
         return replace(self, last=tuple(Fit(p.active, p.ridges, p.outcome) for p in posteriors))
 

@@ -81,18 +81,25 @@ class Precisions:
 
 
 def best_precisions(
-    strengths: Floats, sizes: Floats, residual: float, n_samples: float, start: Precisions, *, hold_noise: bool
+    strengths: Floats,
+    sizes: Floats,
+    residual: float,
+    n_samples: float,
+    start: Precisions,
+    *,
+    hold_noise: bool = False,
+    most: int = 200,
 ) -> Precisions:
     r"""Return the u, shares and noise that maximize L for fixed weights.
 
     With :math:`T_g=\sum_g\mu^2h` (`strengths`, positive) they satisfy :math:`u_gT_g=s\,n_g\gamma_g`, MacKay's rule, and
     :math:`s=(|t-\Phi\mu|^2+\sum u_gT_g)/N`. For given :math:`\Gamma` and s, the log of the ratio of both sides has a slope
-    between 1 and 3/2 in log u, so Newton's method converges from any start.
+    between 1 and 3/2 in log u, so Newton's method converges from any start. It takes `most` steps at most.
     """
     relative_ridges, total, noise = start.relative_ridges, start.total_determined, start.noise
     wanted = np.log(sizes / strengths)
     log_ridges = np.log(relative_ridges)
-    for _ in range(200):
+    for _ in range(most):
         root = np.sqrt(1.0 + 4.0 * relative_ridges / total)
         determined = 2.0 / (1.0 + root)
         steps = wanted + np.log(determined * noise) - log_ridges
@@ -106,5 +113,5 @@ def best_precisions(
         moved = max(float(np.abs(steps).max()), abs(total / total_before - 1.0), abs(noise / noise_before - 1.0))
         if moved < CLOSE:
             break
-    determined, total = determination(relative_ridges, sizes)
+    determined, total = determination(relative_ridges, sizes, total)
     return Precisions(relative_ridges, determined, total, noise)

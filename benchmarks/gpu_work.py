@@ -1,0 +1,196 @@
+"""The rows of `benchmarks.gpu`: sums, searches, predictions, widths and classes on a device."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import sklearn
+import torch
+
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce._atomic import unfitted_twin
+from skarce._parallel import blas_threads
+from skarce.designs import DeviceRows, as_design
+from skarce.likelihoods import Gaussian
+from skarce.model_selection import learn_widths
+
+GAMMA, NOISE, N_INPUTS = 0.1, 1.0, 10
+MILLION, BLOCK_ROWS, REPEATS = 1_000_000, 4_000_000, 3
+PAYS_ROWS = (1_000, 10_000, 100_000, 1_000_000)  # where a GPU begins to pay
+Row = dict[str, Any]
+
+
+class Machine:
+    """A device, the data on it, and its clock."""
+
+    def __init__(self, device: str, scale: float) -> None:
+        self.device, self._scale = device, scale
+        self.generator = torch.Generator(device).manual_seed(0)
+
+    def n(self, n_rows: float) -> int:
+        return max(200, round(n_rows * self._scale))
+
+    def m(self, n_candidates: int) -> int:
+        return max(20, round(n_candidates * min(1.0, 30.0 * self._scale)))
+
+    def friedman(self, n_rows: int) -> tuple[Any, Any]:
+        """Standardized inputs and targets of Friedman's first function with unit noise, made on the device."""
+        options = {"generator": self.generator, "device": self.device, "dtype": torch.float64}
+        X = torch.rand((n_rows, N_INPUTS), **options)
+        y = 10 * torch.sin(torch.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+        return (X - 0.5) * 12**0.5, y + NOISE * torch.randn(n_rows, **options)
+
+    def wait(self) -> None:
+        if self.device.startswith("cuda"):
+            torch.cuda.synchronize()
+
+    def seconds(self, work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+        """Return the median time of some runs, after one that warms up, and the last result."""
+        times, result = [], None
+        for run in range(repeats + 1):
+            self.wait()
+            started = time.perf_counter()
+            with warnings.catch_warnings(), blas_threads(1):
+                warnings.simplefilter("ignore")
+                result = work()
+            self.wait()
+            times += [time.perf_counter() - started] if run else []
+        return statistics.median(times), result
+
+    def product_rate(self) -> float:
+        """Return the operations per second of a large float64 product. All shares are of this rate."""
+        size = 8192 if self.device.startswith("cuda") else 1024
+        left = torch.randn((size, size), generator=self.generator, device=self.device, dtype=torch.float64)
+        self._rate = 2.0 * size**3 / self.seconds(lambda: left @ left)[0]
+        return self._rate
+
+    def share(self, operations: float, seconds: float) -> float:
+        return operations / (seconds * self._rate)
+
+    def profile(self) -> str:
+        """Return which operations take the time of the sums over a million rows and 1000 candidates."""
+        X, y = self.friedman(self.n(MILLION))
+        design = design_of(regressor(X, self.m(1000)), X, y)
+        design.moments()
+        kinds = [torch.profiler.ProfilerActivity.CPU]
+        kinds += [torch.profiler.ProfilerActivity.CUDA] if self.device.startswith("cuda") else []
+        with torch.profiler.profile(activities=kinds) as seen:
+            design.moments()
+            self.wait()
+        order = "cuda_time_total" if self.device.startswith("cuda") else "cpu_time_total"
+        return str(seen.key_averages().table(sort_by=order, row_limit=15))
+
+
+def regressor(X: Any, n_centers: int) -> RelevanceVectorRegressor:
+    centers = X[:n_centers].cpu().numpy()
+    return RelevanceVectorRegressor(KernelBasis(gamma=GAMMA, centers=centers), calibrate_std=False)
+
+
+def design_of(model: Any, X: Any, y: Any) -> Any:
+    """The design of a fit, before any sums."""
+    method = model._method()
+    with sklearn.config_context(array_api_dispatch=True, working_memory=4096):
+        return as_design(X, y, None, model._recipe(unfitted_twin(model), X, method, model._worth()))
+
+
+def sums_and_search(machine: Machine, n_rows: int, m: int, limits: tuple[float, float], *, from_host: bool) -> Iterator[Row]:
+    X, y = machine.friedman(n_rows)
+    model, where = regressor(X, m), "on the device"
+    if from_host:
+        where = "from host memory"
+        X, y = DeviceRows.from_arrays(X.cpu().numpy(), y.cpu().numpy(), device=machine.device), None
+    design = design_of(model, X, y)
+    operations, factor = 2.0 * n_rows * m**2, 1.5 if from_host else 1.0
+    what = f"{n_rows:,} rows x {m:,} centers {where}"
+    with sklearn.config_context(working_memory=4096):
+        seconds, _ = machine.seconds(design.moments)
+        yield row(f"sums, {what}", seconds, factor * limits[0], machine.share(operations, seconds))
+        problems, method = design.problems(Gaussian()), model._method()
+        seconds, fits = machine.seconds(lambda: method.run_all(problems, model._budget(time.monotonic())), repeats=1)
+        yield row(f"search, {what}", seconds, factor * limits[1]) | {"functions": len(fits[0].active)}
+
+
+def generated_rows(machine: Machine) -> Row:
+    """Rows that are made on the device, block by block, and never kept."""
+    n, m = machine.n(100 * MILLION), machine.m(500)
+
+    def blocks() -> Iterator[tuple[Any, Any]]:
+        machine.generator.manual_seed(1)
+        for start in range(0, n, BLOCK_ROWS):
+            yield machine.friedman(min(BLOCK_ROWS, n - start))
+
+    design = design_of(regressor(machine.friedman(m)[0], m), DeviceRows(blocks), None)
+    seconds, _ = machine.seconds(design.moments, repeats=1)
+    return row(f"sums, {n:,} rows x {m:,} centers, made on the device", seconds, 5.0, machine.share(2.0 * n * m**2, seconds))
+
+
+def predictions(machine: Machine) -> Row:
+    X, y = machine.friedman(machine.n(10 * MILLION))
+    few = min(len(X), 20_000)
+    model = regressor(X, 400).set_params(max_active=100).fit(X[:few].cpu().numpy(), y[:few].cpu().numpy())
+    with sklearn.config_context(array_api_dispatch=True):
+        seconds, _ = machine.seconds(lambda: model.predict(X, return_std=True))
+    size = len(model.active_)
+    what = f"predict with std, {len(X):,} rows x {size} functions"
+    return row(what, seconds, 0.3, machine.share(2.0 * len(X) * size**2, seconds))
+
+
+def widths(machine: Machine) -> Row:
+    n = machine.n(10_000)
+    X, y = machine.friedman(n)
+    with sklearn.config_context(array_api_dispatch=True):
+        seconds, found = machine.seconds(lambda: learn_widths(X, y, max_rows=n, random_state=0), repeats=1)
+    return row(f"widths per input from {n:,} rows", seconds, 10.0) | {"evaluations": found.n_evaluations}
+
+
+def classes(machine: Machine) -> Row:
+    X, y = machine.friedman(machine.n(MILLION))
+    m = machine.m(1000)
+    model = RelevanceVectorClassifier(KernelBasis(gamma=GAMMA, centers=X[:m].cpu().numpy()), calibrate_proba=False)
+    labels = (y > 14.4).to(torch.int64)
+    with sklearn.config_context(array_api_dispatch=True, working_memory=4096):
+        seconds, fitted = machine.seconds(lambda: model.fit(X, labels), repeats=1)
+    return row(f"classifier, {len(X):,} rows x {m:,} candidates", seconds, 5.0) | {"functions": len(fitted.active_)}
+
+
+def where_it_pays(machine: Machine) -> Iterator[Row]:
+    """The same fits with NumPy and on the device."""
+    for n in (machine.n(rows) for rows in PAYS_ROWS):
+        X, y = machine.friedman(n)
+        model, host = regressor(X, machine.m(500)), (X.cpu().numpy(), y.cpu().numpy())
+        seconds, _ = machine.seconds(lambda model=model, host=host: model.fit(*host), repeats=1)
+        yield row(f"fit with NumPy, {n:,} rows x {machine.m(500)} centers", seconds)
+        with sklearn.config_context(array_api_dispatch=True):
+            seconds, _ = machine.seconds(lambda model=model, X=X, y=y: model.fit(X, y), repeats=1)
+        yield row(f"fit on the device, {n:,} rows x {machine.m(500)} centers", seconds)
+
+
+def single_precision(machine: Machine) -> Row:
+    """Rows in single precision. They are evaluated and summed in double precision; the error is that of the inputs."""
+    X, y = machine.friedman(machine.n(MILLION))
+    model = regressor(X, machine.m(1000))
+    exact, rounded = (design_of(model, rows, y).moments()[0].gram.diagonal for rows in (X, X.to(torch.float32)))
+    design = design_of(model, X.to(torch.float32), y)
+    seconds, _ = machine.seconds(design.moments)
+    what = f"sums of inputs in single precision, {len(X):,} rows x {machine.m(1000):,} centers"
+    return row(what, seconds) | {"error": float(np.abs(exact - rounded).max() / exact.max())}
+
+
+def row(what: str, seconds: float, at_most: float | None = None, share: float | None = None) -> Row:
+    return {"what": what, "seconds": seconds, "at_most": at_most, "share": share}
+
+
+def measured(machine: Machine) -> Iterator[Row]:
+    """Yield all rows of the table but those of rivals."""
+    n = machine.n(MILLION)
+    for m, limits in ((1000, (0.1, 1.0)), (4000, (1.0, 5.0))):
+        for from_host in (False, True):
+            yield from sums_and_search(machine, n, machine.m(m), limits, from_host=from_host)
+    for work in (single_precision, generated_rows, predictions, widths, classes):
+        yield work(machine)
+    yield from where_it_pays(machine)

@@ -1,0 +1,3 @@
+from typing import Any
+
+def weighted_squares(*arguments: Any) -> None: ...

@@ -1,0 +1,76 @@
+"""How many factors: by left-out rows, or by the Bayesian information criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skarce._linalg import cholesky, solve_lower
+from skarce._typing import Floats, Indices
+from skarce.methods.factors.conditioning import Conditional
+from skarce.methods.factors.factor_model import FactorModel
+from skarce.methods.factors.likelihood import fit_directly, n_parameters
+from skarce.methods.factors.spread import Spread
+
+ALL_UP_TO = 10  # each number of factors is tried up to this one, and then every 1.25th
+GROWTH = 1.25
+TRIAL_TOL, TRIAL_STEPS = 1e-3, 50  # of fits without some rows
+
+
+def candidates_for(most: int) -> list[int]:
+    """The numbers of factors that are tried: none, and up to `most`."""
+    tried = list(range(min(most, ALL_UP_TO) + 1))
+    while tried[-1] < most:
+        tried.append(min(most, int(np.ceil(GROWTH * tried[-1]))))
+    return tried
+
+
+def left_out_scores(
+    rows: Floats, weights: Floats, folds: Indices, n_inputs: int, most: int, *, isotropic: bool
+) -> dict[int, float]:
+    """The log density of left-out targets, divided by their number, for each number of factors that is tried.
+
+    `rows` are standardized, weights are positive, and `folds` says which rows are left out together.
+    """
+    tried = candidates_for(most)
+    scores = np.zeros(len(tried))
+    for fold in np.unique(folds):
+        is_out = folds == fold
+        if not is_out.all():
+            scores += _left_out(rows, weights, is_out, tried, n_inputs, isotropic)
+    return dict(zip(tried, (scores / weights.sum()).tolist(), strict=True))
+
+
+def information_scores(spread: Spread, most: int, *, isotropic: bool) -> dict[int, float]:
+    """Minus half of the Bayesian information criterion, for each number of factors that is tried."""
+    cost = 0.5 * np.log(max(spread.n_samples, 1.0))
+    return {
+        model.n_factors: model.log_likelihood(spread) - cost * n_parameters(spread.n_columns, model.n_factors, isotropic=isotropic)
+        for model in _path(spread, candidates_for(most), isotropic)
+    }
+
+
+def conditional_density(model: FactorModel, n_inputs: int, rows: Floats) -> Floats:
+    """The log density of the targets of rows, given their inputs. Rows are around the means of the model."""
+    conditional = Conditional.of(model, n_inputs)
+    lower = cholesky(conditional.covariance())
+    errors = rows[:, n_inputs:] - rows[:, :n_inputs] @ conditional.coefficients().T
+    squares = np.sum(solve_lower(lower, errors.T) ** 2, axis=0)
+    return -0.5 * (squares + len(lower) * np.log(2.0 * np.pi)) - np.log(lower.diagonal()).sum()
+
+
+def _left_out(rows: Floats, weights: Floats, is_out: Indices, tried: Sequence[int], n_inputs: int, isotropic: bool) -> Floats:
+    """The log density of the targets that are left out, added up, for each number of factors."""
+    spread = Spread.of(rows[~is_out], weights[~is_out])
+    new, counts = rows[is_out] - spread.center, weights[is_out]
+    return np.array([counts @ conditional_density(model, n_inputs, new) for model in _path(spread, tried, isotropic)])
+
+
+def _path(spread: Spread, tried: Sequence[int], isotropic: bool) -> list[FactorModel]:
+    """A model for each number of factors. The noise of one is where the next one begins."""
+    models: list[FactorModel] = []
+    for n_factors in tried:
+        start = models[-1].noise if models and n_factors > 1 else None
+        models.append(fit_directly(spread, n_factors, isotropic=isotropic, tol=TRIAL_TOL, max_iter=TRIAL_STEPS, start=start))
+    return models

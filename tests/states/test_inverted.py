@@ -1,0 +1,113 @@
+"""A set whose ridge is held: steps by outer products give what eigenvectors and dense formulas give."""
+
+import numpy as np
+import pytest
+
+from skarce.criteria import SharedEvidence
+from skarce.criteria.one_precision import EvidenceFit
+from skarce.states.eigen_set import EigenSet
+from skarce.states.inverted import MOST_STEPS, Inverted
+from tests.problems import moments_of
+
+RIDGE = 2.0
+OF_CANDIDATES = ("leftover", "alignment", "remainder", "overlap")
+OF_SET = ("weights", "energy", "residual", "freedom", "log_determinant", "inverse")
+
+
+def problem(seed=0, n=150, m=70):
+    rng = np.random.default_rng(seed)
+    phi = rng.normal(size=(n, m)) * rng.uniform(0.3, 3.0, m)
+    return phi, phi[:, :20] @ rng.normal(size=20) + rng.normal(size=n)
+
+
+def held_state(phi, t, size=40, ridge=RIDGE):
+    state = EigenSet(moments_of(phi, t), np.arange(size), np.full(size, ridge))
+    state.hold()
+    assert state.held is not None
+    return state
+
+
+def walk(state, n_steps, seed=1):
+    """Take random steps up and down, and yield after each of them."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_steps):
+        if rng.random() < 0.5:
+            state.add(int(rng.choice(np.setdiff1d(np.arange(state.moments.n_candidates), state.active))), state.ridge)
+        else:
+            state.remove(int(rng.integers(len(state))))
+        yield
+
+
+@pytest.mark.parametrize("every", [1, 5])  # candidates are asked for after each step, or after some
+def test_steps_at_a_held_ridge_give_the_dense_quantities(every):
+    phi, t = problem()
+    state = held_state(phi, t)
+    for step, _ in enumerate(walk(state, 50)):
+        assert state.held is not None
+        A = phi[:, state.active]
+        H = A.T @ A + RIDGE * np.eye(A.shape[1])
+        P = np.eye(len(t)) - A @ np.linalg.solve(H, A.T)
+        expected = {
+            "weights": np.linalg.solve(H, A.T @ t),
+            "energy": t @ P @ t,
+            "residual": t @ P @ P @ t,
+            "freedom": np.trace(P),
+            "log_determinant": np.linalg.slogdet(H / RIDGE)[1],
+            "inverse": np.linalg.inv(H),
+            "leftover": np.einsum("nm,nk,km->m", phi, P, phi),
+            "alignment": phi.T @ P @ t,
+            "remainder": np.einsum("nm,nm->m", P @ phi, P @ phi),
+            "overlap": phi.T @ P @ P @ t,
+        }
+        names = OF_SET if step % every else OF_SET + OF_CANDIDATES
+        for name in names:
+            np.testing.assert_allclose(getattr(state, name), expected[name], rtol=1e-8, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(state.spread(), np.diag(np.linalg.inv(H)), rtol=1e-8)
+        np.testing.assert_allclose(state.squared_spread(), np.diag(np.linalg.inv(H) @ np.linalg.inv(H)), rtol=1e-8)
+
+
+def test_slopes_are_those_of_the_evidence():
+    phi, t = problem()
+    state = held_state(phi, t)
+    for _ in walk(state, 10):
+        slopes, fit = state.held_slopes(), EvidenceFit(*state.directions(), 150.0)
+        np.testing.assert_allclose([slopes.first, slopes.second], fit._derivatives(np.log(RIDGE)), rtol=1e-8)
+        ridges = RIDGE * np.exp([-1e-5, 1e-5])
+        freedoms = [EigenSet(state.moments, state.active, np.full(len(state), ridge)).freedom for ridge in ridges]
+        assert slopes.freed == pytest.approx((freedoms[1] - freedoms[0]) / 2e-5, rel=1e-5)
+
+
+def test_the_score_of_a_held_ridge_is_that_of_the_best_ridge():
+    phi, t = problem()
+    criterion, state = SharedEvidence(), held_state(phi, t)
+    criterion.settle(state)
+    lags = []
+    for _ in walk(state, 40):
+        criterion.settle(state)
+        best = EvidenceFit(*state.directions(), 150.0).best_ridge()
+        exact = EigenSet(state.moments, state.active, np.full(len(state), best))
+        assert criterion.state_score(state) == pytest.approx(criterion.score(exact, 150.0), abs=5e-4)
+        lags.append(abs(np.log(state.ridge / best)))
+    assert 1e-4 < max(lags) < 0.1  # it is held, and near
+
+
+def test_a_ridge_is_not_held_for_ever_nor_if_digits_would_be_lost():
+    phi, t = problem()
+    state = held_state(phi, t)
+    for _ in walk(state, MOST_STEPS):
+        assert state.held is not None
+    state.remove(0)
+    assert state.held is None
+    phi[:, 1] = phi[:, 0] + 1e-9 * phi[:, 2]
+    assert Inverted.of(moments_of(phi, t), np.arange(10), 1e-9) is None
+
+
+def test_a_state_comes_back_to_where_it_was():
+    phi, t = problem()
+    state = held_state(phi, t)
+    before, leftover = state.snapshot(), state.leftover.copy()
+    for _ in walk(state, 5):
+        pass
+    state.restore(before)
+    np.testing.assert_array_equal(state.active, np.arange(40))
+    np.testing.assert_array_equal(state.leftover, leftover)
