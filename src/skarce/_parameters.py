@@ -36,10 +36,11 @@ def is_count(value: Any, least: int = 1) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
 
 
-def check_count(name: str, value: Any, least: int = 1) -> None:
-    """Raise a ValueError unless the value is a whole number of at least `least`."""
-    if not is_count(value, least):
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {quoted(value)}.")
+def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> None:
+    """Raise a ValueError unless the value is a whole number of at least `least`, and at most `most` if that is given."""
+    if not is_count(value, least) or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {allowed}, got {quoted(value)}.")
 
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> None:

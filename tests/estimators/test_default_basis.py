@@ -109,6 +109,7 @@ def test_equal_targets_and_two_outputs(estimator):
     assert np.corrcoef(both.predict(X)[:, 0], y)[0, 1] > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:Some active functions are so nearly dependent:sklearn.exceptions.ConvergenceWarning")
 def test_the_same_data_give_the_same_model(estimator):
     X, y = table(120, 2)
     with remembering():  # so that the second one learns by itself

@@ -69,5 +69,5 @@ def test_the_end_is_the_same_certificate_if_changes_wait(criterion):
 
 
 def test_too_many_changes_that_wait():
-    with pytest.raises(ValueError, match="together must be at most 32, got 33"):
+    with pytest.raises(ValueError, match="together must be a whole number from 1 to 32, got 33"):
         BestAction(together=33)

@@ -86,7 +86,7 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Score of each number of factors that was tried: log densities of left-out targets, divided by their number, or minus half of
         the information criterion. It is empty if `n_factors` is given.
     n_iter_ : int
-        Steps of the last fit.
+        Steps of the last fit. A closed form is one step.
     outcome_ : Outcome
         How the fit ended.
     n_features_in_ : int
@@ -211,12 +211,6 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if "_is_converged" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no outcome_ before fit.")
         return Outcome.CONVERGED if self._is_converged else Outcome.STEP_LIMIT
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that predictions take missing inputs."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _learn(self, X: Floats, y: Floats, weights: Floats) -> None:
         """Set all fitted attributes. Weights are positive."""

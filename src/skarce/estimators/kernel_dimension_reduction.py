@@ -30,6 +30,7 @@ from skarce.methods.dimension_reduction import (
 TARGET_KERNELS = ("auto", "rbf", "labels")
 MOST_COMPONENTS = 5  # that "auto" tries
 FEWEST_ROWS = 3  # of which the directions can be learned
+MOST_STARTS = 10_000
 SMALLEST, LARGEST = 1e-10, 1e10  # of widths and the regularization
 NOT_CONVERGED = "The directions have not converged. Raise max_iter, or use a larger tol."
 
@@ -57,7 +58,7 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ``"rbf"`` is a Gaussian kernel of targets that are numbers, of width one in units of their standard deviations. ``"labels"``
         is one for equal targets and zero for others. ``"auto"`` is ``"rbf"`` for numbers and ``"labels"`` for text and booleans.
     n_starts : int, default=5
-        Number of starts. The first one is linear, and the others are random.
+        Number of starts, at most 10,000. The first one is linear, and the others are random.
     n_landmarks : int, default=100
         If there are more rows, kernels are spanned by those at this many rows, drawn at random (Nystroem's method). If there are
         not, kernels are exact.
@@ -227,8 +228,9 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _plan(self) -> Plan:
         """Return how directions are searched. Raise a ValueError if a parameter is wrong."""
-        for name in ("n_starts", "n_landmarks", "max_iter"):
-            check_count(name, getattr(self, name))
+        check_count("n_starts", self.n_starts, most=MOST_STARTS)
+        check_count("n_landmarks", self.n_landmarks)
+        check_count("max_iter", self.max_iter)
         check_count("max_rows", self.max_rows, FEWEST_ROWS)
         check_choice("target_kernel", self.target_kernel, TARGET_KERNELS)
         for name in ("width", "regularization", "tol"):

@@ -176,9 +176,10 @@ class WidthEvidence:
         """
         phi, _ = self._kernel.values_and_slopes(widths)
         columns = self._targets.centered(phi * self._targets.root[:, None])
-        some = slice(None, None, -(-len(columns) // RATIO_ROWS))
-        n = self._targets.n_samples * len(columns[some]) / len(columns)
-        columns, targets = columns[some], self._targets.values[some]
+        n_rows = columns.shape[0]
+        some = slice(None, None, -(-n_rows // RATIO_ROWS))
+        columns, targets = columns[some, :], self._targets.values[some, :]
+        n = self._targets.n_samples * columns.shape[0] / n_rows
         directions = Directions.of(squares_of(columns))
         if not len(directions.eigenvalues):
             return 1.0

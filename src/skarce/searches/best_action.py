@@ -102,9 +102,7 @@ class BestAction(Search):
         check_count("refresh_every", self.refresh_every)
         check_not_negative("max_drift", self.max_drift)
         check_count("max_changes", self.max_changes)
-        check_count("together", self.together)
-        if self.together > MOST_TOGETHER:
-            raise ValueError(f"together must be at most {MOST_TOGETHER}, got {self.together}.")
+        check_count("together", self.together, most=MOST_TOGETHER)
         check_flag("compiled", self.compiled)
 
     @property

@@ -29,6 +29,7 @@ from skarce.moments import Gram, Moments, WholeGram
 BLOCK = 64  # removals between two updates of the whole matrix R
 TILE = 192  # rows of R that one thread updates at a time, so that their part of the product stays in cache
 TIE = 1e-12  # increments that differ by less than this share are equal; then the candidate with the smaller index comes first
+WEIGHT_ROUNDING = 1e-13  # and so are weights, in units of their spreads, that differ by less than this share of the largest
 FALLEN = 1e-8  # a diagonal element of R that has fallen by this factor has lost half of its digits, so R is computed again
 LEAST_SHRINKAGE = 0.05  # but only after this share of the functions has left since the last time
 
@@ -170,7 +171,7 @@ class ShrinkingInverse:
         weights = self._weights[:size]
         costs = weights * weights
         costs /= spread
-        s = _first(costs <= costs.min() * (1.0 + TIE), self.members)
+        s = _first(costs <= _highest_tie(costs), self.members)
         column = self._column(s)
         pivot = column[s] = max(float(column[s]), self._least_spread)
         weight = float(weights[s])
@@ -220,6 +221,12 @@ class ShrinkingInverse:
         spread = self._spread[:size]
         np.maximum(spread, self._least_spread, out=spread)
         self._has_fallen = self._has_fallen or bool((spread < FALLEN * self._first_spread[:size]).any())
+
+
+def _highest_tie(costs: Floats) -> float:
+    """Return the largest cost that rounding cannot tell from the least: that of a weight next to much larger ones is inexact."""
+    least, most = float(costs.min()), float(costs.max())
+    return max(least * (1.0 + TIE), float(np.sqrt(least) + WEIGHT_ROUNDING * np.sqrt(most)) ** 2)
 
 
 def _first(is_best: Floats, candidates: Indices) -> int:

@@ -22,14 +22,14 @@ class FactorModel:
     Attributes
     ----------
     n_iter : int
-        Steps of the fit.
+        Steps of the fit. A closed form is one step.
     is_converged : bool
         Whether the gradient of the likelihood is zero up to the tolerance, except for variances at their limits.
     """
 
     loadings: Floats
     noise: Floats
-    n_iter: int = 0
+    n_iter: int = 1
     is_converged: bool = True
 
     @property
