@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skarce.moments import RecentRows, Sums
+from skarce.moments import Sums
+from skarce.moments.recent import RecentRows
 
 
 def sums_of(X, y, weights):
