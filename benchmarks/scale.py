@@ -314,7 +314,7 @@ def shown(results: list[dict[str, Any]], title: str) -> Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000], help="numbers of rows, in millions of them")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000], help="numbers of rows, such as 1000000")
     parser.add_argument("--labels", action="store_true", help="two classes in place of numbers")
     parser.add_argument("--out", type=Path, help="folder for scale.txt and scale.json, or scale_labels.txt and scale_labels.json")
     parser.add_argument("--data", type=Path, help="folder for the files, which are kept; without it they are temporary")
