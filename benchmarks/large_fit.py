@@ -1,4 +1,4 @@
-"""One large fit from row blocks: ``python -m benchmarks.large_fit [ROWS]``."""
+"""One large fit from row blocks: ``python -m benchmarks.large_fit [ROWS [LANDMARKS]]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from benchmarks.timing import peak_megabytes, product_rate
 from skarce import KernelBasis, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
 
-N_INPUTS, N_LANDMARKS, BLOCK = 10, 500, 8192
+N_INPUTS, BLOCK = 10, 8192
+DEFAULTS = ["1000000", "500"]  # rows and landmarks
 
 
 def rows(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +26,7 @@ def rows(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    n_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    n_rows, n_landmarks = (int(given) for given in (sys.argv[1:] + DEFAULTS[len(sys.argv) - 1 :]))
 
     def read() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for number, start in enumerate(range(0, n_rows, BLOCK)):
@@ -36,15 +37,15 @@ def main() -> None:
     for _ in read():
         pass
     making = time.perf_counter() - started
-    model = RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=N_LANDMARKS, random_state=0))
+    model = RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=n_landmarks, random_state=0))
     started = time.perf_counter()
     model.fit(RowBlocks(read))
     seconds = time.perf_counter() - started
     X, y = rows(10**6, 5000)
-    operations = float(n_rows) * N_LANDMARKS**2  # for one triangle of Phi'Phi
+    operations = float(n_rows) * n_landmarks**2  # for one triangle of Phi'Phi
     report = {
         "rows": n_rows,
-        "landmarks": N_LANDMARKS,
+        "landmarks": n_landmarks,
         "seconds": seconds,
         "seconds_to_make_the_rows_once": making,
         "rows_per_second": n_rows / seconds,
