@@ -218,6 +218,8 @@ class Design(ABC):
     fold_sums : list of Sums or None, default=None
         Sums of five folds of the rows, by hashes of their inputs, if the recipe asked for them and rows are not kept. Available
         after a call of `moments`.
+    n_seen : float or None, default=None
+        The total weight of all rows that ever came, if they come in batches.
     """
 
     candidates: Any
@@ -229,6 +231,7 @@ class Design(ABC):
     counts_worth: ClassVar[bool] = False
     has_passes: ClassVar[bool] = False
     fold_sums: list[Sums] | None = None
+    n_seen: float | None = None
     _center: Center | None = None
 
     @classmethod

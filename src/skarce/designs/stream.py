@@ -39,6 +39,7 @@ class StreamDesign(Design):
         The value of `n_seen` at the last solution from scratch. Between such solutions, models are only updated.
     """
 
+    n_seen: float
     _recent: RecentRows | None = None  # rows that came one at a time, and are not in `_sums`
 
     def __init__(self, candidates: Any, n_outputs: int, *, fit_intercept: bool = True) -> None:

@@ -61,8 +61,8 @@ class RowByRow(Streaming):
 
     def _remember(self, prepared: Prepared) -> None:
         super()._remember(prepared)
-        design = prepared.design
-        self._following_rows = self._next_rows(prepared, design.n_seen) if isinstance(design, StreamDesign) else None
+        n_seen = prepared.design.n_seen
+        self._following_rows = None if n_seen is None else self._next_rows(prepared, n_seen)
 
     def _next_rows(self, prepared: Prepared, n_seen: float) -> Following | None:
         """Return what the next row goes on from, or None if it needs the general way."""

@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 
 from skarce._device import is_on_device, namespace, to_device, to_host
 from skarce._typing import Floats, Indices
-from skarce.moments.gram import Gram, WholeGram
+from skarce.moments.gram import Gram
 
 WORTH_DEVICE = 1000  # candidates; the matrix of fewer is decomposed on the host before it would be on a device
 
@@ -81,6 +81,6 @@ def directions_of(gram: Gram, candidates: Indices) -> Directions:
     """Return the directions of these candidates (all that are usable). One Gram matrix is decomposed once for all outputs."""
     if gram not in _KEPT:
         block = gram.block(candidates, candidates)
-        like = gram.like if isinstance(gram, WholeGram) and len(block) >= WORTH_DEVICE else None
+        like = gram.like if len(block) >= WORTH_DEVICE else None
         _KEPT[gram] = Directions.of(block if like is None else to_device(block, like))
     return _KEPT[gram]

@@ -17,10 +17,12 @@ class Gram(Protocol):
     ----------
     diagonal : diag(Phi'Phi), shape (n_candidates,)
     is_whole : whether every element is in memory, so that columns and blocks cost only a copy
+    like : an array on the device where large matrices are decomposed, or None for the host
     """
 
     diagonal: Floats
     is_whole: bool
+    like: Any
 
     def columns(self, indices: Indices) -> Floats:
         """Return Phi'Phi_A as rows, shape (len(indices), n_candidates): row k belongs to candidate indices[k]."""
@@ -92,6 +94,7 @@ class ColumnGram:
     """
 
     is_whole = False
+    like = None
 
     def __init__(
         self,
