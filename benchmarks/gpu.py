@@ -26,6 +26,7 @@ TESTS = (
     "tests/estimators/test_on_device.py",
     "tests/model_selection/test_widths_on_device.py",
 )
+PARTS = ("sums", "single", "generated", "predict", "widths", "classes", "pays", "rivals")
 NEEDS_CUDA = (
     "this benchmark needs a CUDA device, but {}. Run it on a machine with a GPU. `--tests` runs the tests anywhere, and "
     "`--device cpu --scale 0.001` tries the rows without a GPU."
@@ -39,14 +40,16 @@ def main() -> None:
         sys.exit(run_tests(arguments.out))
     check_device(arguments.device)
     from benchmarks.gpu_rivals import rivals
-    from benchmarks.gpu_work import Machine, measured
+    from benchmarks.gpu_work import WORKS, Machine
 
     machine = Machine(arguments.device, arguments.scale)
-    record: dict[str, Any] = {"machine": about(arguments.device), "rate": machine.product_rate(), "rows": []}
-    for rows in (measured(machine), rivals(machine)):
-        for row in rows:
+    record: dict[str, Any] = {"machine": about(arguments.device), "rate": machine.product_rate(), "rows": [], "profile": ""}
+    works = {**WORKS, "rivals": rivals}
+    for name in arguments.parts:
+        for row in works[name](machine):
             record["rows"].append(row)
             print(line_of(row), flush=True)
+        save(arguments.out, record)
     record["profile"] = machine.profile()
     print(record["profile"])
     save(arguments.out, record)
@@ -106,6 +109,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="folder for gpu.txt and gpu.json, or tests.txt")
     parser.add_argument("--tests", action="store_true", help="run the tests of arrays on devices instead")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="only these parts (default: all)")
     parser.add_argument("--device", default="cuda", help="the device, as PyTorch names it")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the numbers of rows")
     return parser.parse_args()

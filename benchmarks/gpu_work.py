@@ -185,12 +185,22 @@ def row(what: str, seconds: float, at_most: float | None = None, share: float | 
     return {"what": what, "seconds": seconds, "at_most": at_most, "share": share}
 
 
-def measured(machine: Machine) -> Iterator[Row]:
-    """Yield all rows of the table but those of rivals."""
-    n = machine.n(MILLION)
+def sums(machine: Machine) -> Iterator[Row]:
     for m, limits in ((1000, (0.1, 1.0)), (4000, (1.0, 5.0))):
         for from_host in (False, True):
-            yield from sums_and_search(machine, n, machine.m(m), limits, from_host=from_host)
-    for work in (single_precision, generated_rows, predictions, widths, classes):
-        yield work(machine)
-    yield from where_it_pays(machine)
+            yield from sums_and_search(machine, machine.n(MILLION), machine.m(m), limits, from_host=from_host)
+
+
+def one(work: Callable[[Machine], Row]) -> Callable[[Machine], Iterator[Row]]:
+    return lambda machine: iter([work(machine)])
+
+
+WORKS: dict[str, Callable[[Machine], Iterator[Row]]] = {
+    "sums": sums,
+    "single": one(single_precision),
+    "generated": one(generated_rows),
+    "predict": one(predictions),
+    "widths": one(widths),
+    "classes": one(classes),
+    "pays": where_it_pays,
+}

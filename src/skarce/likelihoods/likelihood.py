@@ -157,15 +157,6 @@ class Observations:
         """Targets, from the level, of the last rows, which stand for earlier ones and have normal noise of variance one: none."""
         return np.empty(0)
 
-    @property
-    def tilt(self) -> Floats | float:
-        """What is added to rho o h at each row, if the rows stand for others: nothing."""
-        return 0.0
-
-    def tilted(self, latent: Floats) -> float:
-        """What the tilt adds to the log evidence: nothing."""
-        return 0.0
-
     def log_likelihood(self, latent: Floats) -> float:
         """sum c log p(t | f)."""
         losses = self.likelihood.loss(self.targets, self._from_level(latent))

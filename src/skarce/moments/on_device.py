@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from skarce._device import device_of, namespace, to_host
+from skarce._parallel import slices
 from skarce.basis.on_device import DeviceEvaluation
 from skarce.moments.sums import Sums
+
+PANEL = 512  # columns of the Gram matrix at a time; only within a panel both sides of the diagonal are computed
 
 
 class DeviceSums:
@@ -38,9 +41,14 @@ class DeviceSums:
 
     def sums(self, factor: float = 1.0) -> Sums:
         """Return the sums as NumPy arrays, with the weight of all rows times a factor. This moves them."""
-        gram, projections = to_host(self._gram), to_host(self._projections)
+        gram, projections = to_host(self._whole_gram()), to_host(self._projections)
         means, target_means, energies = to_host(self._means), to_host(self._target_means), to_host(self._energies)
         return Sums(self._n, means, target_means, gram, projections, energies).faded(factor)
+
+    def _whole_gram(self) -> Any:
+        """Return the Gram matrix with both halves."""
+        xp = namespace(self._gram)
+        return xp.tril(self._gram) + xp.tril(self._gram, k=-1).T
 
     def _absorb(self, phi: Any, targets: Any, weights: Any) -> None:
         """Add a block of rows. `phi` is overwritten."""
@@ -59,9 +67,14 @@ class DeviceSums:
             phi *= root
             targets = targets * root
         self._shift_for(n, mean, target_mean)
-        self._gram += phi.T @ phi
+        self._add_squares(phi)
         self._projections += phi.T @ targets
         self._energies += xp.sum(targets * targets, axis=0)
+
+    def _add_squares(self, phi: Any) -> None:
+        """Add Phi'Phi on and below the diagonal."""
+        for columns in slices(phi.shape[1], PANEL):
+            self._gram[columns.start :, columns] += phi[:, columns.start :].T @ phi[:, columns]
 
     def _shift_for(self, n: float, mean: Any, target_mean: Any) -> None:
         """Update the means for n more rows with these means, and add what that contributes to the second moments."""

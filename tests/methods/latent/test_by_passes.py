@@ -17,6 +17,7 @@ from skarce.likelihoods import Bernoulli, Poisson
 from skarce.methods.latent import SparseLatent
 from skarce.methods.latent.by_passes import ByPasses, Expansion, ExpansionPass, Sketch, Target
 from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.on_sums import SumsPool
 from skarce.methods.latent.scan import scan
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -142,7 +143,8 @@ def test_sums_have_the_evidence_and_its_slopes_where_they_were_expanded(likeliho
     rows, basis = Rows(X[:100], y[:100, None]), clone(KERNELS).fit(X)
     design = RowBlocksDesign(basis, RowBlocks.from_arrays(X, y), rows, N, fit_intercept=fit_intercept)
     search = ByPasses(SparseLatent(), design.problems(likelihood), Budget())
-    search._passes = lambda targets: []
+    search._take_passes = lambda targets, passes: None
+    search._fit = lambda target: None
     search.run()
     assert design.observations(0, likelihood).level == pytest.approx(exact.observations.level)  # of all rows, not of the sample
     sketch = Sketch(exact.indices, exact.weights, exact.observations.level, exact.root)
@@ -151,9 +153,7 @@ def test_sums_have_the_evidence_and_its_slopes_where_they_were_expanded(likeliho
     found = search._start(sketch, target.precisions, expansion)
     assert found.score == pytest.approx(exact.score, rel=1e-10)
     np.testing.assert_allclose(found.gradient, exact.gradient, atol=1e-6)
-    from skarce.basis.candidates import ColumnsEvaluation
-
-    (by_sums,), (by_rows,) = scan(ColumnsEvaluation(found.observations.columns), [found]), scan(evaluation, [exact])
+    by_sums, (by_rows,) = SumsPool(found.sums, np.arange(30)).scanned(found), scan(evaluation, [exact])
     for name in ("sparsity", "quality", "pull", "rate"):
         values = getattr(by_rows, name)
         np.testing.assert_allclose(getattr(by_sums, name), values, atol=1e-6 * np.abs(values).max())
@@ -167,10 +167,7 @@ def test_a_step_that_is_too_long_is_halved():
     target._before = old, np.array([5.0, 6.0]), -100.0
 
     class Promising:
-        latent = None
-
-        class observations:  # noqa: N801
-            log_likelihood = staticmethod(lambda latent: -50.0)
+        log_likelihood = -50.0
 
     target.model = Promising()
     assert not target.went_too_far(-60.0)

@@ -2,9 +2,11 @@ r"""Sparse models of latent functions whose rows can only be read block by block
 
 Each pass adds up, for every target, the log likelihood at the current model, its slopes and its curvature in the constant and the
 weights of all candidates, and :math:`\Phi^T(\rho\circ h)` (see `laplace`). These sums stand for all rows: the search for
-functions and precisions runs on them (`ExpandedObservations`), from the current model, and ends at another one, about which the
-next pass expands. At a fixed point the model is what a search on the rows themselves would end at. The first model comes from a
-sample of the rows.
+functions and precisions runs on them (`on_sums`), from the current model, and ends at another one, about which the next pass
+expands. At a fixed point the model is what a search on the rows themselves would end at.
+
+The first model comes from a few rows, by a search on these rows. If the sample has more, passes over the sample follow, which cost
+next to nothing, until they gain little. So passes over all rows begin near their end.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.linalg import lstsq
 
 from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
 from skarce._memory import require
@@ -23,14 +24,13 @@ from skarce._parallel import by_threads, free_threads
 from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
-from skarce.basis.candidates import ColumnsEvaluation
+from skarce.designs.design import Rows
 from skarce.designs.in_memory import InMemoryDesign
-from skarce.designs.latent_stream import Quadratic, Spread
+from skarce.designs.latent_stream import Spread
 from skarce.designs.problem import Problem
 from skarce.likelihoods import Likelihood
-from skarce.likelihoods.expanded import ExpandedObservations
-from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
-from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.functions import row_variances, weighted_gram
+from skarce.methods.latent.on_sums import SumsModel, SumsOfRows, SumsPool
 from skarce.moments import CONSTANT
 from skarce.moments.passes import Block, evaluated, parts_of
 from skarce.posteriors.latent import LatentFit
@@ -45,8 +45,9 @@ Blocks = Iterable[tuple[Floats, Floats, Floats]]  # candidates, targets and weig
 Made = TypeVar("Made")
 MOST_PASSES = 100
 LOST = 1.0  # of the log likelihood: a step that loses more, against what was promised, was too long
-SHARE_OF_SAMPLE = 4  # the first model may take a quarter of the time
-RISES = (0.0, 1e-12, 1e-10)  # of the diagonal of H: sums have lost the last digits
+SHARE_OF_SAMPLE = 4  # the first models may take a quarter of the time
+FIRST_ROWS = 2000  # of the sample, on which a search is quick
+MOST_SAMPLE_PASSES, ROUGH = 8, 1.0  # searches of the sample end if nothing gains this many nats
 
 
 class Sketch(NamedTuple):
@@ -83,6 +84,21 @@ class Expansion(NamedTuple):
 def total_of_expansions(parts: Sequence[list[Expansion]]) -> list[Expansion]:
     """Return the expansions of all targets over all parts."""
     return [Expansion.total(of_target) for of_target in zip(*parts, strict=True)]
+
+
+class Passes(NamedTuple):
+    """Which rows passes go over, and when they end.
+
+    Attributes
+    ----------
+    label : what progress is shown as
+    total : adds up over the rows what a pass makes of some of them
+    most : how many passes there may be
+    """
+
+    label: str
+    total: Callable[[Callable[[Any], Any], Callable[[list[Any]], Any]], Any]
+    most: int
 
 
 @dataclass(frozen=True)
@@ -173,48 +189,70 @@ class ByPasses:
         raw = spread.squares + spread.total * spread.means**2
         energies = spread.squares if self._fit_intercept else raw
         self._energies = np.where(energies > np.maximum(CONSTANT * raw, negligible(spread.total)), energies, 0.0)
-        self._total = spread.total
-        with progress("fitting the sample"):
-            targets = self._first_targets()
-        return self._passes(targets)
+        self._rates = self._energies / (2.0 * self._likelihood.latent_scale**2 * spread.total)
+        targets = self._first_targets()
+        self._take_passes(targets, Passes("Newton steps", design.total, MOST_PASSES))
+        return [self._fit(target) for target in targets]
 
     def _first_targets(self) -> list[Target]:
-        """Return where the search begins: at the models of the sample of the rows.
+        """Return where the passes over all rows begin: at models of the sample."""
+        budget, has_more = replace(self._budget.share(SHARE_OF_SAMPLE), verbose=0), len(self._design.rows.targets) > FIRST_ROWS
+        if has_more:
+            budget = replace(budget, tol=max(ROUGH, budget.tol))
+        with progress("fitting a few rows"):
+            targets = self._targets_of_few_rows(budget)
+        if has_more:
+            self._take_passes(targets, Passes("Newton steps, sample", self._total_of_sample, MOST_SAMPLE_PASSES))
+        sketches = [target.sketch._replace(root=None) for target in targets]
+        return [Target(sketch, target.precisions, Journal(self._budget)) for sketch, target in zip(sketches, targets, strict=True)]
 
-        Rare labels and events may be missing from the sample. Then the search begins without functions.
+    def _targets_of_few_rows(self, budget: Budget) -> list[Target]:
+        """Return what a search on a few rows of the sample finds.
+
+        Rare labels and events may be missing from them. Then the passes begin without functions.
         """
-        design = self._design
-        sample = InMemoryDesign(design.candidates, design.rows, fit_intercept=self._fit_intercept)
-        budget = replace(self._budget.share(SHARE_OF_SAMPLE), verbose=0)
-        varied = np.flatnonzero(np.ptp(design.rows.targets, axis=0) > 0.0).tolist()
-        problems = sample.problems(self._likelihood)
+        design, rows = self._design, self._few_rows()
+        few = InMemoryDesign(design.candidates, rows, fit_intercept=self._fit_intercept)
+        varied = np.flatnonzero(np.ptp(rows.targets, axis=0) > 0.0).tolist()
+        problems = few.problems(self._likelihood)
         fits = dict(zip(varied, self._method.run_all([problems[k] for k in varied], budget) if varied else (), strict=True))
+        journals = [Journal(budget) for _ in self._problems]
         return [
-            self._moved(fits[k], problem, sample) if k in fits else self._without_functions(problem)
-            for k, problem in enumerate(self._problems)
+            self._moved(fits[k], problem, few, journal) if k in fits else self._without_functions(problem, journal)
+            for k, (problem, journal) in enumerate(zip(self._problems, journals, strict=True))
         ]
 
-    def _without_functions(self, problem: Problem) -> Target:
+    def _few_rows(self) -> Rows:
+        rows: Rows = self._design.rows
+        n = len(rows.targets)
+        if n <= FIRST_ROWS:
+            return rows
+        return rows.at(np.sort(np.random.default_rng(self._method.random_state).choice(n, FIRST_ROWS, replace=False)))
+
+    def _total_of_sample(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
+        return add([work(self._design.rows)])
+
+    def _without_functions(self, problem: Problem, journal: Journal) -> Target:
         weights = np.zeros(int(self._fit_intercept))
         sketch = Sketch(np.empty(0, dtype=np.intp), weights, problem.observations.level, None)
-        return Target(sketch, np.empty(0), Journal(self._budget))
+        return Target(sketch, np.empty(0), journal)
 
-    def _moved(self, fit: LatentFit, problem: Problem, sample: InMemoryDesign) -> Target:
-        """Return a model of the sample as one about the means of all rows."""
-        posterior = self._method.posterior(fit, Problem(sample, problem.output, problem.likelihood))
+    def _moved(self, fit: LatentFit, problem: Problem, few: InMemoryDesign, journal: Journal) -> Target:
+        """Return a model of a few rows as one about the means of all rows."""
+        posterior = self._method.posterior(fit, Problem(few, problem.output, problem.likelihood))
         level = problem.observations.level
         kept = self._energies[posterior.active] > 0.0
         active, weights = posterior.active[kept], posterior.mean[kept]
         constant = [posterior.intercept + self._means[active] @ weights - level] if self._fit_intercept else []
         sketch = Sketch(active, np.concatenate([constant, weights]), level, None)
-        return Target(sketch, posterior.weight_precision[kept], Journal(self._budget))
+        return Target(sketch, posterior.weight_precision[kept], journal)
 
-    def _passes(self, targets: list[Target]) -> list[LatentFit]:
+    def _take_passes(self, targets: list[Target], passes: Passes) -> None:
         """Expand and search in turn until all targets have settled. Those that have take no part in later passes."""
         still_open, began = list(range(len(targets))), time.monotonic()
-        with progress("Newton steps", unit="passes", at_most=MOST_PASSES, deadline=self._budget.deadline) as part:
-            for number in range(MOST_PASSES):
-                expansions = self._design.total(self._pass(still_open, targets), total_of_expansions)
+        with progress(passes.label, unit="passes", at_most=passes.most, deadline=self._budget.deadline) as part:
+            for number in range(passes.most):
+                expansions = passes.total(self._pass(still_open, targets), total_of_expansions)
                 for k, expansion in zip(still_open, expansions, strict=True):
                     self._follow(targets[k], expansion)
                 part.to(number + 1, lambda: _standing(targets))
@@ -225,7 +263,6 @@ class ByPasses:
                 still_open = [k for k in still_open if targets[k].outcome is None]
                 if not still_open:
                     break
-        return [self._fit(target) for target in targets]
 
     def _follow(self, target: Target, expansion: Expansion) -> None:
         """Search on the sums of a pass, or go back half of the way if the last step was too long."""
@@ -233,10 +270,11 @@ class ByPasses:
             target.go_back_half()
             return
         start = self._start(target.sketch, target.precisions, expansion)
-        evaluation = _evaluation(start, only=target.sketch.active if target.goes_in_circles else None)
-        model, outcome = self._method.search(evaluation, [start], [target.journal])[0]
-        target.step(start, model, expansion.value)
-        if outcome is not Outcome.CONVERGED or target.has_settled(self._budget.tol):
+        candidates = target.sketch.active if target.goes_in_circles else np.flatnonzero(self._energies > 0.0)
+        with target.journal.shown():
+            model, outcome = self._method.climb.run(start, SumsPool(start.sums, candidates), target.journal)
+        target.step(model, expansion.value)
+        if outcome is not Outcome.CONVERGED or target.has_settled(target.journal.budget.tol):
             target.outcome = outcome
 
     def _pass(self, outputs: list[int], targets: list[Target]) -> ExpansionPass:
@@ -250,39 +288,14 @@ class ByPasses:
             [targets[k].sketch for k in outputs],
         )
 
-    def _start(self, sketch: Sketch, precisions: Floats, expansion: Expansion) -> Laplace:
-        """Return the model that was expanded about, at its precisions, on the sums."""
-        n = len(self._energies)
-        at = np.zeros(n + 1)
-        at[_places(sketch.active, fit_intercept=True)[0 if self._fit_intercept else 1 :]] = sketch.weights
-        at[0] += sketch.level
-        curvature, slopes, pull = self._with_constant(expansion)
-        past = Quadratic(curvature, slopes + curvature @ at).past(fit_intercept=self._fit_intercept)
-        rows = np.column_stack([past.constant, past.candidates])
-        observations = ExpandedObservations(
-            self._likelihood,
-            np.empty(0),
-            np.empty(0),
-            sketch.level,
-            past,
-            energies=self._energies,
-            total=self._total,
-            value=expansion.value,
-            expanded_at=rows @ at - past.constant * sketch.level,
-            pull=lstsq(rows.T, pull, check_finite=False)[0],
-        )
-        empty = Laplace.empty(observations, fit_intercept=self._fit_intercept, rises=RISES)
-        columns = np.ascontiguousarray(observations.columns[:, sketch.active])
-        functions = empty.functions.joined(Functions.of(observations, columns))
-        return Laplace(
-            observations, functions, np.concatenate([empty.precisions, precisions]), sketch.active, sketch.weights, RISES
-        )
-
-    def _with_constant(self, expansion: Expansion) -> tuple[Floats, Floats, Floats]:
-        """Return curvature, slopes and pull with a row for the constant, also if there is none."""
-        if self._fit_intercept:
-            return expansion.curvature, expansion.slopes, expansion.pull
-        return np.pad(expansion.curvature, ((1, 0), (1, 0))), np.pad(expansion.slopes, (1, 0)), np.pad(expansion.pull, (1, 0))
+    def _start(self, sketch: Sketch, precisions: Floats, expansion: Expansion) -> SumsModel:
+        """Return the functions that were expanded about, at their precisions, on the sums."""
+        at = np.zeros(len(expansion.slopes))
+        at[_places(sketch.active, fit_intercept=self._fit_intercept)] = sketch.weights
+        constant_precision = self._likelihood.latent_scale**-2 if self._fit_intercept else None
+        value, slopes, curvature, pull = expansion
+        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision)
+        return SumsModel.of(sums, precisions, sketch.active)
 
     def _fit(self, target: Target) -> LatentFit:
         from skarce.methods.latent.sparse import fit_of  # which runs this search
@@ -308,18 +321,20 @@ class Target:
     sketch: Sketch
     precisions: Floats
     journal: Journal
-    model: Laplace | None = None
+    model: SumsModel | None = None
     outcome: Outcome | None = None
     goes_in_circles: bool = False
     _left: set[tuple[int, ...]] = field(default_factory=set)  # the functions of models that passes have gone away from
     _before: tuple[Sketch, Floats, float] | None = None  # the model that the last step began at, and its log likelihood
-    _moved: float = np.inf  # how far the last step went, at most, and how much its score rose over that of the step before
+    _moved: float = (
+        np.inf
+    )  # how far the last step went (see `moved_from`), and how much its score rose over that of the step before
     _gained: float = np.inf
 
-    def step(self, start: Laplace, model: Laplace, value: float) -> None:
+    def step(self, model: SumsModel, value: float) -> None:
         """Go from the model that was expanded about, of this log likelihood, to the one that was found."""
         self._before = self.sketch, self.precisions, value
-        self._moved = float(np.abs(start.latent - model.latent).max(initial=0.0))
+        self._moved = model.moved_from(model.sums.expanded_at)
         self._gained = np.inf if self.model is None else abs(model.score - self.model.score)
         if self.model is not None and _names(self.model) != _names(model):
             self._gained = np.inf
@@ -336,7 +351,7 @@ class Target:
         """Tell whether the log likelihood is much below what the quadratic promised, and below where the step began."""
         if self._before is None or self.model is None:
             return False
-        promised, before = self.model.observations.log_likelihood(self.model.latent), self._before[2]
+        promised, before = self.model.log_likelihood, self._before[2]
         return bool(value < before - LOST and promised - value > 0.5 * abs(promised - before))
 
     def go_back_half(self) -> None:
@@ -362,17 +377,7 @@ def _standing(targets: Sequence[Target]) -> str:
     return f"{max(n_functions)} functions{many}"
 
 
-def _evaluation(model: Laplace, *, only: Indices | None) -> ColumnsEvaluation:
-    """Return all candidates on the sums, or some of them, with zeros in place of the others, which explain nothing."""
-    observations = model.observations
-    assert isinstance(observations, ExpandedObservations)
-    columns = observations.columns
-    if only is not None:
-        columns[:, np.setdiff1d(np.arange(columns.shape[1]), only)] = 0.0
-    return ColumnsEvaluation(columns)
-
-
-def _names(model: Laplace) -> tuple[int, ...]:
+def _names(model: SumsModel) -> tuple[int, ...]:
     return tuple(np.sort(model.indices).tolist())
 
 

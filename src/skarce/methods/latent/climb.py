@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.model import Model
 from skarce.methods.latent.pool import Batch, Pool
 from skarce.methods.latent.steps import settle
 from skarce.states.journal import Journal
@@ -33,7 +33,7 @@ class Climb:
     max_loose_steps: int = 3
     max_tight_steps: int = 30
 
-    def run(self, model: Laplace, pool: Pool, journal: Journal) -> tuple[Laplace, Outcome]:
+    def run(self, model: Model, pool: Pool[Model], journal: Journal) -> tuple[Model, Outcome]:
         """Raise the score until no candidate of the pool gains more than the tolerance."""
         tol, is_tight = journal.budget.tol, False
         refused: set[int] = set()
@@ -53,21 +53,21 @@ class Climb:
                 model, is_tight = _settled(model, FINE * tol, self.max_tight_steps, journal)
                 refused = set()
 
-    def _batch(self, model: Laplace, pool: Pool, refused: set[int], journal: Journal) -> Batch | None:
+    def _batch(self, model: Model, pool: Pool[Model], refused: set[int], journal: Journal) -> Batch | None:
         room = journal.budget.room(len(model))
         if not room or len(refused) >= REFUSALS:
             return None
         limit = min(room, max(self.smallest_batch, int(self.growth * len(model))))
         return pool.batch(model, limit, refused, journal.budget.tol, self.batch_end)
 
-    def _with(self, larger: Laplace, n_added: int, batch: Batch, journal: Journal) -> Laplace:
+    def _with(self, larger: Model, n_added: int, batch: Batch, journal: Journal) -> Model:
         """Note the larger model and take loose joint steps."""
         journal.note("add", int(batch.candidates[0]) if n_added == 1 else -1, larger.score, len(larger))
         tolerance = max(self.looseness * batch.first_gain, FINE * journal.budget.tol)
         return _settled(larger, tolerance, self.max_loose_steps, journal)[0]
 
 
-def _settled(model: Laplace, tolerance: float, max_steps: int, journal: Journal) -> tuple[Laplace, bool]:
+def _settled(model: Model, tolerance: float, max_steps: int, journal: Journal) -> tuple[Model, bool]:
     """Return the model after joint steps, and whether there is nothing more to be had from them."""
     if journal.exhausted(ahead=model.seconds) is not None:
         return model, False

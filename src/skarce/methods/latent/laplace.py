@@ -28,11 +28,12 @@ from functools import cached_property
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky_of_nearly_singular, inverse_of_lower, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky_of_nearly_singular, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.likelihoods import Observations
 from skarce.methods.latent import compiled
 from skarce.methods.latent.functions import Functions, row_variances, weighted_gram
+from skarce.methods.latent.model import LatentModel
 
 MODE = 1e-16  # Newton has arrived if a step promises no more than this
 NEAR_MODE = 1e-8  # below this share of the objective rounding hides what a step does
@@ -40,8 +41,8 @@ NEWTON_STEPS, HALVINGS = 200, 40
 STRICTLY = (0.0,)  # H that is singular to working precision is an error
 
 
-class Laplace:
-    """The mode of the weights at given precisions, and what follows from it.
+class Laplace(LatentModel):
+    """The same on rows, by Newton's method.
 
     Attributes
     ----------
@@ -77,7 +78,6 @@ class Laplace:
         self._find_mode(start)
         self.seconds = time.monotonic() - began
         self.evidence = self._objective + 0.5 * float(np.log(precisions).sum()) - float(np.log(self.factor.diagonal()).sum())
-        self.evidence += observations.tilted(self.latent)
         self.score = self.evidence - float(self.penalties.sum())
 
     @classmethod
@@ -88,33 +88,18 @@ class Laplace:
         precisions = np.full(n_fixed, 1.0 / observations.likelihood.latent_scale**2)
         return cls(observations, constant, precisions, np.empty(0, dtype=np.intp), np.zeros(n_fixed), rises)
 
-    def __len__(self) -> int:
-        return len(self.indices)
-
     @property
     def columns(self) -> Floats:
         """The functions at all rows, shape (n_rows, n)."""
         return self.functions.columns
 
-    @property
-    def learned(self) -> slice:
-        """The functions whose precision is learned."""
-        return slice(self.n_fixed, None)
-
     # Other models from this one, each starting at its weights -------------------------------------------------------------
 
     def at(self, learned_precisions: Floats) -> Laplace:
-        """Return the same functions at other precisions."""
         precisions = np.concatenate([self.precisions[: self.n_fixed], learned_precisions])
         return Laplace(self.observations, self.functions, precisions, self.indices, self.weights, self.rises, self._gram)
 
-    def without(self, positions: Indices) -> Laplace:
-        """Return the model less the functions at these positions among the learned ones."""
-        keep = np.setdiff1d(np.arange(self.columns.shape[1]), np.asarray(positions) + self.n_fixed)
-        return self.with_only(keep, self.precisions[keep], self.weights[keep])
-
     def with_only(self, keep: Indices, precisions: Floats, start: Floats) -> Laplace:
-        """Return the model with the functions at these places, which have the constant, at other precisions."""
         indices = self.indices[keep[self.n_fixed :] - self.n_fixed]
         return Laplace(self.observations, self.functions.kept(keep), precisions, indices, start, self.rises)
 
@@ -131,25 +116,18 @@ class Laplace:
 
     # What the neighborhood of the mode says ------------------------------------------------------------------------------
 
-    @cached_property
-    def root(self) -> Floats:
-        """R with R'R = H^-1."""
-        return inverse_of_lower(self.factor)
-
-    @cached_property
-    def covariance(self) -> Floats:
-        """H^-1."""
-        return self.root.T @ self.root
-
     @property
     def third_order(self) -> Floats:
         """rho o h at each row: half of it is how fast log|H| grows with f there."""
         return self._third_order[0]
 
-    @cached_property
-    def pull(self) -> Floats:
-        """u = H^-1 Phi'(rho o h)."""
-        return self.covariance @ self._third_order[1]
+    @property
+    def third_order_sums(self) -> Floats:
+        return self._third_order[1]
+
+    @property
+    def largest_curvatures(self) -> Floats:
+        return self.functions.largest_curvatures
 
     @cached_property
     def _third_order(self) -> tuple[Floats, Floats]:
@@ -157,47 +135,12 @@ class Laplace:
         if self.is_compiled:
             return compiled.third_order(self.columns, self.root, self.third)
         leverages = row_variances(self.columns, self.root) if self.columns.shape[1] else np.zeros(len(self.observations))
-        third_order = self.third * leverages + self.observations.tilt
+        third_order = self.third * leverages
         return third_order, self.columns.T @ third_order
 
     @cached_property
-    def penalties(self) -> Floats:
-        """e / (2 tau^2 alpha) of the learned precisions."""
-        return self.penalty_rates / self.precisions[self.learned]
-
-    @cached_property
     def penalty_rates(self) -> Floats:
-        """e / (2 tau^2) of the learned functions."""
         return penalty_rates(self.observations, self.functions.energies[self.learned])
-
-    @property
-    def gradient(self) -> Floats:
-        """Derivatives of the score by the logarithms of the learned precisions."""
-        a, w, u = self.precisions[self.learned], self.weights[self.learned], self.pull[self.learned]
-        return 0.5 * (1.0 - a * self.covariance.diagonal()[self.learned] - a * w * (w - u)) + self.penalties
-
-    @property
-    def negative_hessian(self) -> Floats:
-        """Second derivatives, B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2 + penalties.
-
-        s = alpha w^2, q = alpha diag H^-1, v = alpha w.
-        """
-        a, w, inverse = self.precisions[self.learned], self.weights[self.learned], self.covariance[self.learned, self.learned]
-        matrix = -np.multiply.outer(a * w, a * w) * inverse - 0.5 * np.multiply.outer(a, a) * inverse**2
-        matrix.flat[:: len(a) + 1] += self.stiffness
-        return matrix
-
-    @property
-    def stiffness(self) -> Floats:
-        """(s + q)/2 + penalty: the part of the Hessian that each precision has to itself."""
-        a, w = self.precisions[self.learned], self.weights[self.learned]
-        return 0.5 * (a * w**2 + a * self.covariance.diagonal()[self.learned]) + self.penalties
-
-    @property
-    def well_determined(self) -> Floats:
-        """gamma = 1 - alpha diag H^-1 of the learned ones."""
-        determined = 1.0 - self.precisions * self.covariance.diagonal()
-        return np.clip(determined[self.learned], 0.0, 1.0)
 
     # The mode -------------------------------------------------------------------------------------------------------------
 
@@ -208,6 +151,21 @@ class Laplace:
             self.weights, self.latent, self.residual, self.curvature, self.third, self.factor, self._objective = mode
         else:
             self._find_mode_by_numpy(start)
+
+    def settled_by_compiled(self, tolerance: float, max_steps: int) -> tuple[Laplace, bool] | None:
+        if not self.is_compiled:
+            return None
+        rates = np.concatenate([np.zeros(self.n_fixed), self.penalty_rates])
+        found = compiled.settle(
+            *(self.observations, self.functions, rates, self.precisions, self.weights),
+            n_fixed=self.n_fixed,
+            tolerance=tolerance,
+            max_steps=max_steps,
+        )
+        if found is None:
+            return None
+        is_same = len(found.places) == len(self.precisions) and np.array_equal(found.precisions, self.precisions)
+        return self if is_same else self.with_only(found.places, found.precisions, found.weights), found.converged
 
     @property
     def is_compiled(self) -> bool:

@@ -1,8 +1,10 @@
-"""A pool of candidates whose columns are held: greedy batches of additions with B held, checked at the new mode by the score."""
+"""Pools of candidates: greedy batches of additions with B held, checked at the new mode by the score."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import ColumnsEvaluation, Evaluation
 from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.model import Model
 from skarce.methods.latent.scan import Scan, scan
 from skarce.states.journal import Journal
 
@@ -26,27 +29,36 @@ class Batch:
     first_gain: float
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Some candidates with their columns, shape (n_rows, len(indices))."""
+class Pool(ABC, Generic[Model]):
+    """Some candidates, of which greedy batches join a model.
+
+    Attributes
+    ----------
+    indices : which candidates they are
+    """
 
     indices: Indices
-    columns: Floats
 
-    @classmethod
-    def of(cls, evaluation: Evaluation, model: Laplace, others: Indices) -> Pool:
-        """Put the functions of a model and other candidates together."""
-        indices = np.sort(np.concatenate([model.indices, others])).astype(np.intp)
-        return cls(indices, np.asfortranarray(evaluation.columns(indices)))
+    @abstractmethod
+    def scanned(self, model: Model) -> Scan:
+        """Return what each candidate would do for a model."""
 
-    def batch(self, model: Laplace, limit: int, refused: set[int], tol: float, end: float) -> Batch | None:
+    @abstractmethod
+    def products(self, model: Model, place: int) -> Floats:
+        """Return Phi'C^-1 phi of all candidates with the one at a place in the pool."""
+
+    @abstractmethod
+    def enlarged(self, model: Model, places: Indices, precisions: Floats) -> Model:
+        """Return a model with the candidates at these places added."""
+
+    def batch(self, model: Model, limit: int, refused: set[int], tol: float, end: float) -> Batch | None:
         """Return at most `limit` greedy additions with B held, until a gain falls below `tol` or this share of the first.
 
         Return None if no candidate gains more than `tol`.
         """
-        found = scan(ColumnsEvaluation(self.columns), [model])[0]
+        found = self.scanned(model)
         is_out = np.isin(self.indices, [*model.indices, *refused])
-        products = _Products(model, self.columns)
+        products = _Products(self, model)
         places: list[int] = []
         precisions: list[float] = []
         first_gain = 0.0
@@ -63,7 +75,7 @@ class Pool:
             precisions.append(precision)
         return Batch(np.array(places), self.indices[places], np.array(precisions), first_gain) if places else None
 
-    def accepted(self, model: Laplace, batch: Batch, least_gain: float, journal: Journal) -> Laplace | None:
+    def accepted(self, model: Model, batch: Batch, least_gain: float, journal: Journal) -> Model | None:
         """Return the model with the batch, with less of it, or with its first function at a larger precision; None if none helps.
 
         B was held when the batch was chosen. So the score at the mode of each decides. The first is tried even if time is short.
@@ -74,9 +86,7 @@ class Pool:
             if number and journal.exhausted(ahead=model.seconds) is not None:
                 return None
             try:
-                larger = model.with_added(
-                    self.columns[:, batch.places[:n_added]], caution * batch.precisions[:n_added], batch.candidates[:n_added]
-                )
+                larger = self.enlarged(model, batch.places[:n_added], caution * batch.precisions[:n_added])
                 if larger.score > model.score + least_gain:
                     return larger
             except NotPositiveDefiniteError:
@@ -84,22 +94,43 @@ class Pool:
         return None
 
 
-class _Products:
+class _Products(Generic[Model]):
     """Phi'C^-1 phi of one candidate after the other; C^-1 loses psi psi' / (alpha + S) with every function that comes in."""
 
-    def __init__(self, model: Laplace, columns: Floats) -> None:
-        self._model, self._columns = model, columns
-        self._residuals: list[Floats] = []
+    def __init__(self, pool: Pool[Model], model: Model) -> None:
+        self._pool, self._model = pool, model
+        self._crosses: list[Floats] = []
         self._shares: list[Floats] = []
 
     def with_all(self, place: int, precision: float, found: Scan) -> Floats:
-        """Return the products of a candidate that comes in now with all of the pool; psi = C^-1 phi."""
-        model, column = self._model, self._columns[:, place]
-        covered = model.columns @ (model.covariance @ (model.columns.T @ (model.curvature * column)))
-        psi = model.curvature * (column - covered)
-        for residual, share in zip(self._residuals, self._shares, strict=True):
-            psi -= residual * share[place]
-        cross = self._columns.T @ psi
-        self._residuals.append(psi)
+        """Return the products of a candidate that comes in now with all of the pool."""
+        cross = self._pool.products(self._model, place)
+        for earlier, share in zip(self._crosses, self._shares, strict=True):
+            cross -= earlier * share[place]
+        self._crosses.append(cross)
         self._shares.append(cross / (precision + found.sparsity[place]))
         return cross
+
+
+class ColumnsPool(Pool[Laplace]):
+    """Candidates whose columns are held, shape (n_rows, len(indices))."""
+
+    def __init__(self, indices: Indices, columns: Floats) -> None:
+        self.indices, self.columns = indices, columns
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, model: Laplace, others: Indices) -> ColumnsPool:
+        """Put the functions of a model and other candidates together."""
+        indices = np.sort(np.concatenate([model.indices, others])).astype(np.intp)
+        return cls(indices, np.asfortranarray(evaluation.columns(indices)))
+
+    def scanned(self, model: Laplace) -> Scan:
+        return scan(ColumnsEvaluation(self.columns), [model])[0]
+
+    def products(self, model: Laplace, place: int) -> Floats:
+        column = self.columns[:, place]
+        covered = model.columns @ (model.covariance @ (model.columns.T @ (model.curvature * column)))
+        return self.columns.T @ (model.curvature * (column - covered))
+
+    def enlarged(self, model: Laplace, places: Indices, precisions: Floats) -> Laplace:
+        return model.with_added(self.columns[:, places], precisions, self.indices[places])

@@ -23,7 +23,8 @@ from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
 from skarce.methods.latent.landmarks import Landmarks, held
 from skarce.methods.latent.laplace import Laplace
-from skarce.methods.latent.pool import Pool
+from skarce.methods.latent.model import LatentModel
+from skarce.methods.latent.pool import ColumnsPool
 from skarce.methods.latent.scan import Scan, scan
 from skarce.methods.latent.steps import capped
 from skarce.methods.method import Method
@@ -134,7 +135,7 @@ class SparseLatent(Method[LatentFit]):
         journal.budget = whole.share(n_left)
         try:
             with journal.shown():
-                return self.climb.run(model, Pool.of(evaluation, model, others), journal)
+                return self.climb.run(model, ColumnsPool.of(evaluation, model, others), journal)
         finally:
             journal.budget = whole
 
@@ -170,7 +171,7 @@ class SparseLatent(Method[LatentFit]):
         return strongest_violators(ratio, size)
 
 
-def fit_of(model: Laplace, outcome: Outcome, means: Floats, journal: Journal) -> LatentFit:
+def fit_of(model: LatentModel, outcome: Outcome, means: Floats, journal: Journal) -> LatentFit:
     """Return the end of a search, with the means of all candidates."""
     if outcome is Outcome.CONVERGED and not len(model):
         outcome = Outcome.NOTHING_HELPS

@@ -7,13 +7,13 @@ step promised with what the score says at the new mode. Functions whose best pre
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
-from skarce.methods.latent import compiled
-from skarce.methods.latent.laplace import Laplace
+from skarce.methods.latent.model import LatentModel, Model
 from skarce.searches import damped_newton
 from skarce.searches.damped_newton import Derivatives, damped_step
 from skarce.searches.removals import strike_out, thin_out
@@ -23,35 +23,20 @@ PRECISION_RANGE = 1e-12, 1e12  # in units of the largest curvature that the like
 ROUNDING = 1e-9  # of the score: a smaller loss counts as none
 
 
-def settle(model: Laplace, tolerance: float, max_steps: int, journal: Journal | None = None) -> tuple[Laplace, bool]:
+def settle(model: Model, tolerance: float, max_steps: int, journal: Journal | None = None) -> tuple[Model, bool]:
     """Raise the score over all precisions until a step promises less than `tolerance`; the model, and whether it came to that.
 
     The steps end early if the limits of the journal, if there is one, leave no time for another model.
     """
-    if len(model) and model.is_compiled and (journal is None or journal.budget.deadline is None):
-        compiled_end = _settled_by_compiled(model, tolerance, max_steps)
+    if len(model) and (journal is None or journal.budget.deadline is None):  # compiled code asks no clock
+        compiled_end = model.settled_by_compiled(tolerance, max_steps)
         if compiled_end is not None:
             return compiled_end
     settled, converged = damped_newton.settle(Precisions(model, journal), tolerance, max_steps)
     return settled.model, converged and not settled.is_late
 
 
-def _settled_by_compiled(model: Laplace, tolerance: float, max_steps: int) -> tuple[Laplace, bool] | None:
-    """Do the same in compiled code, which asks no clock; None if it finds the functions dependent."""
-    rates = np.concatenate([np.zeros(model.n_fixed), model.penalty_rates])
-    found = compiled.settle(
-        *(model.observations, model.functions, rates, model.precisions, model.weights),
-        n_fixed=model.n_fixed,
-        tolerance=tolerance,
-        max_steps=max_steps,
-    )
-    if found is None:
-        return None
-    is_same = len(found.places) == len(model.precisions) and np.array_equal(found.precisions, model.precisions)
-    return model if is_same else model.with_only(found.places, found.precisions, found.weights), found.converged
-
-
-def capped(model: Laplace, max_active: int | None) -> Laplace:
+def capped(model: Model, max_active: int | None) -> Model:
     """Return the model less the functions that are missed least, until no more than `max_active` are left."""
     while max_active is not None and len(model) > max_active:
         a, spread, w = model.precisions, model.covariance.diagonal(), model.weights
@@ -61,16 +46,16 @@ def capped(model: Laplace, max_active: int | None) -> Laplace:
     return model
 
 
-def superfluous(model: Laplace) -> Indices:
+def superfluous(model: LatentModel) -> Indices:
     """Return the functions whose best precision is infinite with B held, found one by one, the most useful removal first."""
     return thin_out(Remaining(model))
 
 
 @dataclass(frozen=True)
-class Precisions:
+class Precisions(Generic[Model]):
     """A model as `damped_newton.settle` sees it, and the journal whose limits hold."""
 
-    model: Laplace
+    model: Model
     journal: Journal | None = None
 
     def __len__(self) -> int:
@@ -81,7 +66,7 @@ class Precisions:
         """Whether there is no time for another model."""
         return self.journal is not None and self.journal.exhausted(ahead=self.model.seconds) is not None
 
-    def without_superfluous(self) -> Precisions:
+    def without_superfluous(self) -> Precisions[Model]:
         """All that seem superfluous go, or else the one that seems most so, if the score at the new mode agrees."""
         model = self.model
         positions = superfluous(model)
@@ -92,7 +77,7 @@ class Precisions:
                     return Precisions(smaller, self.journal)
         return self
 
-    def stepped(self, tolerance: float, damping: float) -> tuple[Precisions, float, float]:
+    def stepped(self, tolerance: float, damping: float) -> tuple[Precisions[Model], float, float]:
         if self.is_late:
             return self, 0.0, damping
         model, gradient = self.model, self.model.gradient
@@ -100,7 +85,7 @@ class Precisions:
         precisions = model.precisions[model.learned]
         gradient[(precisions <= lowest) & (gradient < 0.0)] = 0.0
 
-        def attempt(delta: Floats) -> tuple[Precisions, float] | None:
+        def attempt(delta: Floats) -> tuple[Precisions[Model], float] | None:
             if self.is_late:
                 return self, 0.0
             try:
@@ -113,7 +98,7 @@ class Precisions:
         return damped_step(self, derivatives, attempt, tolerance, damping)
 
 
-def _without(model: Laplace, positions: Indices) -> Laplace | None:
+def _without(model: Model, positions: Indices) -> Model | None:
     """Return the model less some functions, or None if the others are dependent at every point on the way to its mode."""
     try:
         return model.without(positions)
@@ -124,7 +109,7 @@ def _without(model: Laplace, positions: Indices) -> Laplace | None:
 class Remaining:
     """The learned functions of a model, from which some are struck out with B held."""
 
-    def __init__(self, model: Laplace) -> None:
+    def __init__(self, model: LatentModel) -> None:
         self._model = model
         self._inverse = model.covariance[model.learned, model.learned].copy()
         self._weights, self._pull = model.weights[model.learned].copy(), model.pull[model.learned].copy()
@@ -148,7 +133,7 @@ class Remaining:
         self._is_left[position] = False
 
 
-def precision_range(model: Laplace) -> tuple[Floats, Floats]:
+def precision_range(model: LatentModel) -> tuple[Floats, Floats]:
     """Return the precisions that a function may have: beyond, the data or the prior alone decide to within rounding."""
-    largest = model.functions.largest_curvatures[model.learned]
+    largest = model.largest_curvatures[model.learned]
     return PRECISION_RANGE[0] * largest, PRECISION_RANGE[1] * largest
