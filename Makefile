@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test test-clients test-export test-device test-embedded test-oldest test-browser lint types doctest check docs sanitize cross wheel test-wheel bench bench-check clean
 
-COMPILED := setup.py src/skarce/_boundary.h src/skarce/_portable.h src/skarce/_sums.h src/skarce/searches/_climb.c src/skarce/basis/_rbf.c src/skarce/basis/_columns.c src/skarce/methods/lwpr/_lwpr.c src/skarce/methods/latent/_mode.c
+COMPILED := setup.py $(shell find src -name "*.c" -o -name "*.h")
 
 $(VENV)/.installed: pyproject.toml $(COMPILED)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)

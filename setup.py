@@ -1,11 +1,12 @@
 """The compiled parts; everything else stands in pyproject.toml."""
 
 import sysconfig
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-HEADERS = ["src/skarce/_boundary.h", "src/skarce/_portable.h", "src/skarce/_sums.h"]
+HEADERS = [str(path) for path in Path("src").rglob("*.h")]
 MODULES = ("searches._climb", "basis._rbf", "basis._columns", "methods.lwpr._lwpr", "methods.latent._mode")
 OLDEST = (3, 11)  # one wheel serves this Python and all later ones, through the limited API; see also `requires-python`
 # The limited API is that of CPython with its lock: free-threaded Python needs wheels of its own.

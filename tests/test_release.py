@@ -1,6 +1,8 @@
 """What a release says about itself, in one voice: version, dependencies, changelog, citation and recipe."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -55,6 +57,18 @@ def test_news_are_of_a_known_kind():
         if file.name != "README.md":
             assert re.fullmatch(rf"\+[\w-]+\.({'|'.join(kinds)})\.md", file.name), file.name
             assert file.read_text(encoding="utf-8").strip()
+
+
+def test_a_source_archive_has_all_that_is_compiled(tmp_path):
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    if not (ROOT / "src").is_dir():
+        pytest.skip("the sources are not here")
+    command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    listed = (tmp_path / "skarce.egg-info" / "SOURCES.txt").read_text(encoding="utf-8").split()
+    compiled = {file.relative_to(ROOT).as_posix() for file in (ROOT / "src").rglob("*.[ch]")}
+    assert compiled
+    assert compiled <= set(listed)
 
 
 def test_the_oldest_versions_are_those_that_are_tested():

@@ -111,7 +111,7 @@ def test_a_bad_row_is_named(rows):
             block_sums("passthrough", holed[NAMES], holed["y"])
             yield batch
 
-    with pytest.raises(Exception, match="X must hold finite numbers, got nan in row 3, column 1"):
+    with pytest.raises(Exception, match="X must hold finite numbers, got nan in row 3, column 'q'"):
         rows.mapInPandas(with_a_hole, rows.schema).collect()
 
 

@@ -14,6 +14,7 @@ from skarce._memory import fits
 from skarce._parallel import add_squares, for_each, product, slices
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
+from skarce._validation import check_container
 from skarce.basis import Evaluation
 from skarce.basis.candidates import KernelEvaluation, TransformerEvaluation
 from skarce.basis.sparse_columns import SparseEvaluation
@@ -68,6 +69,7 @@ class InMemoryDesign(Design):
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> InMemoryDesign:
+        check_container(X, "X")
         check_no_names(X, y, sample_weight)
         rows = recipe.check(X, y, sample_weight)
         return cls(recipe.candidates(rows), rows, fit_intercept=recipe.fit_intercept)

@@ -123,7 +123,7 @@ class SumsModel(LatentModel):
     def moved_from(self, theta: Floats) -> float:
         """Return how far the latent function is from that of other weights: half of its square is in nats."""
         change = self.theta - theta
-        return float(max(change @ self.sums.curvature @ change, 0.0)) ** 0.5
+        return max(float(change @ self.sums.curvature @ change), 0.0) ** 0.5
 
 
 class SumsPool(Pool[SumsModel]):
