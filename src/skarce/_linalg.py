@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from skarce._device import is_on_device, namespace, to_device
+from skarce._device import device_of, is_on_device, namespace, package_of, to_device
 from skarce._typing import Floats
 
 RISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative increases of the diagonal, tried in turn on a nearly singular matrix
@@ -35,6 +35,20 @@ def cholesky(matrix: Floats) -> Floats:
     if info != 0:
         raise NotPositiveDefiniteError(f"leading minor {info} of a {matrix.shape} matrix is not positive")
     return factor
+
+
+def cholesky_on_device(matrix: Any) -> Any:
+    """Return the lower factor of a matrix on a device. Raise `NotPositiveDefiniteError` if there is none."""
+    xp = namespace(matrix)
+    try:
+        lower = xp.linalg.cholesky(matrix)
+    except Exception as error:  # packages have errors of their own for matrices that are not positive definite
+        if "positive" not in str(error).lower() and "LinAlg" not in type(error).__name__:
+            raise
+        raise NotPositiveDefiniteError(str(error)) from None
+    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(lower)))):  # some packages return NaN instead
+        raise NotPositiveDefiniteError("a matrix on a device is not positive definite")
+    return lower
 
 
 def cholesky_of_nearly_singular(
@@ -77,6 +91,15 @@ def inverse_of_lower(factor: Floats) -> Floats:
     # [[A, 0], [B, C]]^-1 = [[A^-1, 0], [-C^-1 B A^-1, C^-1]]
     inverse[half:, :half] = -bottom @ (factor[half:, :half] @ top)
     return inverse
+
+
+def inverse_of_lower_on_device(lower: Any) -> Any:
+    """Return the inverse of a lower factor on a device. The array API has no triangular solver; PyTorch has one."""
+    xp = namespace(lower)
+    if package_of(lower) == "torch":
+        eye = xp.eye(lower.shape[0], dtype=lower.dtype, device=lower.device)
+        return xp.linalg.solve_triangular(lower, eye, upper=False)
+    return xp.linalg.inv(lower)
 
 
 def _small_inverse_of_lower(factor: Floats) -> Floats:
@@ -122,6 +145,20 @@ def symmetric_product(matrix: Floats, diagonal: Floats) -> Floats:
         return np.asarray((matrix * diagonal) @ matrix)
     scaled = matrix * np.sqrt(diagonal)
     return np.asarray(scaled @ scaled.T)  # NumPy computes half of a matrix times its transpose
+
+
+def outer(left: Floats, right: Floats, like: Any) -> Any:
+    """Return left right' of two vectors on the host, next to a matrix, wherever that is."""
+    return to_device(left, like)[:, None] * to_device(right, like)[None, :]
+
+
+def with_raised_diagonal(matrix: Any, rise: Floats) -> Any:
+    """Return a matrix with a vector on the host added to its diagonal. On the host, the matrix itself changes."""
+    if not is_on_device(matrix):
+        matrix.flat[:: len(matrix) + 1] += rise
+        return matrix
+    eye = namespace(matrix).eye(matrix.shape[0], dtype=matrix.dtype, device=device_of(matrix))
+    return matrix + eye * to_device(rise, matrix)[:, None]
 
 
 def squared_lower(lower: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skarce._linalg import outer, with_raised_diagonal
 from skarce._parameters import as_number
 from skarce._scales import check_parameter
 from skarce._text import quoted
@@ -160,27 +161,26 @@ class IndividualEvidence(Criterion):
             return -0.5 * (effect / self.noise_variance + np.log(ridges * spread))
         return -0.5 * (n_samples * np.log1p(effect / members.energy) + np.log(ridges * spread))
 
-    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, members: Members, n_samples: float) -> tuple[Floats, Any, Floats]:
         r"""Return the derivatives in :math:`\log\lambda`.
 
         With q = lambda h, u = sqrt(lambda) w, s = u^2/noise and T = sqrt(lambda lambda') o H^-1, they are
         gradient = (1 - q - s)/2 and -Hessian = diag(s + q)/2 - (u u'/noise) o T - T o T/2 - s s'/(2N). The last term is zero if the
         noise is fixed.
         """
-        noise = self._noise(members.energy, n_samples)
+        noise, inverse = self._noise(members.energy, n_samples), members.inverse_there
         root = np.sqrt(members.ridges)
         effect = root * members.weights
         strength = effect * effect / noise
-        relative = np.multiply.outer(root, root)
-        relative *= members.inverse
-        scale = strength + relative.diagonal()
-        curvature = np.multiply.outer(effect / -noise, effect)
+        scale = strength + members.ridges * members.spread()
+        relative = outer(root, root, like=inverse)
+        relative *= inverse
+        curvature = outer(effect / -noise, effect, like=inverse)
         curvature -= 0.5 * relative
         curvature *= relative
         if self.noise_variance is None:
-            curvature -= np.multiply.outer(strength / (2.0 * n_samples), strength)
-        curvature.flat[:: len(scale) + 1] += 0.5 * scale
-        return 0.5 - 0.5 * scale, curvature, scale
+            curvature -= outer(strength / (2.0 * n_samples), strength, like=inverse)
+        return 0.5 - 0.5 * scale, with_raised_diagonal(curvature, 0.5 * scale), scale
 
     def value(self, score: Floats | float, n_samples: float, n_total: float, target_scale: float) -> Any:
         """Return the log density of the targets with all constants, from scores for the targets multiplied by `target_scale`."""

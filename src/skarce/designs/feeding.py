@@ -13,6 +13,25 @@ from skarce._text import one_line
 from skarce.moments.block_sums import CheckedBlock
 
 
+def _strict_device(name: str) -> Any:
+    import array_api_strict
+
+    return array_api_strict.Device(name)
+
+
+def _cupy_device(name: str) -> Any:
+    """Return a device by the name that PyTorch gives it, "cuda" or "cuda:1"."""
+    import cupy
+
+    kind, _, number = name.partition(":")
+    if kind != "cuda":
+        raise ValueError('the names of its devices are "cuda", "cuda:0", "cuda:1"')
+    return cupy.cuda.Device(int(number or 0))
+
+
+NAMED = {"array_api_strict": _strict_device, "cupy": _cupy_device}  # packages whose devices are objects, which a name stands for
+
+
 class Feed:
     """Copies blocks to a device one after the other.
 
@@ -33,8 +52,8 @@ class Feed:
         """Return what copies to a device of a package. Raise a ValueError if there is no such device."""
         name = device
         try:
-            if library == "array_api_strict" and isinstance(device, str):
-                device = xp.Device(device)
+            if isinstance(device, str) and library in NAMED:
+                device = NAMED[library](device)
             feed = cls(xp, device)
         except Exception as error:  # packages have errors of their own for missing devices
             raise ValueError(f"{library} has no device {name!r} with double precision: {one_line(error, 200)}.") from None

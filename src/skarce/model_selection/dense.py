@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from skarce._device import device_of, is_on_device, namespace, package_of, to_host
-from skarce._linalg import SURE_RISES, NotPositiveDefiniteError, cholesky_of_nearly_singular
+from skarce._device import device_of, is_on_device, namespace, to_host
+from skarce._linalg import (
+    SURE_RISES,
+    NotPositiveDefiniteError,
+    cholesky_of_nearly_singular,
+    cholesky_on_device,
+    inverse_of_lower_on_device,
+)
 from skarce._parallel import add_squares, product
 from skarce._typing import Floats
 
@@ -79,7 +85,7 @@ class DeviceFactored:
     def __init__(self, matrix: Any, ridge: float) -> None:
         xp, self.ridge = namespace(matrix), ridge
         lower = _raised_cholesky(matrix, ridge)
-        self._root = _inverse_of_lower(lower)
+        self._root = inverse_of_lower_on_device(lower)
         diagonal = to_host(xp.linalg.diagonal(lower))
         self.log_determinant = float(np.log(diagonal**2 / ridge).sum())
         self.freedom = matrix.shape[0] - ridge * total_square(self._root)
@@ -100,25 +106,11 @@ class DeviceFactored:
 
 def _raised_cholesky(matrix: Any, ridge: float) -> Any:
     """Return the lower factor of S + rho I. Its diagonal is raised by the smallest share that works, as on the host."""
-    xp = namespace(matrix)
-    eye = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device_of(matrix))
+    eye = namespace(matrix).eye(matrix.shape[0], dtype=matrix.dtype, device=device_of(matrix))
     matrix = matrix + ridge * eye
     for rise in SURE_RISES:
         try:
-            lower = xp.linalg.cholesky(matrix * (1.0 + rise * eye) if rise else matrix)
-        except Exception as error:  # packages have errors of their own for matrices that are not positive definite
-            if "positive" not in str(error).lower() and "LinAlg" not in type(error).__name__:
-                raise
+            return cholesky_on_device(matrix * (1.0 + rise * eye) if rise else matrix)
+        except NotPositiveDefiniteError:
             continue
-        if bool(xp.all(xp.isfinite(xp.linalg.diagonal(lower)))):  # some packages return NaN instead
-            return lower
     raise NotPositiveDefiniteError("columns are dependent: raising the diagonal does not help")
-
-
-def _inverse_of_lower(lower: Any) -> Any:
-    """Return the inverse of a lower factor. The array API has no triangular solver; PyTorch has one."""
-    xp = namespace(lower)
-    if package_of(lower) == "torch":
-        eye = xp.eye(lower.shape[0], dtype=lower.dtype, device=lower.device)
-        return xp.linalg.solve_triangular(lower, eye, upper=False)
-    return xp.linalg.inv(lower)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from skarce._device import to_device
 from skarce._typing import Floats, Indices
 
 
@@ -64,6 +66,11 @@ class WholeGram:
     def __init__(self, matrix: Floats, like: Any = None) -> None:
         self.matrix, self.like = np.ascontiguousarray(matrix), like
         self.diagonal = matrix.diagonal().copy()
+
+    @cached_property
+    def there(self) -> Any:
+        """The matrix on the device."""
+        return to_device(self.matrix, self.like)
 
     def whole(self) -> WholeGram:
         return self

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
 
+from skarce._device import is_on_device, to_device, to_host
+from skarce._linalg import NotPositiveDefiniteError, cholesky_on_device, inverse_of_lower_on_device, with_raised_diagonal
 from skarce._typing import Floats
 
 Point = TypeVar("Point")
@@ -58,13 +60,13 @@ class Derivatives(NamedTuple):
     gradient : array of shape (n_parameters,)
         The gradient of the score.
     curvature : array of shape (n_parameters, n_parameters)
-        The negative Hessian, or an approximation of it.
+        The negative Hessian, or an approximation of it. It may be on a device.
     scale : array of shape (n_parameters,)
         The scale of the damping.
     """
 
     gradient: Floats
-    curvature: Floats
+    curvature: Any
     scale: Floats
 
 
@@ -90,7 +92,7 @@ def damped_step(
         longest = float(np.abs(delta).max())
         if longest > LONGEST_STEP:
             delta *= LONGEST_STEP / longest
-        promised = float(delta @ (gradient - 0.5 * (curvature @ delta)))
+        promised = float(delta @ (gradient - 0.5 * to_host(curvature @ to_device(delta, curvature))))
         if not promised >= 0.1 * tolerance:
             break
         attempted = attempt(delta)
@@ -102,9 +104,20 @@ def damped_step(
     return here, 0.0, damping
 
 
-def _damped(curvature: Floats, damping: Floats, gradient: Floats) -> Floats | None:
+def _damped(curvature: Any, damping: Floats, gradient: Floats) -> Floats | None:
     """Return the solution of (curvature + damping) delta = gradient, or None if the matrix is not positive definite."""
+    if is_on_device(curvature):
+        return _damped_on_device(curvature, damping, gradient)
     matrix = curvature.copy()
     matrix.flat[:: len(matrix) + 1] += damping
     _, delta, info = lapack.dposv(matrix, gradient, lower=1)
     return delta if info == 0 else None
+
+
+def _damped_on_device(curvature: Any, damping: Floats, gradient: Floats) -> Floats | None:
+    """Return the same for a matrix on a device."""
+    try:
+        root = inverse_of_lower_on_device(cholesky_on_device(with_raised_diagonal(curvature, damping)))
+    except NotPositiveDefiniteError:
+        return None
+    return to_host(root.T @ (root @ to_device(gradient, curvature)))

@@ -18,7 +18,7 @@ from skarce.searches.joint_steps import joint_steps
 from skarce.searches.pace import Pace
 from skarce.searches.pools import Pools
 from skarce.searches.search import Search, Start
-from skarce.states.active_block import ActiveBlock
+from skarce.states.device_block import block_of
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
@@ -195,9 +195,8 @@ class GreedyBatches(Search):
             return False
         n_before, n_samples, before = len(state), state.moments.n_samples, Checkpoint(criterion, state, journal)
         try:
-            block = ActiveBlock(
-                state.gram_block, state.moments.projections[state.active], resolved_energy(state.moments), state.ridges.copy()
-            )
+            moments, active = state.moments, state.active
+            block = block_of(moments.gram, active, moments.projections[active], resolved_energy(moments), state.ridges.copy())
         except NotPositiveDefiniteError:
             state.refresh()  # this removes dependent functions; joint steps would gain nothing
             return True

@@ -95,7 +95,7 @@ class Ridges:
     def stepped(self, tolerance: float, damping: float) -> tuple[Ridges, float, float]:
         criterion, block, n_samples = self.criterion, self.block, self.n_samples
         gradient, curvature, scale = criterion.derivatives(block, n_samples)
-        lowest = RIDGE_RANGE[0] * block.gram.diagonal()
+        lowest = RIDGE_RANGE[0] * block.squared_norms
         gradient[(block.ridges <= lowest) & (gradient < 0.0)] = 0.0
         score = criterion.score(block, n_samples)
 

@@ -34,10 +34,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skarce._device import taken, to_device, to_host
 from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments, RowsAnswer
 from skarce.states.coordinates import Frame, RowCoordinates
+from skarce.states.device_block import whole_there
 from skarce.states.ridge_fit import RidgeFit, cover_of, covered
 from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, RESOLUTION, State, left_of, resolved_energy
 
@@ -157,7 +159,11 @@ class ActiveSet(State):
         # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         root = inverse_of_lower(lower)
         cover = self._cover[: self._n]
-        lower_product(root, self.gram_rows, out=cover)
+        there = whole_there(moments.gram, self._n)
+        if there is None:
+            lower_product(root, self.gram_rows, out=cover)
+        else:
+            cover[:] = to_host(to_device(root, there) @ taken(there, self.active))
         self._spread = _squared_norms_of_columns(root)
         explained = root @ moments.projections[self.active]
         self.leftover -= np.einsum("am,am->m", cover, cover)

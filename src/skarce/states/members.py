@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,11 @@ class Members(ABC):
     @abstractmethod
     def inverse(self) -> Floats:
         """H^-1."""
+
+    @property
+    def inverse_there(self) -> Any:
+        """H^-1 where large matrices are: on a device, or on the host."""
+        return self.inverse
 
     def spread(self) -> Floats:
         """Return diag(H^-1): the posterior variances relative to the noise."""
