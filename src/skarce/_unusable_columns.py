@@ -38,7 +38,7 @@ def _complaint(X: Any, name: str) -> str | None:
     """What is wrong with the columns of X, text before missing values; None if both are elsewhere, such as in y."""
     texts: list[str] = []
     gaps: list[str] = []
-    for column, values in _columns(X):
+    for column, values in columns_of(X):
         numbers = _numbers(values)
         if numbers is None:
             texts.append(f"column {column} ({quoted(_first_text(values))})")
@@ -50,7 +50,7 @@ def _complaint(X: Any, name: str) -> str | None:
     return f"{name} contains NaN: values are missing in {_listed(gaps)}. {IMPUTE}{counted}" if gaps else None
 
 
-def _columns(X: Any) -> Iterator[tuple[str, Any]]:
+def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
     """The name of each column, or its number if it has none, and its values."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         for place, name in enumerate(X.columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, assert_
 from skarce._device import PACKAGES, is_dispatched
 from skarce._text import LONGEST_LINE, one_line, quoted
 from skarce._typing import Floats
-from skarce._unusable_columns import naming_columns
+from skarce._unusable_columns import columns_of, naming_columns
 
 # What to call on data of other packages. Nothing loads, computes or copies them silently. The first entry is the root of the module
 # that defines the class, or one that it is derived from. The second is the name of the class, or None for all classes.
@@ -200,6 +200,30 @@ def is_missing(label: Any) -> bool:
     """Tell whether a label is None, NaN, or what pandas uses in their place."""
     is_nan = isinstance(label, (float, np.floating)) and bool(np.isnan(label))
     return label is None or is_nan or type(label).__name__ in ("NAType", "NaTType")
+
+
+class Unusable(NamedTuple):
+    """A value of inputs that is missing or infinite, with its row, and the quoted name or the number of its column."""
+
+    row: int
+    column: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.value} in row {self.row}, column {self.column}"
+
+
+def first_unusable(X: Any) -> Unusable | None:
+    """Return the first value of inputs that is missing or infinite, or None if there is none."""
+    if issparse(X):
+        return None
+    found = [
+        Unusable(row, column, value)
+        for column, values in columns_of(X)
+        for row, value in enumerate(values.tolist())
+        if is_missing(value) or (isinstance(value, float) and np.isinf(value))
+    ]
+    return min(found, key=lambda unusable: unusable.row, default=None)
 
 
 def _is_plain(values: Any, n_dimensions: int) -> bool:

@@ -9,9 +9,10 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import DaskDesign, Recipe, Rows
 from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
@@ -199,6 +200,44 @@ def test_classifiers_answer_lazily(labels):
             np.testing.assert_array_equal(lazy.compute(), expected)
         else:
             np.testing.assert_allclose(lazy.compute(), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize(
+    ("model", "targets"),
+    [
+        (VBLSRegressor(), {"y": Y}),
+        (VBLSRegressor(), {"y": Y, "z": -3.0 * X[:, 2] + RNG.normal(size=N), "one": np.ones(N)}),
+        (RelevanceVectorClassifier("passthrough"), {"y": np.where(Y > 0.3, "yes", "no")}),
+        (RelevanceVectorPoissonRegressor("passthrough"), {"y": RNG.poisson(np.exp(X[:, 0])).astype(float)}),
+    ],
+    ids=["R2", "R2 of several targets", "accuracy", "D2"],
+)
+def test_scores_are_those_of_the_rows_in_memory(model, targets, weight):
+    table = FRAME[NAMES].assign(**targets, w=WEIGHTS)
+    one = next(iter(targets)) if len(targets) == 1 else list(targets)
+    model = clone(model).fit(table[NAMES], table[one])
+    expected = model.score(table[NAMES], table[one], table["w"] if weight else None)
+    lazy = dd.from_pandas(table, npartitions=5)
+    used = [*NAMES, *targets, *([weight] if weight else [])]
+    emptied = lazy[used][lazy["p"] < np.inf].repartition(npartitions=1)
+    assert model.score(lazy[used], one, weight) == pytest.approx(expected, abs=1e-12)
+    assert model.score(lazy[NAMES], lazy[one], lazy["w"] if weight else None) == pytest.approx(expected, abs=1e-12)
+    assert model.score(dd.concat([lazy[used][lazy["p"] > np.inf], emptied]), one, weight) == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_that_are_not_defined_say_so():
+    inputs, targets = arrays()
+    model = VBLSRegressor().fit(X, Y)
+    with pytest.raises(ValueError, match="no rows of positive weight"):
+        model.score(inputs, targets, da.zeros(N, chunks=90))
+    with pytest.raises(ValueError, match=r"in partition \d: y has 2 targets, but the model predicts 1"):
+        model.score(inputs, da.stack([targets, targets], axis=1))
+    with pytest.raises(NotFittedError):
+        VBLSRegressor().score(inputs, targets)
+    counts = RelevanceVectorPoissonRegressor("passthrough").fit(X, np.round(np.exp(X[:, 0])))
+    with pytest.warns(UndefinedMetricWarning, match="without any event"):
+        assert np.isnan(counts.score(inputs, da.zeros(N, chunks=90)))
 
 
 def test_a_fitted_model_holds_no_data_of_dask():

@@ -9,10 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.compose import make_column_transformer
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce import (
     KernelBasis,
+    KernelMatchingPursuitClassifier,
+    KernelMatchingPursuitRegressor,
+    PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
@@ -21,7 +27,7 @@ from skarce import (
 )
 from skarce.designs.dask_partitions import Partitions
 from skarce.designs.row_blocks import RowBlocks
-from skarce.designs.sampling import SAMPLE_ROWS
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 
 N, N_FILES = 240, 12
 RNG = np.random.default_rng(0)
@@ -168,6 +174,9 @@ def test_labels_in_memory_may_be_called_as_columns_are():
         (RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=15_000)), ["p", "y"], "y", r"15000 x 15000 .* memory budget"),
         (RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=500_000)), ["p", "y"], "y", r"all 500000 candidates"),
         (VBLSClassifier(), ["p", "color"], "color", r"VBLSClassifier changes the weights .* needs them in memory, and Dask data"),
+        (PrimalSVMClassifier(max_active=20), ["p", "color"], "color", r"PrimalSVMClassifier changes .* needs them in memory"),
+        (KernelMatchingPursuitClassifier(), ["p", "color"], "color", r"PursuitClassifier changes .* needs them in memory"),
+        (KernelMatchingPursuitRegressor(loss="huber"), ["p", "y"], "y", r"PursuitRegressor changes .* needs them in memory"),
         (VBLSRegressor(noise="student-t"), ["p", "y"], "y", r"VBLSRegressor changes the weights .* needs them in memory"),
         (RelevanceVectorClassifier(calibrate_proba=True), ["p", "color"], "color", r"calibrate_proba=True .* not kept in memory"),
         (RelevanceVectorRegressor(calibrate_std=KFold(3)), ["p", "y"], "y", r"calibrate_std=True takes five folds"),
@@ -224,6 +233,52 @@ def test_text_among_objects_is_named_by_column_and_partition():
         rows = frame(FRAME[[*NAMES, "y"]].assign(q=mixed))
     with pytest.raises(ValueError, match=r"X of partition 2 must hold numbers, but there is text in column 'q' \('blue'\)"):
         VBLSRegressor().fit(rows, "y")
+
+
+def behind(*steps):
+    """Scaled numbers and encoded colors, and perhaps more steps."""
+    encoded = make_column_transformer(
+        (OneHotEncoder(categories=[["blue", "red"]], sparse_output=False), ["color"]), (StandardScaler(), ["p"])
+    )
+    return make_pipeline(encoded, *steps)
+
+
+@pytest.mark.parametrize("drawn", [N, 10], ids=["in the sample", "elsewhere"])
+@pytest.mark.parametrize("basis", [behind(), behind(KernelBasis(gamma=1.0, centers=5, random_state=0))], ids=["linear", "kernels"])
+@pytest.mark.parametrize(("column", "bad", "said"), [("p", np.nan, "nan"), ("p", np.inf, "inf"), ("color", None, r"\S+")])
+def test_a_value_that_is_missing_behind_a_transformer_is_named(column, bad, said, basis, drawn, monkeypatch):
+    monkeypatch.setattr(RowSample.least, "__defaults__", (drawn,))
+    monkeypatch.setattr(RowSample.total_of.__func__, "__defaults__", (drawn,))
+    table = FRAME[["p", "color", "y"]].astype({"color": object})
+    table.loc[187, column] = bad
+    with pytest.raises(ValueError, match=rf"^in partition 3: .* X has {said} in row 7, column '{column}'\.$"):
+        VBLSRegressor(basis).fit(frame(table), "y")
+
+
+def test_an_unknown_category_is_named_by_its_partition(monkeypatch):
+    table = FRAME[["p", "color", "y"]].copy()
+    table.loc[187, "color"] = "green"
+    with pytest.raises(ValueError, match=r"^in a sample of the rows, .* unknown categories \['green'\]"):
+        VBLSRegressor(behind()).fit(frame(table), "y")
+    monkeypatch.setattr(RowSample.least, "__defaults__", (10,))
+    monkeypatch.setattr(RowSample.total_of.__func__, "__defaults__", (10,))
+    for model in (VBLSRegressor(behind(), calibrate_std=False), VBLSRegressor(behind(), calibrate_std=True)):
+        with pytest.raises(ValueError, match=r"^in partition 3: Found unknown categories \['green'\]"):
+            model.fit(frame(table), "y")
+    with pytest.raises(ValueError, match=r"^in partition 3: Found unknown categories \['green'\]"):
+        RelevanceVectorClassifier(behind()).fit(frame(table.assign(y=table["y"] > 0)), "y")
+
+
+def part_of(number):
+    return FRAME[["p", "q", "y"]].drop(columns=["q"] if number == 2 else []).iloc[60 * number : 60 * number + 60]
+
+
+@pytest.mark.parametrize("y", ["y", None], ids=["by name", "as a series"])
+def test_a_column_that_a_partition_lacks_is_named_with_the_partition(y):
+    rows = dd.from_map(part_of, range(4), meta=FRAME[["p", "q", "y"]].iloc[:0], enforce_metadata=False)
+    data = (rows, y) if y else (rows[["p", "q"]], rows["y"])
+    with pytest.raises(ValueError, match=r"partition 2 does not have the columns of the frame: .*'q'"):
+        VBLSRegressor().fit(*data)
 
 
 def test_a_negative_count_is_named_by_its_partition():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from skarce._memory import require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
 from skarce._typing import Floats
+from skarce._validation import Unusable, first_unusable
 from skarce.basis import takes_arrays
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.dask_columns import check_kinds
@@ -29,6 +30,8 @@ from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import RowSample
 from skarce.moments import Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_rows
+
+ABOUT_GAPS = ("NaN", "nan", "infinity", "missing", "None", "<NA>")  # words of transformers for missing and infinite values
 
 
 class DaskDesign(HasPasses):
@@ -90,7 +93,8 @@ class DaskDesign(HasPasses):
         recipe.check_centers(sample.n_rows, "Dask data")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)
-        candidates = recipe.candidates(rows)
+        with nullcontext() if is_array else _naming_place(sample):
+            candidates = recipe.candidates(rows)
         return cls(
             candidates,
             partitions,
@@ -163,13 +167,14 @@ def _sampled(
                 check(targets)
     uniform = np.random.default_rng([seed, number]).random(_num_samples(X))
     given = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
-    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels).least()
+    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels, number=number).least()
 
 
 def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> Sums:
     """Return the sums of a partition."""
-    with one_thread():
-        return sums_of_rows(candidates, checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
+    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array)
+    with one_thread(), naming_partition(number, X):
+        return sums_of_rows(candidates, rows)
 
 
 def _worked(
@@ -183,15 +188,16 @@ def _worked(
     factor: float,
 ) -> Any:
     """Return what some work makes of the rows of a partition."""
-    with one_thread():
-        rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=codes is not None)
+    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=codes is not None)
+    with one_thread(), naming_partition(number, X):
         return work(coded(rows, codes, factor))
 
 
 def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> list[Sums]:
     """Return the sums of each fold of a partition."""
-    with one_thread():
-        return sums_of_folds(candidates, *checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array))
+    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array)
+    with one_thread(), naming_partition(number, X):
+        return sums_of_folds(candidates, *rows)
 
 
 def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], dtype: Any) -> Any:
@@ -201,7 +207,7 @@ def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], d
 
     X = with_whole_rows(X)
     parts, lengths = delayed_parts(X), X.chunks[0] if hasattr(X, "chunks") else None
-    task = dask.delayed(_answered)
+    task = dask.delayed(answered)
     shared = dask.delayed(answer, traverse=False)
     arrays = [
         dask.array.from_delayed(
@@ -212,18 +218,41 @@ def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], d
     return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _answered(answer: Callable[[Any], Floats], X: Any, number: int, trailing: tuple[int, ...], dtype: Any) -> Floats:
+def answered(answer: Callable[[Any], Floats], X: Any, number: int, trailing: tuple[int, ...], dtype: Any) -> Floats:
     """Return the answers to a partition, which may be empty."""
     if not _num_samples(X):
         return np.empty((0, *trailing), dtype=dtype)
-    with one_thread(), naming_partition(number):
+    with one_thread(), naming_partition(number, X):
         return answer(X)
 
 
 @contextmanager
-def naming_partition(number: int) -> Iterator[None]:
-    """Say in which partition a value is wrong, if the check inside does not know."""
+def naming_partition(number: int, X: Any = None) -> Iterator[None]:
+    """Say in which partition a value is wrong, if the check inside does not know, and where it is if inputs X miss it."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"in partition {number}: {error}") from None
+        raise _located(error, number, None if X is None else first_unusable(X)) from None
+
+
+@contextmanager
+def _naming_place(sample: RowSample) -> Iterator[None]:
+    """Say where a value is that a transformer cannot be fitted on, if inputs miss it."""
+    try:
+        yield
+    except ValueError as error:
+        unusable = first_unusable(sample.X)
+        if unusable is None or not _is_about_gaps(error):
+            raise ValueError(f"in a sample of the rows, which the basis is fitted on: {error}") from None
+        number, row = sample.places[unusable.row]
+        raise _located(error, number, unusable._replace(row=row)) from None
+
+
+def _located(error: ValueError, number: int, unusable: Unusable | None) -> ValueError:
+    place = f"{str(error).rstrip('.')}. X has {unusable}." if unusable is not None and _is_about_gaps(error) else str(error)
+    return ValueError(f"in partition {number}: {place}")
+
+
+def _is_about_gaps(error: ValueError) -> bool:
+    """Tell whether an error of a transformer is about missing or infinite values."""
+    return any(word in str(error) for word in ABOUT_GAPS)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from skarce._progress import is_watched, progress
+from skarce._text import one_line
 from skarce.designs.dask_columns import check_inputs, with_columns_taken
 
 Total = TypeVar("Total")
@@ -69,8 +70,24 @@ class Partitions:
         while len(results) > 1:
             results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
         with _counted_tasks(keys, label):
-            (total,) = dask.compute(results[0])
+            try:
+                (total,) = dask.compute(results[0])
+            except KeyError:
+                self._check_columns()
+                raise
         return total
+
+    def _check_columns(self) -> None:
+        """Raise a ValueError that names the first partition without a column that it should have. An error of Dask does not."""
+        import dask
+
+        task = dask.delayed(_nothing)
+        for number, part in enumerate(self._parts):
+            try:
+                dask.compute(task(part))
+            except KeyError as error:
+                found = f"partition {number} does not have the columns of the frame: {one_line(error.args[0])}"
+                raise ValueError(f"{found}. Give all partitions the same columns.") from None
 
 
 @contextmanager
@@ -119,6 +136,10 @@ def _parts_of_arrays(X: Any, given: dict[str, Any]) -> list[Any]:
 def _together(*parts: Any) -> list[Any]:
     """Return inputs, targets and perhaps weights of one partition."""
     return list(parts)
+
+
+def _nothing(part: Any) -> None:
+    """Make a partition, and no more."""
 
 
 def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: Any) -> Any:

@@ -16,7 +16,7 @@ from skarce.designs.feeding import Feed
 from skarce.designs.labels import Codes, label_totals
 from skarce.designs.passes import coded
 from skarce.designs.row_blocks import RowBlocks
-from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample, places_in
 from skarce.moments.block_sums import CheckedBlock
 
 LIBRARIES = ("torch", "cupy", "array_api_strict")
@@ -211,7 +211,8 @@ def _drawn(rows: Rows, rng: np.random.RandomState, most: int, has_labels: bool) 
     labels = label_totals(to_host(rows.targets)[:, 0], weights) if has_labels else {}
     X, y = to_host(taken(rows.X, chosen)), to_host(taken(rows.targets, chosen))
     y = y[:, 0] if rows.targets.shape[1] == 1 and rows.is_one_output else y
-    return RowSample(X, y, np.ones(len(keys)) if weights is None else weights[chosen], keys, n, n_counted, total, labels)
+    counts = np.ones(len(keys)) if weights is None else weights[chosen]
+    return RowSample(X, y, counts, keys, places_in(0, chosen), n, n_counted, total, labels)
 
 
 def checked_on_device(X: Any, y: Any, sample_weight: Any = None, *, has_labels: bool = False) -> Any:

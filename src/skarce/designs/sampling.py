@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from skarce._typing import Floats
+from skarce._typing import Floats, Indices
 from skarce.designs.labels import joined_totals, label_totals
 
 SAMPLE_ROWS = 20_000  # a basis is fitted on a sample of at most this many rows
@@ -27,6 +27,7 @@ class RowSample(NamedTuple):
     y : their targets or labels
     weights : their sample weights
     keys : their random keys
+    places : where they were, if they were in numbered parts: the part, and the row in it
     n_rows : how many rows there were
     n_counted : how many of them had a positive weight
     total : the sum of all weights
@@ -37,19 +38,21 @@ class RowSample(NamedTuple):
     y: Any
     weights: Floats
     keys: Floats
+    places: Indices
     n_rows: int
     n_counted: int
     total: float
     labels: dict[Any, float]
 
     @classmethod
-    def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats, *, has_labels: bool = False) -> RowSample:
-        """Return a sample of some rows, from uniform random numbers between 0 and 1."""
+    def of(cls, X: Any, y: Any, weights: Floats | None, uniform: Floats, *, has_labels: bool = False, number: int = 0) -> RowSample:
+        """Return a sample of the rows of a part with some number, from uniform random numbers between 0 and 1."""
         counts = np.ones(len(uniform)) if weights is None else weights
         with np.errstate(divide="ignore", over="ignore"):
             keys = np.where(counts > 0.0, -np.log1p(-uniform) / np.maximum(counts, np.finfo(float).tiny), np.inf)
         labels = label_totals(y, weights) if has_labels else {}
-        return cls(X, y, counts, keys, len(counts), int(np.count_nonzero(counts)), float(counts.sum()), labels)
+        places = places_in(number, np.arange(len(counts)))
+        return cls(X, y, counts, keys, places, len(counts), int(np.count_nonzero(counts)), float(counts.sum()), labels)
 
     def least(self, most: int = SAMPLE_ROWS) -> RowSample:
         """Return the sample with at most so many rows, in their order."""
@@ -57,7 +60,7 @@ class RowSample(NamedTuple):
         if len(chosen) == len(self.keys):
             return self
         X, y = _safe_indexing(self.X, chosen), _safe_indexing(self.y, chosen)
-        return self._replace(X=X, y=y, weights=self.weights[chosen], keys=self.keys[chosen])
+        return self._replace(X=X, y=y, weights=self.weights[chosen], keys=self.keys[chosen], places=self.places[chosen])
 
     @classmethod
     def total_of(cls, parts: list[RowSample], most: int = SAMPLE_ROWS) -> RowSample:
@@ -68,6 +71,7 @@ class RowSample(NamedTuple):
             joined([part.y for part in rows]),
             np.concatenate([part.weights for part in rows]),
             np.concatenate([part.keys for part in rows]),
+            np.concatenate([part.places for part in rows]),
             sum(part.n_rows for part in parts),
             sum(part.n_counted for part in parts),
             sum(part.total for part in parts),
@@ -84,6 +88,11 @@ class RowSample(NamedTuple):
         """What the rows of the sample weigh: their weights, or the mean weight if they were drawn by their weights."""
         weights = self.weights if self.is_all else np.full(len(self.weights), self.total / max(self.n_counted, 1))
         return None if (weights == 1.0).all() else weights
+
+
+def places_in(number: int, rows: Indices) -> Indices:
+    """Return the places of these rows of a part with some number."""
+    return np.column_stack([np.full(len(rows), number), rows])
 
 
 def joined(parts: list[Any]) -> Any:

@@ -25,6 +25,7 @@ from skarce.estimators.calibration import print_calibration
 from skarce.estimators.latent import LatentEstimator
 from skarce.estimators.on_basis import in_type_of
 from skarce.estimators.on_dask import lazy_on_dask
+from skarce.estimators.score_on_dask import ACCURACY, score_on_dask
 from skarce.likelihoods import Bernoulli, moderated_log_odds
 from skarce.methods.method import Method
 from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
@@ -37,6 +38,26 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
 
     class_weight: Any
     _weights_are_rows = True
+
+    @score_on_dask(ACCURACY)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+            Test inputs.
+        y : array-like of shape (n_samples,) or str
+            Class labels. A name stands for a column of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Sample weights.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        return float(super().score(X, y, sample_weight))
 
     @lazy_on_dask
     def predict(self, X: Any) -> Any:

@@ -38,9 +38,9 @@ def lazy_on_dask(method: Function) -> Function:
             raise ValueError("return_cov=True has a number for each pair of rows, so it takes rows in memory. Use return_std=True.")
         is_pair = name in PAIRS or bool(given.get("return_std"))
         check_inputs(X)
-        _check_columns(model, X)
-        shape, kind = _shape_and_kind(model, name, X)
-        ask = partial(_asked, model, name, args, options)
+        check_columns(model, X)
+        shape, kind = shape_and_kind(model, name, X)
+        ask = partial(asked, model, name, args, options)
         if not is_pair:
             return lazily(ask, X, shape, kind)
         both = lazily(ask, X, (*shape, 2), kind)
@@ -49,7 +49,7 @@ def lazy_on_dask(method: Function) -> Function:
     return cast(Function, answered)
 
 
-def _check_columns(model: Any, X: Any) -> None:
+def check_columns(model: Any, X: Any) -> None:
     """Raise a ValueError if metadata tell that the columns are not those that the model was fitted on, or not numbers."""
     with in_brief("X"):
         if is_frame(X):
@@ -60,13 +60,13 @@ def _check_columns(model: Any, X: Any) -> None:
         check_kinds(X, "X")
 
 
-def _asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], X: Any) -> Floats:
+def asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], X: Any) -> Floats:
     """Return the answer to a partition. Two answers are stacked."""
     answer = getattr(model, name)(X, *args, **options)
     return np.stack(answer, axis=-1) if isinstance(answer, tuple) else answer
 
 
-def _shape_and_kind(model: Any, name: str, X: Any) -> tuple[tuple[int, ...], Any]:
+def shape_and_kind(model: Any, name: str, X: Any) -> tuple[tuple[int, ...], Any]:
     """Return the shape of the answer to one row, and its type."""
     number = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     if name in OF_CLASSES:

@@ -24,6 +24,7 @@ from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibrati
 from skarce.estimators.on_basis import check_has_posterior, in_type_of, sparse_format
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.on_device import check_on_host
+from skarce.estimators.score_on_dask import R2, score_on_dask
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks, scale_from_sums
 from skarce.methods.method import HALF, Method
@@ -90,6 +91,26 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
                 return in_type_of(X, *model._means_and_stds(X, model._augmentation() if std == "augmented" else None))
             mean = joined([model._mean(part) for part in model._parts(X)])
             return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
+
+    @score_on_dask(R2)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of the targets that the predictions explain, averaged over several targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+            Test inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str
+            Targets. Names stand for columns of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Sample weights.
+
+        Returns
+        -------
+        score : float
+            1 is perfect, 0 is the mean of the targets.
+        """
+        return float(super().score(X, y, sample_weight))
 
     @lazy_on_dask
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:

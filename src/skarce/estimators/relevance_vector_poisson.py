@@ -24,6 +24,7 @@ from skarce.estimators.latent_streaming import LatentStreaming
 from skarce.estimators.on_basis import in_type_of
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.on_device import check_on_host
+from skarce.estimators.score_on_dask import DEVIANCE_RANGE, EXPLAINED_DEVIANCE, NO_EVENT, score_on_dask
 from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
 from skarce.likelihoods.poisson import count_quantiles, drawn_counts, variance_stabilized
@@ -35,7 +36,6 @@ from skarce.posteriors.latent import LatentPosterior
 
 # Counts say more than labels do, so more functions stay, and every step costs more.
 LANDMARKS = Landmarks(most=1500, most_elements=4_500_000)
-DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
 
 
 class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
@@ -359,15 +359,16 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
             print_calibration("temperature", self.temperature_, self.verbose)
         return []
 
+    @score_on_dask(EXPLAINED_DEVIANCE)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Counts, or rates.
-        sample_weight : array-like of shape (n_samples,), default=None
+        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+        y : array-like of shape (n_samples,) or str
+            Counts, or rates. A name stands for a column of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             The exposures of rates.
 
         Returns
@@ -378,7 +379,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         from sklearn.metrics import d2_tweedie_score  # slow to import
 
         if not np.any(checked_array(y, "y", ensure_2d=False, dtype=np.float64)):
-            warnings.warn("D^2 is not defined without any event in y.", UndefinedMetricWarning, stacklevel=2)
+            warnings.warn(NO_EVENT, UndefinedMetricWarning, stacklevel=2)
             return float("nan")
         predicted = np.clip(self.predict(X).astype(np.float64), *DEVIANCE_RANGE)
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))

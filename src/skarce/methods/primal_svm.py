@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +55,8 @@ class PrimalSVM(Method[LatentFit]):
     random_state : int
         Seeds the draws of candidates.
     """
+
+    needs_rows: ClassVar[bool] = True
 
     C: float = 1.0
     n_candidates: int = 59

@@ -11,6 +11,7 @@ The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\ta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -76,6 +77,8 @@ class HuberPursuit(Method[HuberFit]):
     plain : Selection
         The method for targets that do not vary.
     """
+
+    needs_rows: ClassVar[bool] = True
 
     variant: str = "back-fitting"
     threshold: float = 1.345

@@ -8,6 +8,7 @@ by the Laplace approximation at this prior says how many functions there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class LogisticPursuit(Method[LatentFit]):
     n_basis : int or None
         Exactly this many functions. None lets the evidence decide.
     """
+
+    needs_rows: ClassVar[bool] = True
 
     variant: str = "back-fitting"
     patience: int = 2

@@ -1,0 +1,121 @@
+"""`score` on Dask data: each partition makes a few sums, and the score of all rows follows from their total."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from scipy.special import xlogy
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.validation import check_is_fitted
+
+from skarce._atomic import snapshot
+from skarce._typing import Floats
+from skarce.designs.dask import answered, naming_partition
+from skarce.designs.dask_partitions import Partitions, is_dask
+from skarce.estimators.on_dask import asked, check_columns, shape_and_kind
+from skarce.moments import Sums
+from skarce.moments.block_sums import checked_block
+from skarce.moments.sums import CONSTANT
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+DEVIANCE_RANGE = 1e-300, 1e300  # of predictions that are scored: sums of their deviances are numbers
+NO_EVENT = "D^2 is not defined without any event in y."
+
+
+class Score(NamedTuple):
+    """A score that follows from sums over the rows.
+
+    Attributes
+    ----------
+    terms : callable
+        (targets, predictions) -> what is added up: terms of shape (n_rows, n_terms), and targets of shape (n_rows, n_outputs).
+    of : callable
+        The sums over all rows, with terms in place of candidates -> score.
+    has_labels : bool
+        Whether targets are labels.
+    """
+
+    terms: Callable[[Any, Any], tuple[Floats, Floats]]
+    of: Callable[[Sums], float]
+    has_labels: bool = False
+
+
+def score_on_dask(kind: Score) -> Callable[[Function], Function]:
+    """Decorate the method `score` of a model. With Dask data it returns this score from one pass over the partitions."""
+
+    def decorated(method: Function) -> Function:
+        @wraps(method)
+        def scored(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+            if not is_dask(X):
+                return float(method(self, X, y, sample_weight))
+            model = snapshot(self)
+            check_is_fitted(model, "posterior_")
+            partitions = Partitions(X, y, sample_weight)
+            check_columns(model, partitions.X)
+            shape_and_type = shape_and_kind(model, "predict", partitions.X)
+            total = partitions.total(_summed, Sums.total, model, kind, shape_and_type, label="scoring")
+            if not total.n_samples > 0.0:
+                raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
+            return kind.of(total)
+
+        return cast(Function, scored)
+
+    return decorated
+
+
+def _summed(
+    number: int, X: Any, y: Any, sample_weight: Any, model: Any, kind: Score, shape_and_type: tuple[tuple[int, ...], Any]
+) -> Sums:
+    """Return the sums of a partition."""
+    rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=False, has_labels=kind.has_labels)
+    predictions = answered(partial(asked, model, "predict", (), {}), X, number, *shape_and_type)
+    with naming_partition(number):
+        terms, targets = kind.terms(rows.targets, predictions)
+    sums = Sums.empty(terms.shape[1], targets.shape[1])
+    with np.errstate(over="ignore"):  # squares of terms may overflow, and only those of residuals are used
+        sums.absorb_parts([(np.array(terms, dtype=np.float64, order="C"), targets, rows.weights)])
+    return sums
+
+
+def _residuals(targets: Floats, predictions: Floats) -> tuple[Floats, Floats]:
+    if predictions.size != targets.size:
+        raise ValueError(f"y has {targets.shape[1]} targets, but the model predicts {predictions[:1].size}.")
+    return targets - predictions.reshape(targets.shape), targets
+
+
+def _explained(sums: Sums) -> float:
+    """Return R^2, averaged over the outputs. That of a constant target is 1 if the predictions are perfect, and else 0."""
+    left, energies = sums.raw_squares, sums.target_energies
+    varies = energies > CONSTANT * (energies + sums.n_samples * sums.target_means**2)
+    return float(np.where(varies, 1.0 - left / np.where(varies, energies, 1.0), left == 0.0).mean())
+
+
+def _hits(labels: Any, predictions: Any) -> tuple[Floats, Floats]:
+    hits = (labels[:, 0] == predictions).astype(np.float64)[:, None]
+    return hits, hits
+
+
+def _share(sums: Sums) -> float:
+    return float(sums.candidate_means[0])
+
+
+def _deviances(counts: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    rates = np.clip(rates.astype(np.float64)[:, None], *DEVIANCE_RANGE)
+    return np.hstack([xlogy(counts, counts / rates) - counts + rates, xlogy(counts, counts)]), counts
+
+
+def _explained_deviance(sums: Sums) -> float:
+    """Return 1 - (mean deviance) / (mean deviance from the mean rate)."""
+    mean, (deviance, information) = float(sums.target_means[0]), sums.candidate_means
+    if not mean > 0.0:
+        warnings.warn(NO_EVENT, UndefinedMetricWarning, stacklevel=3)
+        return float("nan")
+    return float(1.0 - np.divide(deviance, information - xlogy(mean, mean)))
+
+
+R2, ACCURACY = Score(_residuals, _explained), Score(_hits, _share, has_labels=True)
+EXPLAINED_DEVIANCE = Score(_deviances, _explained_deviance)
