@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats
+from skarce.export.c import careful
 from skarce.export.c.arithmetic import Arithmetic
 from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
 from skarce.export.c.names import constants, in_comment, own_names
@@ -15,7 +16,8 @@ from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
 from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, COUNTS, Described
-from skarce.export.stages import Chain, simplified
+from skarce.export.heads import Head
+from skarce.export.stages import Chain, Kernels, Stage, simplified
 from skarce.likelihoods.bernoulli import MIXTURE
 
 
@@ -71,25 +73,38 @@ class Header:
     # Functions ------------------------------------------------------------------------------------------------------------
 
     def _add_model(self) -> None:
-        described, functions = self.described, self.functions
+        described = self.described
         taken = Columns.taking(np.array(described.used, dtype=np.intp), len(described.inputs))
         stages = simplified((taken, *described.stages))
         steps = self._steps(stages)
-        heads = [add_head(functions, head, number, has_variance=self.has_variance) for number, head in enumerate(described.heads)]
+        heads = [self._add_head(head, number) for number, head in enumerate(described.heads)]
         if described.target == CLASSES:
             self._add_classes(steps, heads)
         else:
             self._add_numbers(steps, heads)
 
+    def _add_head(self, head: Head, number: int) -> str:
+        if self.described.in_pairs:
+            n_functions = self.described.n_functions
+            return careful.add_head(self.functions, head, number, n_functions, has_variance=self.has_variance)
+        return add_head(self.functions, head, number, has_variance=self.has_variance)
+
     def _steps(self, stages: Chain) -> list[str]:
-        """Return the lines from x to the functions u. For the augmented std, inputs of kernels stay in w."""
-        n, real = max(self.described.n_functions, 1), f"{self.name}_real"
-        if not self.is_augmented:
+        """Return the lines from x to the functions u. For the augmented std and for pairs, inputs of kernels stay in w."""
+        in_pairs = self.described.in_pairs
+        n, real = max(self.described.n_functions, 1) * (1 + in_pairs), f"{self.name}_real"
+        if not (self.is_augmented or in_pairs):
             return [f"    {real} u[{n}];", f"    {self.functions.chain(stages)}(x, u);"]
         width = max(stages[-1].n_inputs, 1)
         self.functions.n_buffered += width
-        before, last = self.functions.chain(stages[:-1]), self.functions.stage(stages[-1])
+        before, last = self.functions.chain(stages[:-1]), self._last(stages[-1])
         return [f"    {real} u[{n}], w[{width}];", f"    {before}(x, w);", f"    {last}(w, u);"]
+
+    def _last(self, stage: Stage) -> str:
+        if self.described.in_pairs:
+            assert isinstance(stage, Kernels)
+            return careful.add_kernels(self.functions, stage)
+        return self.functions.stage(stage)
 
     def _add_numbers(self, steps: list[str], heads: list[str]) -> None:
         real, functions, is_counts = f"{self.name}_real", self.functions, self.described.target == COUNTS
