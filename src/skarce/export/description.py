@@ -25,7 +25,7 @@ from skarce.export.transformers import ExportError, Raw, Reader, read_basis
 from skarce.likelihoods import moderated_log_odds
 
 NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
-NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor has many local models, and no basis)"
+NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor and JointFactorRegressor have none)"
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def describe(estimator: Any) -> Described:
     described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
     for step in reversed(found.target_steps):
         described = _with_target(described, step)
-    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.fills))
+    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.gaps))
 
 
 def _n_features(estimator: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from skarce._typing import Floats
 from skarce.export.c import careful
 from skarce.export.c.arithmetic import Arithmetic
 from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
-from skarce.export.c.names import constants, in_comment, own_names
+from skarce.export.c.names import constants, in_comment, own_names, remark
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
 from skarce.export.columns import Columns
@@ -269,25 +270,34 @@ def comment(remarks: list[str]) -> list[str]:
     return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
 
 
-def enumerations(name: str, described: Described, taken: set[str]) -> list[str]:
-    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes, by names that are not taken."""
+def enumerations(name: str, described: Described, taken: set[str], missing: str = "NaN") -> list[str]:
+    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes, by names that are not taken.
+
+    `missing` is the input that stands for a missing one.
+    """
     prefix = name.upper()
     n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
     lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
     inputs = [one.name for one in described.inputs]
-    lines += _enumeration("Places of the inputs in x.", constants(f"{prefix}_INPUT", inputs, taken))
+    lines += _enumeration("Places of the inputs in x.", inputs, constants(f"{prefix}_INPUT", inputs, taken))
     for one, column in zip(described.inputs, constants(prefix, inputs, set()), strict=True):
         if one.categories is None:
             continue
         codes = constants(column, one.categories, taken)
-        lines += _enumeration(f"Codes of {one.name}. Any other number is a text that was not in the training rows.", codes)
-        if one.missing is not None:
-            lines.append(f"#define {constants(column, ['if missing'], taken)[0]} {codes[one.missing]}")
+        unknown = f"Codes of {one.name}. Any other number is a text that was not in the training rows"
+        if one.gaps.code is None:
+            lines += _enumeration(f"{unknown}, and so is {missing}, missing text.", one.categories, codes)
+            continue
+        if_missing = constants(column, ["if missing"], taken)[0]
+        lines += _enumeration(f"{unknown}. Missing text is {missing}, or {if_missing}.", one.categories, codes)
+        lines += [f"#define {if_missing} {codes[one.gaps.code]}", ""]
     if described.target == CLASSES:
-        lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
+        lines += _enumeration("The classes.", described.classes, constants(f"{prefix}_CLASS", described.classes, taken))
     return lines
 
 
-def _enumeration(comment: str, names: list[str]) -> list[str]:
-    cells: list[Any] = [f"    {name} = {place}," for place, name in enumerate(names)]
-    return [f"/* {in_comment(comment)} */", "enum {", *cells[:-1], cells[-1].removesuffix(","), "};", ""]
+def _enumeration(comment: str, texts: Sequence[Any], names: list[str]) -> list[str]:
+    last = len(names) - 1
+    pairs = enumerate(zip(names, texts, strict=True))
+    cells = [f"    {name} = {place}{',' * (place < last)} {remark(text)}" for place, (name, text) in pairs]
+    return [f"/* {in_comment(comment)} */", "enum {", *cells, "};", ""]
