@@ -165,3 +165,8 @@ def test_names_of_text_are_in_the_header(tmp_path):
     assert "MODEL_COLOR_LIGHT_BLUE = 1" in text
     assert "MODEL_INPUT_SPEED_M_S = 0" in text
     assert (tmp_path / "model.h").read_text() == text
+
+
+def test_no_path_is_said_to_be_missing():
+    with pytest.raises(ValueError, match="path must be the name of a file"):
+        to_c(fitted("rvm-rbf").model, None)

@@ -103,6 +103,8 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
     >>> exported.size.table_bytes < 400, exported.error < 1e-5
     (True, True)
     """
+    if path is None:
+        raise ValueError("path must be the name of a file, such as 'model.h', got None.")
     path = Path(path)
     check_output(path)
     exported = c_source(model, name=name, real=real, std=std, X=X)
