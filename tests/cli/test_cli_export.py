@@ -50,3 +50,24 @@ def test_what_cannot_be_is_one_line(model):
     assert_one_line(run("export", "houses.csv", "--out", "model.h"), "houses.csv")
     assert_one_line(run("fit", "houses.csv", "--target", "price", "--max-bytes", "4"), "one function takes")
     assert not Path("model.h").exists()
+
+
+def test_the_end_of_the_file_says_the_format(model):
+    assert_one_line(run("export", model, "--format", "onnx", "--out", "model.h"), "contradict each other")
+    assert_one_line(run("export", model, "--format", "c", "--out", "model.onnx"), "contradict each other")
+    assert not Path("model.onnx").exists()
+    result = run("export", model, "--out", "model.onnx", "--name", "house")
+    assert "--name is for --format c" in result.stderr
+    assert not Path("model.onnx").exists()
+
+
+def test_a_bad_name_is_not_the_fault_of_the_model(model):
+    result = run("export", model, "--out", "model.h", "--name", "int")
+    assert result.exit_code == 2
+    assert "--name must be a name of C" in result.stderr
+
+
+def test_a_limit_that_is_too_small_is_said_in_words_of_the_command_line(houses):
+    result = run("fit", "houses.csv", "--target", "price", "--max-bytes", "4")
+    assert_one_line(result, "one function takes", "Use fewer inputs, or a larger limit")
+    assert "std=" not in result.stderr

@@ -154,8 +154,10 @@ def test_bad_options_are_named(options, mention, tmp_path):
 def test_a_std_that_the_model_has_not(tmp_path):
     with pytest.raises(ExportError, match="Use std=True"):
         to_c(fitted("splines-linear").model, tmp_path / "model.h", std="augmented")
-    with pytest.raises(ExportError, match="have no std"):
-        to_c(fitted("three-classes").model, tmp_path / "model.h", std=False)
+    with pytest.raises(ExportError, match="have no augmented std"):
+        to_c(fitted("three-classes").model, tmp_path / "model.h", std="augmented")
+    exported = to_c(fitted("three-classes").model, tmp_path / "model.h", std=False)
+    assert exported.text == to_c(fitted("three-classes").model, tmp_path / "model.h").text  # what probabilities need
 
 
 def test_names_of_text_are_in_the_header(tmp_path):
@@ -163,3 +165,8 @@ def test_names_of_text_are_in_the_header(tmp_path):
     assert "MODEL_COLOR_LIGHT_BLUE = 1" in text
     assert "MODEL_INPUT_SPEED_M_S = 0" in text
     assert (tmp_path / "model.h").read_text() == text
+
+
+def test_no_path_is_said_to_be_missing():
+    with pytest.raises(ValueError, match="path must be the name of a file"):
+        to_c(fitted("rvm-rbf").model, None)

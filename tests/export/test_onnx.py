@@ -8,8 +8,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce import RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe, to_onnx
 from skarce.export.checks import TOLERANCES
 from skarce.export.description import CLASSES
@@ -199,3 +202,26 @@ def test_log_odds_keep_their_digits(mean, std):
     model = assembled(graph, ports, {Port("odds", graph.dtype, 1): found}, {})
     m, s = np.array([[mean]]), np.array([[std]])
     np.testing.assert_allclose(runner(model)({"m": m, "s": s})[0], moderated_log_odds(m, s), rtol=1e-12, atol=1e-14)
+
+
+def test_a_factor_of_nearly_one_is_not_left_out():
+    """onnxruntime takes a factor of 1.000000005 for 1."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0, 10, (150, 1))
+    model = RelevanceVectorPoissonRegressor().fit(X, rng.poisson(np.exp(1 + np.sin(X[:, 0]))))
+    model.temperature_ = 1.000000005
+    mean, std = runner(to_onnx(model, X=X))({"X": X})
+    expected = model.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, expected[0], rtol=1e-11)
+    np.testing.assert_allclose(std, expected[1], rtol=1e-11)
+
+
+def test_two_kinds_of_missing_text_are_refused_by_name():
+    frame = pd.DataFrame({"town": pd.Series(["Bonn", "", None, "Ulm"] * 15, dtype=object), "size": numbers()[:, 0]})
+    before = make_column_transformer((OneHotEncoder(), ["town"]), ("passthrough", ["size"]))
+    model = make_pipeline(before, VBLSRegressor()).fit(frame, targets(numbers()))
+    with pytest.raises(ExportError, match=r"column 'town' has the empty string and missing text .* stands for missing text"):
+        to_onnx(model)
+    frame.loc[frame["town"] == "", "town"] = np.nan
+    with pytest.raises(ExportError, match="column 'town' has NaN and None"):
+        to_onnx(model.fit(frame, targets(numbers())))

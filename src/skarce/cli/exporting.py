@@ -17,6 +17,7 @@ from skarce.datasets.gaps import complete_rows, only_rows
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import inputs
 from skarce.export import ExportError, to_c, to_onnx
+from skarce.export.c.names import check_name
 from skarce.export.onnx.graph import REALS
 from skarce.export.to_c import KINDS
 
@@ -32,9 +33,7 @@ STDS = {"plain": True, "augmented": "augmented", "none": False}
     "--format",
     "kind",
     type=click.Choice([C, ONNX]),
-    default=C,
-    show_default=True,
-    help="c is one C99 header; onnx is a model for ONNX runtimes.",
+    help="c is one C99 header; onnx is a model for ONNX runtimes.  [default: by the end of --out; c]",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where to write it, such as model.h or model.onnx.")
 @click.option("--name", help="How all names in C begin.  [default: the name of the output]")
@@ -46,7 +45,7 @@ STDS = {"plain": True, "augmented": "augmented", "none": False}
     show_default=True,
     help="Which standard deviation numbers and counts have; the augmented one, in C only, needs a table of training rows.",
 )
-def export(model: Path, data: Path | None, kind: str, out: Path, name: str | None, real: str | None, std: str) -> None:
+def export(model: Path, data: Path | None, kind: str | None, out: Path, name: str | None, real: str | None, std: str) -> None:
     """Write a model for use without Python.
 
     MODEL is a file that `skarce fit` wrote. The result takes raw rows: scaling and codes of text are in it. It is compared with the
@@ -63,13 +62,31 @@ def export(model: Path, data: Path | None, kind: str, out: Path, name: str | Non
       skarce export houses.skops --out houses.h --name house --std none
       skarce export houses.skops --format onnx --out houses.onnx
     """
+    kind = _kind_of(out, kind)
     if kind == ONNX:
         _check_onnx(name, real, std)
+    elif name is not None:
+        _check_name(name)
     check_output(out, model, *([data] if data else []))
     with model_in_use(model) as saved:
         options = {"real": real or DEFAULT_REALS[kind], "std": STDS[std], "X": None if data is None else _rows(saved, data)}
         facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
     show(facts_table({**facts, "written to": str(out)}))
+
+
+def _kind_of(out: Path, kind: str | None) -> str:
+    """Return the format that is asked for, by its name or by the end of the file, which must not contradict it."""
+    by_end = {".h": C, ".onnx": ONNX}.get(out.suffix.lower())
+    if kind is not None and by_end not in (None, kind):
+        raise click.UsageError(f"--format {kind} and --out {out} contradict each other; use --format {by_end} or another name.")
+    return kind or by_end or C
+
+
+def _check_name(name: str) -> None:
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise click.UsageError(f"--{error}") from None
 
 
 def _check_onnx(name: str | None, real: str | None, std: str) -> None:

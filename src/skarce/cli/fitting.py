@@ -41,7 +41,8 @@ from skarce.datasets.gaps import DROP
 from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData
 from skarce.designs.parquet_files import DataFile
-from skarce.export import smaller_within
+from skarce.export import ExportError, smaller_within
+from skarce.export.within import WITHOUT_STD
 from skarce.report.outcome_words import command_line_words
 
 HELP = """Fit a model to a table and save it.
@@ -210,7 +211,10 @@ def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -
     """Return a model whose tables in C are small enough, and what that costs."""
     if max_bytes is None:
         return pipeline, {}
-    found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes)
+    try:
+        found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes)
+    except ExportError as error:
+        raise TableError(str(error).replace(WITHOUT_STD, "")) from None
     return found.model, {"C tables": str(found)}
 
 

@@ -64,6 +64,11 @@ def comparison(estimator: Any, described: Described, X: Any, std: Any) -> Compar
     return Compared(rows, expected, _units(described, expected), n_given)
 
 
+def against_itself(described: Described, rows: Floats, expected: Floats) -> Compared:
+    """Return rows with what the description says there, instead of Python."""
+    return Compared(rows, expected, _units(described, expected), 0)
+
+
 def _units(described: Described, expected: Floats) -> Floats:
     if described.target == CLASSES:
         return np.ones_like(expected)

@@ -15,16 +15,17 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.estimators.inside import model_inside
 from skarce.estimators.primal_svm import PrimalSVMClassifier
+from skarce.export import careful
 from skarce.export.columns import Columns, Number
 from skarce.export.heads import Head
 from skarce.export.inputs import Input, coded, decoded, inputs_of
 from skarce.export.query_kernels import QueryKernels
-from skarce.export.stages import Chain, pruned, simplified, values_of
+from skarce.export.stages import Chain, Kernels, pruned, simplified, values_of
 from skarce.export.transformers import ExportError, Raw, Reader, read_basis
 from skarce.likelihoods import moderated_log_odds
 
 NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
-NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor has many local models, and no basis)"
+NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor and JointFactorRegressor have none)"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Described:
     query_kernels : what ``std="augmented"`` adds for each target; None if the model has no such std
     is_one : whether predictions of numbers have one dimension
     is_moderated : whether the uncertainty of the latent functions draws probabilities towards one half; margins are not moderated
+    in_pairs : whether kernels and weights are computed in pairs of floats, see `skarce.export.careful`
     """
 
     title: str
@@ -59,6 +61,7 @@ class Described:
     query_kernels: tuple[QueryKernels, ...] | None = None
     is_one: bool = True
     is_moderated: bool = True
+    in_pairs: bool = False
 
     @property
     def n_functions(self) -> int:
@@ -80,6 +83,8 @@ class Described:
     def latent(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
         """Return mean and variance of each head at coded rows, in their precision, shapes (n_rows, n_heads)."""
         prepared = values_of(self.stages[:-1], rows[:, list(self.used)])
+        if self.in_pairs:
+            return self._latent_in_pairs(prepared)
         phi = self.stages[-1].values(prepared)
         means, variances = [head.mean(phi) for head in self.heads], [head.variance(phi) for head in self.heads]
         if is_augmented:
@@ -88,6 +93,12 @@ class Described:
             extra = [kernels.extra_variance(prepared, phi) for kernels in self.query_kernels]
             variances = [variance + more for variance, more in zip(variances, extra, strict=True)]
         return np.stack(means, axis=1), np.stack(variances, axis=1)
+
+    def _latent_in_pairs(self, prepared: Floats) -> tuple[Floats, Floats]:
+        assert isinstance(self.stages[-1], Kernels)
+        functions = careful.kernels(self.stages[-1], prepared)
+        found = [careful.mean_and_variance(head, *functions) for head in self.heads]
+        return np.stack([mean for mean, _ in found], axis=1), np.stack([variance for _, variance in found], axis=1)
 
     def predict(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
         """Return mean and std of numbers or counts at coded rows, in their precision, shapes (n_rows, n_targets)."""
@@ -122,7 +133,7 @@ def describe(estimator: Any) -> Described:
     described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
     for step in reversed(found.target_steps):
         described = _with_target(described, step)
-    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.fills))
+    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.gaps))
 
 
 def _n_features(estimator: Any) -> int:

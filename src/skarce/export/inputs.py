@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skarce._text import listed, quoted
+from skarce._text import listed
 from skarce._typing import Floats
 
 UNSEEN = -1.0  # the code of text that was not in the training rows
+
+
+class Gaps(NamedTuple):
+    """The codes that stand for NaN and for None in a column of text. None stands for the code of text that was not seen."""
+
+    nan: int | None = None
+    none: int | None = None
+
+    @property
+    def code(self) -> int | None:
+        """The code of missing text where there is one kind of it only."""
+        return self.none if self.nan is None else self.nan
+
+
+NO_GAPS = Gaps()
 
 
 @dataclass(frozen=True)
@@ -22,24 +37,22 @@ class Input:
     name : its name, or x0, x1 and so on
     is_named : whether tables have it by this name
     categories : the texts that it may have, in the order of their codes; None if it is a number
-    missing : the code that stands for missing text, if there is one
+    gaps : the codes that stand for missing text
     """
 
     name: str
     is_named: bool = False
     categories: tuple[Any, ...] | None = None
-    missing: int | None = None
+    gaps: Gaps = NO_GAPS
 
 
-def inputs_of(estimator: Any, n_inputs: int, texts: dict[int, tuple[Any, ...]], fills: dict[int, Any]) -> tuple[Input, ...]:
+def inputs_of(estimator: Any, n_inputs: int, texts: dict[int, tuple[Any, ...]], gaps: dict[int, Gaps]) -> tuple[Input, ...]:
     """Return the raw columns of an estimator, of which some are text."""
     names = getattr(estimator, "feature_names_in_", None)
     found = []
     for place in range(n_inputs):
         name = f"x{place}" if names is None else str(names[place])
-        categories = texts.get(place)
-        missing = None if categories is None or place not in fills else _place_of(fills[place], categories)
-        found.append(Input(name, names is not None, categories, missing))
+        found.append(Input(name, names is not None, texts.get(place), gaps.get(place, NO_GAPS)))
     return tuple(found)
 
 
@@ -64,7 +77,8 @@ def decoded(inputs: tuple[Input, ...], rows: Floats) -> Any:
         return np.array(columns, dtype=object).T
     import pandas as pd
 
-    return pd.DataFrame({one.name: column for one, column in zip(inputs, columns, strict=True)})
+    # A series of objects keeps None, which a column of text would make NaN.
+    return pd.DataFrame({one.name: pd.Series(column, dtype=column.dtype) for one, column in zip(inputs, columns, strict=True)})
 
 
 def _in_order(inputs: tuple[Input, ...], table: Any) -> Any:
@@ -79,9 +93,10 @@ def _in_order(inputs: tuple[Input, ...], table: Any) -> Any:
 
 
 def _codes(one: Input, cells: Any) -> Floats:
-    known = {text: code for code, text in enumerate(one.categories or ()) if not _is_missing(text)}
-    missing = UNSEEN if one.missing is None else float(one.missing)
-    return np.array([missing if _is_missing(cell) else known.get(cell, UNSEEN) for cell in cells], dtype=np.float64)
+    known = {text: code for code, text in enumerate(one.categories or ()) if not is_missing(text)}
+    nan, none = (UNSEEN if code is None else code for code in one.gaps)
+    codes = [none if cell is None else nan if is_missing(cell) else known.get(cell, UNSEEN) for cell in cells]
+    return np.array(codes, dtype=np.float64)
 
 
 def _texts(one: Input, codes: Floats) -> Any:
@@ -90,12 +105,14 @@ def _texts(one: Input, codes: Floats) -> Any:
     return np.array([one.categories[int(code)] for code in codes], dtype=object)
 
 
-def _place_of(text: Any, categories: tuple[Any, ...]) -> int:
+def code_of(text: Any, categories: tuple[Any, ...]) -> int | None:
+    """Return the code of a text, of NaN or of None, or None if it is no category."""
     for code, category in enumerate(categories):
-        if category == text or (_is_missing(category) and _is_missing(text)):
+        if category == text or (category is not None and text is not None and is_missing(category) and is_missing(text)):
             return code
-    raise ValueError(f"the text for missing values, {quoted(text)}, is none of the categories {quoted(categories)}.")
+    return None
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell of a column of text has no text."""
     return cell is None or (isinstance(cell, float) and np.isnan(cell))

@@ -18,7 +18,8 @@ from skarce.export.c.fixed_point import FORMATS, FixedPoint
 from skarce.export.c.header import Examples, Header, Size
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
-from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, comparison, spread_out
+from skarce.export.careful import has_pairs
+from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, against_itself, comparison, spread_out
 from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, Described, describe
 from skarce.export.likely_rows import likely_rows
@@ -27,9 +28,11 @@ from skarce.export.transformers import ExportError
 
 N_EXAMPLES = 5  # rows of the self-test
 KINDS = (*REALS, *FORMATS)
+BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
 _FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
+IN_PAIRS = " in pairs, because weights of both signs nearly cancel"
 _FLOAT_REMARKS = (
     "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
     "before the include:",
@@ -100,6 +103,8 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
     >>> exported.size.table_bytes < 400, exported.error < 1e-5
     (True, True)
     """
+    if path is None:
+        raise ValueError("path must be the name of a file, such as 'model.h', got None.")
     path = Path(path)
     check_output(path)
     exported = c_source(model, name=name, real=real, std=std, X=X)
@@ -115,53 +120,98 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     if not (isinstance(std, (bool, np.bool_)) or std == "augmented"):
         raise ValueError(f"std must be True, False or 'augmented', got {quoted(std)}.")
     described = described_for(describe(model), std)
+    std = True if described.target == CLASSES else std
     compared = comparison(model, described, X, std)
-    writer = _fixed_writer if real in FORMATS else _float_writer
-    header, found = writer(described, compared.rows, name=name, real=real, std=std)
+    plain, (described, found) = described, _computed(described, compared, real, std)
     error = compared.largest_error(found)
-    _check_error(described, compared, found, real, std)
+    _check_error(plain, compared, found, real, std)
+    header = _header(described, compared.rows, name=name, real=real, std=std)
     remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
     return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
 
 
-def _float_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[Header, Floats]:
-    """Return the writer of a header in floating point, and what the header computes at rows."""
-    header = Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
-    return header, _emulated(described, rows, std, REALS[real].dtype)
+def _computed(described: Described, compared: Compared, real: str, std: Any) -> tuple[Described, Floats]:
+    """Return what a header computes at rows, and the description with the arithmetic that it needs.
+
+    In float, kernels and weights are computed in pairs if weights nearly cancel.
+    """
+    if real in FORMATS:
+        return described, _fixed_point(described, compared.rows, real, std).predict(compared.rows)
+    found = _emulated(described, compared.rows, std, REALS[real].dtype)
+    may_pair = real == "float" and std != "augmented" and has_pairs(described.stages)
+    if may_pair and not compared.largest_error(found) <= TOLERANCES[real]:
+        described = replace(described, in_pairs=True)
+        found = _emulated(described, compared.rows, std, REALS[real].dtype)
+    return described, found
 
 
-def _fixed_writer(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> tuple[FixedHeader, Floats]:
-    """Return the writer of a header in whole numbers, and what the header computes at rows."""
+def _header(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> Header | FixedHeader:
+    """Return the writer of a header."""
+    if real in FORMATS:
+        return FixedHeader(_fixed_point(described, rows, real, std), name)
+    return Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
+
+
+def _fixed_point(described: Described, rows: Floats, real: str, std: Any) -> FixedPoint:
     if std == "augmented":
         raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
-    model = FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
-    return FixedHeader(model, name), model.predict(rows)
+    return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
 
 
 def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:
     """Raise if the header would be too far from Python."""
+    error, most = _error(described, compared, found, real)
+    if error <= most:
+        return
+    unit = "1" if described.target == CLASSES else "std of its target" if real in TOLERANCES else "std of its noise"
+    raise ExportError(
+        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
+        f"nothing was written. Use {' or '.join(_remedies(described, compared, found, real, std))}."
+        + _reason(described, compared, real, std)
+    )
+
+
+def _error(described: Described, compared: Compared, found: Floats, real: str) -> tuple[float, float]:
+    """Return the largest error, and the largest that is allowed, both in the same unit."""
     if real in TOLERANCES:
-        error, most, unit = compared.largest_error(found), TOLERANCES[real], "std of its target"
-    else:
-        units = spread_out([head.noise_unit for head in described.heads], found)
-        error, most, unit = replace(compared, units=units).largest_error(found), MOST_OF_NOISE, "std of its noise"
-    if not error <= most:
-        raise ExportError(_refusal(error, most, unit, real, std) + _reason(described, compared, real, std))
+        return compared.largest_error(found), TOLERANCES[real]
+    units = spread_out([head.noise_unit for head in described.heads], found)
+    return replace(compared, units=units).largest_error(found), MOST_OF_NOISE
+
+
+def _remedies(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> list[str]:
+    """Return what would do: types that are precise enough, and no std if the mean alone is."""
+    remedies = [f'real="{other}"' for other in BETTER.get(real, ()) if _would_do(described, compared, other, std)]
+    half = found.shape[1] // 2
+    if described.target != CLASSES and std is not False:
+        mean = replace(compared, expected=compared.expected[:, :half], units=compared.units[:, :half])
+        error, most = _error(described, mean, found[:, :half], real)
+        remedies += ["std=False"] if error <= most else []
+    return [*remedies, "another kernel width or fewer functions"]
+
+
+def _would_do(described: Described, compared: Compared, real: str, std: Any) -> bool:
+    try:
+        error, most = _error(described, compared, _computed(described, compared, real, std)[1], real)
+    except ExportError:
+        return False
+    return error <= most
 
 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
     """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
     described = described_for(describe(model), std)
-    if real in FORMATS:
-        return _fixed_writer(described, likely_rows(described, N_RANDOM), name="model", real=real, std=std)[0].size.table_bytes
-    return Header(described, "model", REALS[real], has_std=std is not False, is_augmented=std == "augmented").size.table_bytes
+    rows = likely_rows(described, N_RANDOM)
+    if real not in FORMATS:
+        described = _computed(described, against_itself(described, rows, _emulated(described, rows, std)), real, std)[0]
+    return _header(described, rows, name="model", real=real, std=std).size.table_bytes
 
 
 def described_for(described: Described, std: Any) -> Described:
     """Return a description with what this std needs. Raise if there is no such std."""
     if described.target == CLASSES:
-        if std is not True:
-            raise ExportError(f"{described.title} predicts probabilities, which have no std. Use std=True, got {quoted(std)}.")
+        if std == "augmented":
+            raise ExportError(f"{described.title} predicts probabilities, which have no augmented std. Use std=True.")
         return described
     if std == "augmented" and described.query_kernels is None:
         raise ExportError(
@@ -179,15 +229,6 @@ def _emulated(described: Described, rows: Floats, std: Any, precision: Any = np.
             return described.probabilities(rows)
         mean, deviation = described.predict(rows, is_augmented=std == "augmented")
     return mean if std is False else np.column_stack([mean, deviation])
-
-
-def _refusal(error: float, most: float, unit: str, real: str, std: Any) -> str:
-    better = {"float": ['real="double"'], "q15": ['real="q31"', 'real="float"'], "q31": ['real="float"']}
-    remedies = better.get(real, []) + (["std=False"] if std is not False else []) + ["another kernel width or fewer functions"]
-    return (
-        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
-        f"nothing was written. Use {', or '.join(remedies)}."
-    )
 
 
 def _reason(described: Described, compared: Compared, real: str, std: Any) -> str:
@@ -219,6 +260,7 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
     rows = f"{compared.n_given} given rows and {len(compared.rows) - compared.n_given} random points"
     unit = "of 1" if described.target == CLASSES else "of the std of the target"
+    pairs = IN_PAIRS if described.in_pairs else ""
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
         "",
@@ -227,7 +269,7 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
         f"Inputs: {len(described.inputs)}, {', '.join(_input(one) for one in described.inputs)}",
         f"Flash: {size.table_bytes} bytes of tables, and the code",
         f"RAM: 0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
-        f"Arithmetic: {options['real']}, about {size.n_multiplications} multiplications a prediction",
+        f"Arithmetic: {options['real']}{pairs}, about {size.n_multiplications} multiplications a prediction",
         f"Accuracy: at most {error:.1e} {unit} from Python, at {rows}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",

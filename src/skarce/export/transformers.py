@@ -32,6 +32,7 @@ from skarce._typing import Floats
 from skarce.basis import KernelBasis, PolynomialChaosBasis, ProcessBasis, SelectedColumns
 from skarce.basis.input_distributions import InputDistribution, input_distributions
 from skarce.export.columns import Column, Columns, Lookup, Number
+from skarce.export.inputs import Gaps, code_of, is_missing
 from skarce.export.kernel_units import KernelUnits
 from skarce.export.stages import Chain, Kernels, Mixture, Products, SideBySide, Spline, Splines, pruned, simplified
 
@@ -44,10 +45,26 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True)
 class Raw:
-    """A column as it came: its place among the raw inputs, and the text that stands for missing text."""
+    """A column as it came.
+
+    Attributes
+    ----------
+    place : its place among the raw inputs
+    fill : the text that an imputer puts in the place of missing text; None if there is no imputer
+    fills_none : whether that is None, and not NaN
+    """
 
     place: int
     fill: Any = None
+    fills_none: bool = False
+
+    def gaps(self, categories: tuple[Any, ...]) -> Gaps:
+        """Return the codes of missing text in an encoder with these categories."""
+        filled = None if self.fill is None else code_of(self.fill, categories)
+        nan, none = code_of(np.nan, categories), code_of(None, categories)
+        if self.fill is not None and self.fills_none:
+            return Gaps(nan, filled)
+        return Gaps(nan if self.fill is None else filled, none)
 
 
 @dataclass
@@ -57,11 +74,11 @@ class Reader:
     Attributes
     ----------
     texts : for each raw input of text its categories, in the order of their codes
-    fills : for each raw input of text the one that stands for missing text, if any does
+    gaps : for each raw input of text the codes that stand for missing text
     """
 
     texts: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    fills: dict[int, Any] = field(default_factory=dict)
+    gaps: dict[int, Gaps] = field(default_factory=dict)
 
     def read(self, transformer: Any, raw: list[Raw | None]) -> tuple[Chain, list[Raw | None]]:
         """Return the stages of a transformer, and which of its outputs are raw columns."""
@@ -108,7 +125,8 @@ class Reader:
         if is_text and any(isinstance(value, str) for value in imputer.statistics_):
             if imputer.add_indicator or any(column is None for column in raw):
                 raise ExportError("a SimpleImputer of text must come first, without add_indicator.")
-            filled = [Raw(column.place, fill) for column, fill in zip(raw, imputer.statistics_, strict=True) if column is not None]
+            pairs, fills_none = zip(raw, imputer.statistics_, strict=True), imputer.missing_values is None
+            filled = [Raw(column.place, fill, fills_none) for column, fill in pairs if column is not None]
             return (Columns.identity(len(raw)),), list(filled)
         if not (isinstance(imputer.missing_values, float) and np.isnan(imputer.missing_values)):
             raise ExportError(
@@ -126,25 +144,23 @@ class Reader:
         items: list[Column] = []
         for place, categories in enumerate(encoder.categories_):
             is_text = np.asarray(categories).dtype.kind in "OUS"
-            keys = self._codes_of(raw[place], categories) if is_text else np.asarray(categories, dtype=np.float64)
+            keys, gap = self._codes_of(raw[place], categories) if is_text else (np.asarray(categories, dtype=np.float64), None)
             table = np.array([_encoded(encoder, _with(first, place, category)) for category in categories])
             otherwise = _unseen(encoder, first, place, is_text=is_text)
             for column in range(len(items), len(items) + _n_outputs_of(encoder, place, table.shape[1])):
-                items.append(_lookup(place, keys, table[:, column], float(otherwise[column])))
+                items.append(_lookup(place, keys, table[:, column], float(otherwise[column]), gap))
         return (Columns(tuple(items), len(raw)),), [None] * len(items)
 
-    def _codes_of(self, column: Raw | None, categories: Any) -> Floats:
-        """Return the codes of texts, and note them for the raw input."""
+    def _codes_of(self, column: Raw | None, categories: Any) -> tuple[Floats, int | None]:
+        """Return the codes of texts, and which stands for missing text. Note them for the raw input."""
         if column is None:
             raise ExportError("text must reach its encoder as it came, or through a SimpleImputer; another step changed it.")
         texts = tuple(categories)
         known = self.texts.setdefault(column.place, texts)
-        if len(known) != len(texts) or any(a != b for a, b in zip(known, texts, strict=True) if not _is_missing(a)):
+        if len(known) != len(texts) or any(a != b for a, b in zip(known, texts, strict=True) if not is_missing(a)):
             raise ExportError(f"two encoders know other categories of one input: {listed(known)} and {listed(texts)}.")
-        missing = [text for text in texts if _is_missing(text)]
-        if column.fill is not None or missing:
-            self.fills[column.place] = column.fill if column.fill is not None else missing[0]
-        return np.arange(len(texts), dtype=np.float64)
+        gaps = self.gaps[column.place] = column.gaps(texts)
+        return np.arange(len(texts), dtype=np.float64), gaps.code
 
 
 def _unseen(encoder: Any, first: list[Any], place: int, *, is_text: bool) -> Floats:
@@ -165,11 +181,11 @@ def _n_outputs_of(encoder: Any, place: int, n_outputs: int) -> int:
     return n_levels - int(encoder.drop_idx_ is not None and encoder.drop_idx_[place] is not None)
 
 
-def _lookup(source: int, keys: Floats, results: Floats, otherwise: float) -> Lookup:
-    """Return a lookup without the keys that give what any other number gives."""
+def _lookup(source: int, keys: Floats, results: Floats, otherwise: float, gap: int | None) -> Lookup:
+    """Return a lookup without the keys that give what any other number gives. NaN gives what the key at `gap` does, if any."""
     is_missing = np.isnan(keys)
     kept = (results != otherwise) & ~is_missing
-    missing = float(results[is_missing][0]) if is_missing.any() else otherwise
+    missing = float(results[is_missing][0]) if is_missing.any() else otherwise if gap is None else float(results[gap])
     return Lookup(source, tuple(map(float, keys[kept])), tuple(map(float, results[kept])), otherwise, missing)
 
 
@@ -184,10 +200,6 @@ def _encoded(encoder: Any, row: list[Any]) -> Floats:
 
 def _with(row: list[Any], place: int, value: Any) -> list[Any]:
     return [*row[:place], value, *row[place + 1 :]]
-
-
-def _is_missing(text: Any) -> bool:
-    return text is None or (isinstance(text, float) and np.isnan(text))
 
 
 def _is_dropped(part: Any) -> bool:

@@ -18,8 +18,11 @@ from skarce.basis import KernelBasis
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.export.elimination import elimination_order
-from skarce.export.to_c import KINDS, table_bytes
+from skarce.export.to_c import KINDS, c_source, table_bytes
 from skarce.export.transformers import ExportError
+
+WITHOUT_STD = "std=False, "
+IMPRECISE = "; the arithmetic is not precise enough for all of them"
 
 
 @dataclass(frozen=True)
@@ -46,16 +49,17 @@ class Within:
 
     def __str__(self) -> str:
         """Return what the limit costs, in a sentence."""
-        if self.n_bytes == self.largest_bytes:
+        if self.n_functions == self.largest_functions:
             return f"{self.n_bytes} bytes of at most {self.max_bytes}; nothing was left out"
         return (
             f"{self.n_bytes} bytes of at most {self.max_bytes}: {self.n_functions} of {self.largest_functions} functions; the "
             f"error on the training rows is {self.error:.4g}, and {self.largest_error:.4g} with all ({self.largest_bytes} bytes)"
+            + (IMPRECISE if self.largest_bytes <= self.max_bytes else "")
         )
 
 
 def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "float", std: Any = True) -> Within:
-    """Fit a model, and keep the best one whose tables in C take at most `max_bytes`.
+    """Fit a model, and keep the best one whose tables in C take at most `max_bytes`, and which `to_c` then writes.
 
     Nested models come from the same fit. Other methods are fitted again with fewer functions, at the kernel and widths of the first
     fit: once with all candidates, and once with the functions of the first fit that matter most. The better one is kept.
@@ -101,22 +105,28 @@ def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "
     rows = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) and len(fitted) > 1 else X
 
     def size(candidate: Any) -> int:
-        return table_bytes(_with_model(fitted, candidate), real, std)
+        return c_source(_with_model(fitted, candidate), real=real, std=std, X=X).size.table_bytes
 
-    largest = size(model)
-    chosen = model if largest <= max_bytes else _largest_that_fits(model, rows, y, lambda one: size(one) <= max_bytes)
+    def fits(candidate: Any) -> bool:
+        try:
+            return size(candidate) <= max_bytes
+        except ExportError:
+            return False
+
+    chosen = model if fits(model) else _largest_that_fits(model, rows, y, fits)
     if chosen is None:
-        smallest = size(_sized(model, 1, rows, y))
+        smallest = size(_sized(model, 1, rows, y))  # raises the reason if it cannot be exported
+        remedies = "" if is_classifier(model) or std is False else WITHOUT_STD
         raise ExportError(
-            f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use std=False, "
-            "fewer inputs, or a larger limit."
+            f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use "
+            f"{remedies}fewer inputs, or a larger limit."
         )
     return Within(
         model=_with_model(fitted, chosen),
         n_bytes=size(chosen),
         n_functions=len(chosen.active_),
         error=_error(chosen, rows, y),
-        largest_bytes=largest,
+        largest_bytes=table_bytes(fitted, real, std),
         largest_functions=len(model.active_),
         largest_error=_error(model, rows, y),
         max_bytes=int(max_bytes),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from scipy.special import erfcx
 
+from skarce.export import careful
 from skarce.export.c.tables import Real, Tables
 from skarce.likelihoods.bernoulli import MIXTURE
 
@@ -21,6 +22,7 @@ SQRT_STEPS = {"float": 3, "double": 4}
 FURTHEST = {"float": 1e15, "double": 1e150}  # standard deviations, whose squares are still numbers
 ERFCX_MIDDLE = 3.75
 EXP_MULTIPLICATIONS = {"float": 16, "double": 24}
+PAIR_MULTIPLICATIONS, EXP_PAIR_MULTIPLICATIONS = 6, 32
 SQRT_MULTIPLICATIONS = {"float": 9, "double": 12}
 
 EXP = """
@@ -122,6 +124,53 @@ static inline NAME_real NAME_log_odds(NAME_real mean, NAME_real variance)
 }
 """
 
+PAIRS = """
+/* a + b is *high and what is returned. */
+static inline NAME_real NAME_sum(NAME_real a, NAME_real b, NAME_real *high)
+{
+    const NAME_real total = a + b;
+    const NAME_real other = total - a;
+    *high = total;
+    return (a - (total - other)) + (b - other);
+}
+
+/* a b is *high and what is returned. Both factors are split into halves, whose products are exact, also if a compiler fuses them
+   with the sums that follow. */
+static inline NAME_real NAME_product(NAME_real a, NAME_real b, NAME_real *high)
+{
+    const NAME_real longer_a = SHIFT * a + a;
+    const NAME_real longer_b = SHIFT * b + b;
+    const NAME_real high_a = longer_a - (longer_a - a);
+    const NAME_real high_b = longer_b - (longer_b - b);
+    const NAME_real low_a = a - high_a;
+    const NAME_real low_b = b - high_b;
+    return NAME_sum(high_a * high_b, (high_a * low_b + low_a * high_b) + low_a * low_b, high);
+}
+
+/* exp(x + low) is *high and what is returned, for x <= 0: 2^k exp(r) with a small r. */
+static inline NAME_real NAME_exp_pair(NAME_real x, NAME_real low, NAME_real *high)
+{
+    NAME_real r, rest, square, lost, own, more, power = HALF, scale = ONE;
+    int k, left;
+    *high = x;
+    if (x != x) return x;
+    *high = ZERO;
+    if (x < LOWEST) return ZERO;
+    k = (int)(x * LOG2E - HALF);
+    rest = NAME_sum(x - (NAME_real)k * LOG2_HIGH, low - (NAME_real)k * LOG2_LOW, &r);
+    lost = NAME_product(r, r, &square);
+    own = NAME_sum(ONE, r, high);
+    more = NAME_sum(*high, HALF * square, high);
+    lost = (own + more) + (HALF * lost + (rest + r * rest) + square * r * (POLYNOMIAL));
+    for (left = -k; left > 0; left /= 2) {
+        if (left % 2 != 0) scale *= power;
+        power *= power;
+    }
+    *high *= scale;
+    return lost * scale;
+}
+"""
+
 
 WORDS = re.compile(r"\bNAME_|SUFFIX|\b[A-Z][A-Z0-9_]*\b")
 
@@ -163,6 +212,10 @@ class Arithmetic:
         self._needed.add("log")
         return f"{self._tables.prefix}_log"
 
+    def pairs(self) -> None:
+        """Note that sums, products and the exponential function are needed in pairs."""
+        self._needed.add("pairs")
+
     def _need(self, name: str) -> str:
         self._needed.add(name)
         return f"{self._tables.prefix.upper()}_{name.upper()}"
@@ -184,9 +237,15 @@ class Arithmetic:
             "tanh": (TANH, {}),
             "log": (LOG.replace("SERIES", _horner("u", series, real)), {}),
         }
+        if "pairs" in self._needed:
+            found["pairs"] = (PAIRS.replace("POLYNOMIAL", _horner("r", list(careful.TAIL_TERMS), real)), self._pairs())
         if "log_odds" in self._needed:
             found |= {"erfcx": (ERFCX, self._erfcx()), "log_odds": (MODERATED, self._mixture())}
         return found
+
+    def _pairs(self) -> dict[str, Any]:
+        high, low = careful.parts_of_log2()
+        return {"SHIFT": careful.SHIFT, "LOWEST": careful.LOWEST, "LOG2_HIGH": high, "LOG2_LOW": low}
 
     def _erfcx(self) -> dict[str, Any]:
         terms = _erfcx_terms(self.real)

@@ -249,7 +249,7 @@ class FixedHeader:
             comment(remarks),
             [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "", *macros, ""],
             [f"typedef int32_t {self.name}_real;", f"#define {upper}_MISSING INT32_MIN", "", *self._scales(taken), ""],
-            enumerations(self.name, self.model.described, taken),
+            enumerations(self.name, self.model.described, taken, f"{upper}_MISSING"),
             self._selftest(examples),
             ["", f"#endif /* {guard} */", ""],
         ]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skarce._typing import Floats
+from skarce.export.c import careful
 from skarce.export.c.arithmetic import Arithmetic
 from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
-from skarce.export.c.names import constants, in_comment, own_names
+from skarce.export.c.names import constants, in_comment, own_names, remark
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
 from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, COUNTS, Described
-from skarce.export.stages import Chain, simplified
+from skarce.export.heads import Head
+from skarce.export.stages import Chain, Kernels, Stage, simplified
 from skarce.likelihoods.bernoulli import MIXTURE
 
 
@@ -71,25 +74,38 @@ class Header:
     # Functions ------------------------------------------------------------------------------------------------------------
 
     def _add_model(self) -> None:
-        described, functions = self.described, self.functions
+        described = self.described
         taken = Columns.taking(np.array(described.used, dtype=np.intp), len(described.inputs))
         stages = simplified((taken, *described.stages))
         steps = self._steps(stages)
-        heads = [add_head(functions, head, number, has_variance=self.has_variance) for number, head in enumerate(described.heads)]
+        heads = [self._add_head(head, number) for number, head in enumerate(described.heads)]
         if described.target == CLASSES:
             self._add_classes(steps, heads)
         else:
             self._add_numbers(steps, heads)
 
+    def _add_head(self, head: Head, number: int) -> str:
+        if self.described.in_pairs:
+            n_functions = self.described.n_functions
+            return careful.add_head(self.functions, head, number, n_functions, has_variance=self.has_variance)
+        return add_head(self.functions, head, number, has_variance=self.has_variance)
+
     def _steps(self, stages: Chain) -> list[str]:
-        """Return the lines from x to the functions u. For the augmented std, inputs of kernels stay in w."""
-        n, real = max(self.described.n_functions, 1), f"{self.name}_real"
-        if not self.is_augmented:
+        """Return the lines from x to the functions u. For the augmented std and for pairs, inputs of kernels stay in w."""
+        in_pairs = self.described.in_pairs
+        n, real = max(self.described.n_functions, 1) * (1 + in_pairs), f"{self.name}_real"
+        if not (self.is_augmented or in_pairs):
             return [f"    {real} u[{n}];", f"    {self.functions.chain(stages)}(x, u);"]
         width = max(stages[-1].n_inputs, 1)
         self.functions.n_buffered += width
-        before, last = self.functions.chain(stages[:-1]), self.functions.stage(stages[-1])
+        before, last = self.functions.chain(stages[:-1]), self._last(stages[-1])
         return [f"    {real} u[{n}], w[{width}];", f"    {before}(x, w);", f"    {last}(w, u);"]
+
+    def _last(self, stage: Stage) -> str:
+        if self.described.in_pairs:
+            assert isinstance(stage, Kernels)
+            return careful.add_kernels(self.functions, stage)
+        return self.functions.stage(stage)
 
     def _add_numbers(self, steps: list[str], heads: list[str]) -> None:
         real, functions, is_counts = f"{self.name}_real", self.functions, self.described.target == COUNTS
@@ -254,25 +270,34 @@ def comment(remarks: list[str]) -> list[str]:
     return ["/*", *(f" * {in_comment(line)}".rstrip() for line in remarks), " */"]
 
 
-def enumerations(name: str, described: Described, taken: set[str]) -> list[str]:
-    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes, by names that are not taken."""
+def enumerations(name: str, described: Described, taken: set[str], missing: str = "NaN") -> list[str]:
+    """Return the numbers of inputs and outputs, places of inputs, codes of texts, and classes, by names that are not taken.
+
+    `missing` is the input that stands for a missing one.
+    """
     prefix = name.upper()
     n_outputs = len(described.classes) if described.target == CLASSES else len(described.heads)
     lines = [f"#define {prefix}_N_INPUTS {len(described.inputs)}", f"#define {prefix}_N_OUTPUTS {n_outputs}", ""]
     inputs = [one.name for one in described.inputs]
-    lines += _enumeration("Places of the inputs in x.", constants(f"{prefix}_INPUT", inputs, taken))
+    lines += _enumeration("Places of the inputs in x.", inputs, constants(f"{prefix}_INPUT", inputs, taken))
     for one, column in zip(described.inputs, constants(prefix, inputs, set()), strict=True):
         if one.categories is None:
             continue
         codes = constants(column, one.categories, taken)
-        lines += _enumeration(f"Codes of {one.name}. Any other number is a text that was not in the training rows.", codes)
-        if one.missing is not None:
-            lines.append(f"#define {constants(column, ['if missing'], taken)[0]} {codes[one.missing]}")
+        unknown = f"Codes of {one.name}. Any other number is a text that was not in the training rows"
+        if one.gaps.code is None:
+            lines += _enumeration(f"{unknown}, and so is {missing}, missing text.", one.categories, codes)
+            continue
+        if_missing = constants(column, ["if missing"], taken)[0]
+        lines += _enumeration(f"{unknown}. Missing text is {missing}, or {if_missing}.", one.categories, codes)
+        lines += [f"#define {if_missing} {codes[one.gaps.code]}", ""]
     if described.target == CLASSES:
-        lines += _enumeration("The classes.", constants(f"{prefix}_CLASS", described.classes, taken))
+        lines += _enumeration("The classes.", described.classes, constants(f"{prefix}_CLASS", described.classes, taken))
     return lines
 
 
-def _enumeration(comment: str, names: list[str]) -> list[str]:
-    cells: list[Any] = [f"    {name} = {place}," for place, name in enumerate(names)]
-    return [f"/* {in_comment(comment)} */", "enum {", *cells[:-1], cells[-1].removesuffix(","), "};", ""]
+def _enumeration(comment: str, texts: Sequence[Any], names: list[str]) -> list[str]:
+    last = len(names) - 1
+    pairs = enumerate(zip(names, texts, strict=True))
+    cells = [f"    {name} = {place}{',' * (place < last)} {remark(text)}" for place, (name, text) in pairs]
+    return [f"/* {in_comment(comment)} */", "enum {", *cells, "};", ""]

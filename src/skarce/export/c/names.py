@@ -65,6 +65,14 @@ def _word(text: str) -> str:
     return re.sub(r"[^A-Z0-9]+", "_", plain).strip("_")
 
 
+def remark(value: Any) -> str:
+    """Return a text or a label as Python writes it, as a comment beside its name. Letters that are not ASCII are escaped."""
+    text = quoted(value).encode("ascii", "backslashreplace").decode()
+    for ending, harmless in (("*/", "*\\/"), ("/*", "/\\*"), ("??", "?\\?")):
+        text = text.replace(ending, harmless)
+    return f"/* {text} */"
+
+
 def in_comment(text: Any) -> str:
     """Return text in one line of plain letters that cannot end a comment."""
     line = one_line(text).encode("ascii", "replace").decode()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.export.description import Described
-from skarce.export.inputs import UNSEEN, Input
+from skarce.export.inputs import UNSEEN, Input, is_missing
 from skarce.export.onnx.assembly import Port
 from skarce.export.onnx.graph import Graph
 from skarce.export.transformers import UNSEEN_TEXT, ExportError
@@ -82,14 +82,23 @@ def _coded(graph: Graph, column: Input, name: str) -> str:
 
 def _codes(column: Input) -> dict[str, float]:
     """Return the code of each text. The empty text stands for missing text, if the model knows such."""
-    categories = [
-        (code, text) for code, text in enumerate(column.categories or ()) if code != column.missing or isinstance(text, str)
-    ]
+    missing, texts = column.gaps.code, column.categories or ()
+    categories = [(code, text) for code, text in enumerate(texts) if code != missing or isinstance(text, str)]
     others = [text for _, text in categories if not isinstance(text, str)]
+    if any(is_missing(text) for text in others):
+        raise ExportError(
+            f"column {quoted(column.name)} has NaN and None as two categories, and in ONNX the empty string stands for both. Make "
+            "them one of the two, and fit again."
+        )
     if others:
         raise ExportError(
             f"column {quoted(column.name)} has categories that are no text, such as {quoted(others[0])}. Convert the column to "
             "text, or encode it as numbers, and fit again."
         )
     codes = {text: float(code) for code, text in categories}
-    return codes if column.missing is None else {MISSING_TEXT: float(column.missing), **codes}
+    if missing is not None and MISSING_TEXT in codes and is_missing(texts[missing]):
+        raise ExportError(
+            f"column {quoted(column.name)} has the empty string and missing text as two categories, and in ONNX the empty string "
+            "stands for missing text. Make them one of the two, and fit again."
+        )
+    return codes if missing is None else {MISSING_TEXT: float(missing), **codes}

@@ -45,8 +45,13 @@ def add_predictions(graph: Graph, described: Described, phi: str | None, first: 
     if described.target == COUNTS:
         mean = graph.op("Exp", mean)
         variance = graph.op("Add", mean, graph.op("Mul", graph.op("Mul", mean, mean), variance))
-        variance = graph.op("Mul", variance, described.temperature) if described.temperature != 1.0 else variance
+        variance = _times(graph, variance, described.temperature)
     return _ports(graph, described, {MEAN: mean, STD: graph.op("Sqrt", variance)})
+
+
+def _times(graph: Graph, value: str, factor: float) -> str:
+    """Return a product as value + (factor - 1) value: onnxruntime leaves out factors that differ from 1 by 1e-8."""
+    return value if factor == 1.0 else graph.op("Add", value, graph.op("Mul", value, factor - 1.0))
 
 
 def _ports(graph: Graph, described: Described, values: dict[str, str]) -> dict[Port, str]:
@@ -83,7 +88,7 @@ def _classes(graph: Graph, described: Described, log_odds: str) -> dict[Port, st
     if described.temperature != 1.0:
         assert described.class_log_odds is not None
         distance = graph.op("Sub", log_odds, described.class_log_odds)
-        log_odds = graph.op("Add", graph.op("Div", distance, described.temperature), described.class_log_odds)
+        log_odds = graph.op("Add", _times(graph, distance, 1.0 / described.temperature), described.class_log_odds)
     if len(described.heads) == 1:
         number = _flat(graph, graph.cast(graph.op("Greater", log_odds, 0.0), np.int64))
         probabilities = graph.op("Sigmoid", graph.op("Mul", log_odds, np.array([-1.0, 1.0])))
