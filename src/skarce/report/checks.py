@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -10,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.tree import DecisionTreeClassifier
 
-from skarce._text import one_line, quoted
+from skarce._text import one_line
 from skarce.comparison import MethodResult, OutOfFold
 from skarce.datasets import TargetKind
-from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.outcome_words import command_line_words
@@ -60,47 +57,9 @@ def enough_rows(training: TrainingData) -> Check:
 
 def leaking_columns(training: TrainingData) -> Check:
     """Columns that give the target away."""
-    notes = _copies_of_classes(training) if training.target_kind is TargetKind.CLASSES else _copies_of_numbers(training)
-    if notes:
-        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, notes)))
-    return Check("Leaking columns", Finding.FINE, "No single column is nearly a copy of the target.")
-
-
-def _copies_of_numbers(training: TrainingData) -> list[str]:
-    numbers = [name for name in training.kinds if training.X[name].dtype.kind == "f"]
-    return near_copies(training.X, training.y, numbers)
-
-
-def _copies_of_classes(training: TrainingData) -> list[str]:
-    """Columns that alone tell the class of nearly all rows, numbers by as many intervals as there are classes."""
-    X, y = training.X, training.y
-    if X.shape[1] < 2 or len(y) < FEWEST_ROWS:
-        return []
-    return [
-        f"column {quoted(name)} alone tells the class of {percent(share)} of the rows. If it is not known before the target is, "
-        f"leave it out: {exclude_option(name)}"
-        for name in training.kinds
-        if (share := share_told(X[name], y)) >= NEARLY_ALL
-    ]
-
-
-def share_told(column: Any, labels: Any) -> float:
-    """The share of rows whose class one column tells: by its value if it is text, by one interval for each class if numbers.
-
-    Text that differs in most rows tells nothing about other rows, so it counts as zero.
-    """
-    if column.dtype.kind == "f":
-        tree = DecisionTreeClassifier(max_leaf_nodes=len(np.unique(labels)), random_state=0)
-        values = column.to_numpy()[:, None]
-        return float(tree.fit(values, labels).score(values, labels))
-    codes = column.astype("category").cat.codes.to_numpy()
-    if 4 * (codes.max() + 1) > len(labels):
-        return 0.0
-    pairs = Counter(zip(codes.tolist(), labels.tolist(), strict=True))
-    most: dict[int, int] = {}
-    for (code, _), number in pairs.items():
-        most[code] = max(most.get(code, 0), number)
-    return sum(most.values()) / len(labels)
+    if training.leaks:
+        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, training.leaks.values())))
+    return Check("Leaking columns", Finding.FINE, "No single column tells nearly all of the target.")
 
 
 def repeated_rows(training: TrainingData) -> Check:
@@ -226,8 +185,7 @@ def failures(results: Sequence[MethodResult]) -> Check | None:
 
 def other_notes(training: TrainingData) -> Check | None:
     """What reading the table had to say, besides columns that give the target away."""
-    notes = [note for note in training.notes if "nearly a copy" not in note]
-    return Check("The table", Finding.NOTE, " ".join(map(_sentence, notes))) if notes else None
+    return Check("The table", Finding.NOTE, " ".join(map(_sentence, training.notes))) if training.notes else None
 
 
 def _sentence(words: str) -> str:
