@@ -102,12 +102,14 @@ def _sizes(report: ComparisonReport) -> Markup | None:
     ]
     needed = [name for name in (report.verdict.best, report.verdict.shown) if name is not None]
     keys = joined(
-        key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
+        key("accent", "best"), key("main", "cannot be told from the best on these folds"),
+        key("data", "worse by more than chance"),
         ". A bar is one standard deviation over the folds.",
     )  # fmt: skip
     rule = (
-        "A method is within the spread of the folds if its mean difference from the best, fold by fold, is at most one standard "
-        "error, which allows for folds that share training rows."
+        "A method cannot be told from the best if its mean difference from it, fold by fold, is at most one standard error of that "
+        "difference, which allows for folds that share training rows. This is another number than the spread, the standard "
+        "deviation of the errors themselves: folds that are hard for all methods widen the spread, and not the differences."
     )
     return joined(
         figure(
