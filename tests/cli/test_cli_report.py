@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,21 @@ def test_a_failed_method_is_in_the_report(houses, monkeypatch):
     only = run("compare", "houses.csv", "--target", "price", "--methods", "ridge", *QUICK, "--report", "r.html")
     assert only.exit_code == 1
     assert "No method could be fitted" in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+
+
+def test_warnings_of_the_terminal_are_in_the_report(houses, monkeypatch):
+    class Shaky(REGRESSORS["ridge"].make().__class__):
+        def fit(self, X, y):
+            warnings.warn("the <bridge> shakes", UserWarning, stacklevel=2)
+            return super().fit(X, y)
+
+    monkeypatch.setitem(METHODS[REGRESSION], "ridge", Method("ridge", REGRESSION, "warns", Shaky, is_rival=True))
+    named = ("--target", "price", "--methods", "vbls,ridge", *QUICK, "--report", "r.html", "--markdown", "r.md")
+    result = run("compare", "houses.csv", *named)
+    assert result.exit_code == 0, result.output
+    assert "the <bridge> shakes" in result.stdout
+    assert "ridge (3 warnings): The <bridge> shakes." in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    assert "ridge (3 warnings)" in Path("r.md").read_text(encoding="utf-8")
 
 
 def test_outputs_are_refused_before_any_work(houses):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,8 @@ FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by cha
 ROWS_PER_INPUT = 5
 MOST_REPEATED = 0.01  # a share of repeated rows above this is worth a warning
 NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
+TOLD_ELSEWHERE = frozenset(outcome for outcome in Outcome if outcome.is_early or outcome in NOT_TRUSTED)
+MOST_WARNINGS = 5  # different ones that are written out
 LARGE_OPTIMISM = 0.1  # share of the error
 CHANCE = 0.001  # a coverage that is less likely than this is no chance
 FEWEST_ROWS_OF_INTERVALS = 59  # with fewer, intervals that cover all rows may well be too wide: 0.95**59 is below 5 %
@@ -91,6 +94,26 @@ def interpolation(seen: Sequence[OutOfFold]) -> Check:
     """Models that use up the rows, or that leave no noise."""
     doubted = {each.method.name: _first(each, lambda outcome: outcome in NOT_TRUSTED) for each in seen}
     return _outcomes("Interpolation", doubted, seen, "No sparse model uses up more than half of its rows, or leaves no noise.")
+
+
+def warned_fits(results: Sequence[MethodResult], seen: Sequence[OutOfFold]) -> Check | None:
+    """What fits warned of, besides the ends that other checks tell of."""
+    told = {(each.method.name, outcome.value) for each in seen for outcome in each.outcomes if outcome in TOLD_ELSEWHERE}
+    methods: dict[str, Counter[str]] = {}
+    for result in results:
+        for message in result.warnings:
+            if (result.method.name, message) not in told:
+                methods.setdefault(message, Counter())[result.method.name] += 1
+    if not methods:
+        return None
+    shown = list(methods.items())[:MOST_WARNINGS]
+    words = [f"{_warned(names)}: {_sentence(one_line(command_line_words(message)))}" for message, names in shown]
+    more = [f"And {plural(len(methods) - len(shown), 'other warning')}."] if len(methods) > len(shown) else []
+    return Check("Warnings of fits", Finding.WARNING, " ".join(words + more))
+
+
+def _warned(names: Counter[str]) -> str:
+    return ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in names.items())
 
 
 def _first(each: OutOfFold, is_meant: Any) -> tuple[int, Outcome] | None:

@@ -248,6 +248,7 @@ def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:
         checks.even_folds(uneven_words),
         checks.early_stops(seen),
         checks.interpolation(seen),
+        checks.warned_fits(comparison.results, seen),
         checks.reused_rows(comparison.results),
         _interval_check(comparison, done),
         checks.other_notes(training),
