@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, Method
+from skarce.inspection.functions import ranked_functions
 from skarce.report.provenance import fingerprint
 from tests.cli.commands import REGRESSORS, assert_one_line, run
 from tests.report.pages import assert_sound
@@ -35,7 +37,7 @@ def nasty():
     ("target", "options", "methods", "sections"),
     [
         ("number", (), "frvm,vbls,ridge", ["RMSE", "log score", "Coverage of intervals", "Errors over their std"]),
-        ("class", (), "frvm,logistic", ["accuracy", "Brier", "Probabilities and frequencies", "taken for <i>yes</i>"]),
+        ("class", (), "frvm,logistic", ["accuracy", "Brier", "Probabilities and frequencies", "predicted as <i>yes</i>"]),
         ("count", ("--task", "counts"), "frvm,poisson", ["deviance", "D2", "log score", "Coverage of intervals"]),
     ],
 )
@@ -206,6 +208,14 @@ def test_lengths_of_kernels_are_not_called_what_matters(houses):
     assert "Inputs that matter" not in page.text
 
 
+def test_kernels_have_the_names_that_displays_give_them(houses, model):
+    assert run("explain", model, "--report", "m.html").exit_code == 0
+    text = assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    names = ranked_functions(load(Path(model)).pipeline).names
+    assert " at row " in names[0]
+    assert all(name in text for name in names[:20])
+
+
 def test_rows_for_an_explanation_must_suit_the_model(houses, model):
     result = run("explain", model, "houses.csv")
     assert result.exit_code == 2
@@ -220,6 +230,6 @@ def test_classes_that_a_model_does_not_know(nasty):
     named = ("fit", "nasty.csv", "--target", "class", "--exclude", "number,count", "--basis", "rbf", "--out", "c.skops")
     assert run(*named).exit_code == 0
     assert run("explain", "c.skops", "nasty.csv", "--report", "m.html").exit_code == 0
-    assert "taken for <i>yes</i>" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    assert "predicted as <i>yes</i>" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
     nasty.assign(**{"class": "perhaps"}).to_csv("other.csv", index=False)
     assert_one_line(run("explain", "c.skops", "other.csv", "--report", "m.html"), "'perhaps'", "not seen")

@@ -22,13 +22,14 @@ from skarce.datasets.columns import NUMBER
 from skarce.datasets.gaps import DROP, ERROR, FILL, complete_rows, left_out, only_rows
 from skarce.datasets.tables import Table, TableError, read_table
 from skarce.datasets.training import READERS, check_columns, inputs
+from skarce.inspection.functions import kernel_names
 from skarce.inspection.shuffling import SHUFFLED
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
 from skarce.report.calibration import curve_of
 from skarce.report.inputs import Input, inputs_that_matter, widths_of_inputs
 from skarce.report.model_page import ModelReport
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import rounded
+from skarce.report.numbers import percent, rounded
 from skarce.report.provenance import command_line, fingerprint, versions
 from skarce.report.residuals import residuals_of
 
@@ -125,6 +126,7 @@ def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
         name=type(saved.regressor).__name__,
         facts=facts(saved),
         functions=active_functions(saved),
+        kernel_names=kernel_names(saved.regressor),
         steps=last_steps(saved),
         inputs=matter,
         inputs_label=label,
@@ -140,8 +142,8 @@ def _quality(answers: Answers) -> dict[str, str]:
     scores = LOG_SCORES[answers.kind](answers.values, answers.targets, answers.classes)
     found = {"rows": f"{len(answers.targets):,}"}
     if answers.kind is TargetKind.CLASSES:
-        right = answers.classes[answers.values.argmax(axis=1)] == answers.targets
-        found["accuracy"] = f"{float(np.mean(right)):.2%}"
+        is_correct = answers.classes[answers.values.argmax(axis=1)] == answers.targets
+        found["accuracy"] = percent(float(np.mean(is_correct)))
     else:
         found["RMSE"] = rounded(float(np.sqrt(np.mean((answers.targets - answers.values[:, 0]) ** 2))))
     return found if scores is None else {**found, "log score": f"{float(np.mean(scores)):.4f}, mean over the rows"}

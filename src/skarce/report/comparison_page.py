@@ -179,10 +179,10 @@ def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     columns = [Column(f"true {target}", labels)]
     for place, label in enumerate(labels):
         counts = residuals.confusion[:, place]
-        columns.append(Column(f"taken for {label}", [str(count) for count in counts], [float(count) for count in counts]))
-    right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
-    columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
-    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
+        columns.append(Column(f"predicted as {label}", [str(count) for count in counts], [float(count) for count in counts]))
+    correct = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
+    columns.append(Column("correct", [percent(share) for share in correct], [float(share) for share in correct]))
+    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} predicted. {words}")
 
 
 def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
@@ -193,7 +193,7 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
     counts = wrong[true, taken]
     columns = [
         Column("true", [labels[place] for place in true]),
-        Column("taken for", [labels[place] for place in taken]),
+        Column("predicted as", [labels[place] for place in taken]),
         Column("rows", [str(count) for count in counts], _floats(counts)),
     ]
     return table("confusion", columns, f"The most frequent of {plural(int(wrong.sum()), 'confusion')} by {residuals.name}. {words}")
