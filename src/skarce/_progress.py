@@ -158,6 +158,8 @@ class Watcher:
 class Screen(Watcher):
     """Shows parts to a person. Those that took a while leave a line, unless they are inside of another part."""
 
+    first: float = FIRST
+
     def __init__(self, say: Say) -> None:
         self.parts: list[Part] = []
         self.say = say
@@ -167,17 +169,17 @@ class Screen(Watcher):
 
     def end(self, part: Part, *, is_whole: bool, now: float) -> None:
         self.parts.remove(part)
-        if is_whole and not self.parts and now - part.began >= FIRST:
+        if is_whole and not self.parts and now - part.began >= self.first:
             self.say(f"{part.label}: {part.ending(now)}")
 
 
 class Lines(Screen):
-    """Prints a line now and then, more and more rarely: for log files."""
+    """Prints a line now and then, more and more rarely, from `first` seconds on: for log files."""
 
-    def __init__(self, say: Say | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, say: Say | None = None, clock: Callable[[], float] = time.monotonic, first: float = FIRST) -> None:
         super().__init__(say or _print)
-        self._pause = FIRST
-        self.due = clock() + FIRST
+        self.first = self._pause = first
+        self.due = clock() + first
 
     def show(self, part: Part, now: float) -> None:
         outer = [other.place() for other in self.parts[: self.parts.index(part)]]

@@ -12,6 +12,7 @@ from rich.console import Console
 from sklearn.linear_model import LinearRegression
 
 from skarce import Outcome, RelevanceVectorRegressor, __version__
+from skarce._progress import Lines
 from skarce.cli.comparison_table import FIRST_TO_GO, comparison_table
 from skarce.comparison import REGRESSION, Method, MethodResult
 from skarce.comparison.scores import RegressionScore
@@ -184,3 +185,13 @@ def test_compare_checks_the_output_before_any_work(houses, monkeypatch):
     assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "no/out.json"), "no/out.json", "does not exist")
     assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "."), "exists and is not a regular file")
     assert_one_line(run("compare", "houses.csv", "--target", "price", "--json", "houses.csv"), "houses.csv is an input")
+
+
+def test_progress_in_a_file_is_lines_that_name_the_method(houses, monkeypatch):
+    due = lambda say, first: Lines(say, clock=lambda: -100.0, first=first)  # noqa: E731  # the first line is due at once
+    monkeypatch.setattr("skarce.cli.comparing.Lines", due)
+    result = run("compare", "houses.csv", "--target", "price", "--methods", "ridge,frvm", "--cv", "3", "--basis", "rbf")
+    assert result.exit_code == 0
+    first = result.stderr.splitlines()[0]
+    assert first.startswith("Comparing: 0 of 6 fits (0%), ridge, ")
+    assert "\x1b" not in result.stderr

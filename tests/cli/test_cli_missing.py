@@ -197,3 +197,38 @@ def test_classes_that_are_missing(gaps):
 
 def test_streamed_rows_are_not_filled(gaps):
     assert_one_line(run("fit", "gaps.csv", *QUICK, "--missing", "fill", "--stream"), "median of all rows", "--missing drop")
+
+
+def explained(*arguments):
+    result = run("explain", *arguments, "--report", "m.html")
+    assert result.exit_code == 0, result.output
+    return result, Path("m.html").read_text(encoding="utf-8")
+
+
+def test_rows_with_gaps_for_an_explanation(gaps, model):
+    """What the message suggests is an option, and does what it does elsewhere."""
+    assert_one_line(run("explain", model, "gaps.csv", "--report", "m.html"), "4 columns have missing values", "--missing drop")
+    assert_one_line(run("explain", model, "gaps.csv", "--report", "m.html", "--missing", "fill"), "fitted without --missing fill")
+    complete = gaps.dropna()
+    result, page = explained(model, "gaps.csv", "--missing", "drop")
+    assert f"{len(gaps) - len(complete)} of {len(gaps)} rows were left out, because values are missing" in result.stderr
+    complete.to_csv("complete.csv", index=False)
+    _, alone = explained(model, "complete.csv")
+    assert _quality(page) == _quality(alone)
+    result = run("explain", model, "--missing", "drop")
+    assert result.exit_code == 2
+    assert "--missing is for the rows of DATA" in result.stderr
+
+
+def test_a_model_that_fills_gaps_explains_rows_with_gaps(gaps):
+    assert run("fit", "gaps.csv", *QUICK, "--missing", "fill", "--out", "filled.skops").exit_code == 0
+    result, page = explained("filled.skops", "gaps.csv")
+    assert "2 of 90 rows were left out, because 'price' is missing" in result.stderr
+    assert "<dd>88</dd>" in _quality(page)
+    assert_one_line(run("explain", "filled.skops", "gaps.csv", "--report", "m.html", "--missing", "error"), "missing values")
+    gaps.assign(price=np.nan).to_csv("blind.csv", index=False)
+    assert_one_line(run("explain", "filled.skops", "blind.csv", "--report", "m.html"), "no row of blind.csv is left")
+
+
+def _quality(page):
+    return page.split("On the given rows</h2>")[1].split("</section>")[0]

@@ -2,13 +2,16 @@
 
 import json
 import shlex
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, Method
+from skarce.inspection.functions import ranked_functions
 from skarce.report.provenance import fingerprint
 from tests.cli.commands import REGRESSORS, assert_one_line, run
 from tests.report.pages import assert_sound
@@ -34,7 +37,7 @@ def nasty():
     ("target", "options", "methods", "sections"),
     [
         ("number", (), "frvm,vbls,ridge", ["RMSE", "log score", "Coverage of intervals", "Errors over their std"]),
-        ("class", (), "frvm,logistic", ["accuracy", "Brier", "Probabilities and frequencies", "taken for <i>yes</i>"]),
+        ("class", (), "frvm,logistic", ["accuracy", "Brier", "Probabilities and frequencies", "predicted as <i>yes</i>"]),
         ("count", ("--task", "counts"), "frvm,poisson", ["deviance", "D2", "log score", "Coverage of intervals"]),
     ],
 )
@@ -157,6 +160,21 @@ def test_a_failed_method_is_in_the_report(houses, monkeypatch):
     assert "No method could be fitted" in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
 
 
+def test_warnings_of_the_terminal_are_in_the_report(houses, monkeypatch):
+    class Shaky(REGRESSORS["ridge"].make().__class__):
+        def fit(self, X, y):
+            warnings.warn("the <bridge> shakes", UserWarning, stacklevel=2)
+            return super().fit(X, y)
+
+    monkeypatch.setitem(METHODS[REGRESSION], "ridge", Method("ridge", REGRESSION, "warns", Shaky, is_rival=True))
+    named = ("--target", "price", "--methods", "vbls,ridge", *QUICK, "--report", "r.html", "--markdown", "r.md")
+    result = run("compare", "houses.csv", *named)
+    assert result.exit_code == 0, result.output
+    assert "the <bridge> shakes" in result.stdout
+    assert "ridge (3 warnings): The <bridge> shakes." in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    assert "ridge (3 warnings)" in Path("r.md").read_text(encoding="utf-8")
+
+
 def test_outputs_are_refused_before_any_work(houses):
     named = ("compare", "houses.csv", "--target", "price")
     assert_one_line(run(*named, "--report", "none/r.html"), "none/r.html", "folder", "does not exist")
@@ -190,6 +208,14 @@ def test_lengths_of_kernels_are_not_called_what_matters(houses):
     assert "Inputs that matter" not in page.text
 
 
+def test_kernels_have_the_names_that_displays_give_them(houses, model):
+    assert run("explain", model, "--report", "m.html").exit_code == 0
+    text = assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    names = ranked_functions(load(Path(model)).pipeline).names
+    assert " at row " in names[0]
+    assert all(name in text for name in names[:20])
+
+
 def test_rows_for_an_explanation_must_suit_the_model(houses, model):
     result = run("explain", model, "houses.csv")
     assert result.exit_code == 2
@@ -204,6 +230,6 @@ def test_classes_that_a_model_does_not_know(nasty):
     named = ("fit", "nasty.csv", "--target", "class", "--exclude", "number,count", "--basis", "rbf", "--out", "c.skops")
     assert run(*named).exit_code == 0
     assert run("explain", "c.skops", "nasty.csv", "--report", "m.html").exit_code == 0
-    assert "taken for <i>yes</i>" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    assert "predicted as <i>yes</i>" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
     nasty.assign(**{"class": "perhaps"}).to_csv("other.csv", index=False)
     assert_one_line(run("explain", "c.skops", "other.csv", "--report", "m.html"), "'perhaps'", "not seen")

@@ -18,7 +18,7 @@ from skarce import (
     VBLSRegressor,
 )
 from skarce.inspection.dependence import Request
-from skarce.inspection.tables import checked_rows, features_asked
+from skarce.inspection.tables import category_names, checked_rows, features_asked, grid_of
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3, 3, (60, 3))
@@ -247,3 +247,14 @@ def test_averages_are_no_new_targets():
         Request.of(model, X, band="both")
     with pytest.raises(ValueError, match="grid_resolution must be a whole number of at least 2, got 1"):
         Request.of(model, X, resolution=1)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_values_are_the_last_category(missing):
+    values = np.array(["b", missing, "a", missing, 2, 1], dtype=object)
+    grid = grid_of(values, 10, "text", few=True)
+    assert grid[:4].tolist() == [1, 2, "a", "b"]
+    assert category_names(grid) == ["1", "2", "a", "b", "(missing)"]
+    assert len(grid) == 5
+    assert grid[4] is missing
+    assert grid_of(np.array(["b", "a"], dtype=object), 10, "text", few=True).tolist() == ["a", "b"]

@@ -199,6 +199,35 @@ def test_classes_of_an_averaged_map_are_named(edges):
     assert named == [str(label) for label in np.unique(labels)]
 
 
+@pytest.mark.parametrize("n_classes", [3, 6])
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_the_legend_of_many_classes_with_long_names_leaves_the_map_its_room(n_classes, has_labels):
+    names = np.array([f"{kind} with a rather long name" for kind in ("grass", "forest", "water", "sand", "rock", "ice")])
+    labels = names[np.argsort(np.argsort(TWO[:, 0])) * n_classes // len(TWO)]
+    model = RelevanceVectorClassifier(KERNELS).fit(TWO, labels)
+    display = PredictionDisplay.from_estimator(model, TWO, labels if has_labels else None, grid_resolution=5)
+    display.figure_.canvas.draw()
+    legend, panel, whole = (each.get_window_extent() for each in (display.ax_.get_legend(), display.ax_, display.figure_))
+    assert whole.x0 <= legend.x0 < legend.x1 <= whole.x1
+    assert whole.y0 <= legend.y0 < legend.y1 <= whole.y1
+    assert panel.width > 0.75 * whole.width
+    assert panel.height > 0.55 * 3.6 * display.figure_.dpi
+    assert len(display.ax_.get_legend().get_texts()) >= n_classes
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_missing_values_of_a_column_of_text_are_a_category(missing):
+    kind = pd.Series(np.where(X[:, 2] > 0, "up", "down"), dtype=object)
+    kind[[3, 8, 30]] = missing
+    frame = FRAME.assign(kind=kind)
+    model = make_pipeline(_encoder(), VBLSRegressor()).fit(frame, Y)
+    ax = PredictionDisplay.from_estimator(model, frame, features="kind").ax_
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["down", "up", "(missing)"]
+    without = frame.assign(kind=pd.Series([missing] * len(frame), dtype=object))
+    assert ax.containers[0][0].get_ydata()[2] == pytest.approx(model.predict(without).mean())
+    assert "kind" in [ax.get_xlabel() for ax in PredictionDisplay.from_estimator(model, frame).axes_]
+
+
 def test_categories_are_dots_with_intervals():
     frame = FRAME.assign(kind=np.where(X[:, 2] > 0, "up", "down"))
     model = make_pipeline(_encoder(), VBLSRegressor()).fit(frame, Y)
@@ -578,3 +607,14 @@ def test_inputs_of_local_models_are_shuffled(fields):
 def test_what_local_models_do_not_have_is_said(display, fields):
     with pytest.raises(TypeError, match="needs a model that is a sum of functions with weights, got LWPRRegressor"):
         display.from_estimator(fields)
+
+
+def test_a_name_of_a_target_without_y_is_answered_with_what_works():
+    model = VBLSRegressor().fit(FRAME, pd.DataFrame({"heat": Y, "neg": -Y}))
+    with pytest.raises(ValueError, match=r"got 'neg'. A model does not keep the names of its targets.*the number of its column"):
+        FunctionsDisplay.from_estimator(model, target="neg")
+    assert "north" in str(FunctionsDisplay.from_estimator(model, target=1).functions.names)
+    both = pd.DataFrame({"heat": Y, "neg": -Y})
+    assert PredictionDisplay.from_estimator(model, FRAME, both, target="neg").ax_.get_ylabel() == "average neg"
+    with pytest.raises(ValueError, match=r"got 'cold'\.$"):
+        PredictionDisplay.from_estimator(model, FRAME, both, target="cold")

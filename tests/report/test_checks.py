@@ -86,6 +86,25 @@ def test_outcomes_of_fits():
     assert checks.interpolation([fine]).finding is Finding.FINE
 
 
+def test_warnings_of_fits_are_told_with_their_methods():
+    doubt, early, own = Outcome.ILL_CONDITIONED, Outcome.STEP_LIMIT.value, "The ridge is at its smallest value"
+    results = [
+        MethodResult(Method("orr", REGRESSION, "", object), [], [own, own, doubt.value]),
+        MethodResult(Method("gp", REGRESSION, "", object), [], [own, early]),  # the check of outcomes has this one
+        MethodResult(Method("vbls", REGRESSION, "", object), []),
+    ]
+    seen = [OutOfFold(result.method, outcomes=[Outcome.STEP_LIMIT, Outcome.CONVERGED]) for result in results]
+    found = checks.warned_fits(results, seen)
+    assert found.finding is Finding.WARNING
+    assert "orr (2 warnings), gp (1 warning): The ridge is at its smallest value." in found.words
+    assert f"orr (1 warning): {WORDS[doubt]}" in found.words
+    assert WORDS[Outcome.STEP_LIMIT] not in found.words
+    assert WORDS[Outcome.STEP_LIMIT] in checks.warned_fits(results, []).words  # no other check tells of it
+    assert checks.warned_fits(results[2:], seen) is None
+    many = [MethodResult(Method("gp", REGRESSION, "", object), [], [f"number {n}" for n in range(9)])]
+    assert checks.warned_fits(many, []).words.endswith("And 4 other warnings.")
+
+
 @pytest.mark.parametrize(
     ("share", "of_counts", "finding"),
     [(0.94, False, Finding.FINE), (0.80, False, Finding.WARNING), (0.999, False, Finding.NOTE), (0.999, True, Finding.FINE)],

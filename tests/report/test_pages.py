@@ -2,14 +2,17 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from skarce.comparison import Answers
 from skarce.datasets import TargetKind
+from skarce.report.charts import residual_chart, size_chart
 from skarce.report.comparison_page import residuals_part
 from skarce.report.functions_part import MOST_LISTED, functions_part
 from skarce.report.model_view import ModelView
 from skarce.report.page import Column, page, table
 from skarce.report.residuals import residuals_of
+from skarce.report.svg import WIDE_LETTER
 from tests.report.pages import Page, assert_sound
 
 
@@ -27,6 +30,32 @@ def test_many_functions_inputs_and_long_texts_are_cut(rng):
     assert "and 380 more inputs" in found.text
 
 
+@pytest.mark.parametrize("n_clear", [1, 8])
+def test_the_caption_of_weights_follows_the_share_that_holds_zero(n_clear):
+    """Of a dense process nearly all weights are uncertain, and none of them is to be left out for that reason."""
+    functions = pd.DataFrame({"candidate": np.arange(10), "a": 0.0, "weight": 1.0, "std error": 0.7, "relevance": 0.5})
+    functions.loc[: n_clear - 1, "std error"] = 0.1
+    text = Page(functions_part(ModelView("abf", {}, functions, functions.iloc[:0]))).text
+    assert ("the model can do without" in text) == (n_clear == 8)
+    assert ("share the work" in text) == (n_clear == 1)
+
+
+def test_numbers_of_an_upright_axis_do_not_touch_its_name(rng):
+    true = 4e5 + 1e5 * rng.normal(size=50)
+    svg = Page(residual_chart("key", true, true, "m", "price"))
+    texts = [place for name, place in svg.elements if name == "text"]
+    (name,) = [place for place in texts if "transform" in place]
+    numbers = [float(place["x"]) for place in texts if place.get("text-anchor") == "end"]
+    assert "400,000" in svg.texts
+    assert min(numbers) - WIDE_LETTER * len("400,000") >= float(name["x"]) + 5
+
+
+def test_the_best_point_is_on_top(rng):
+    points = [("best", 5.0, 1.0, 0.1, "accent"), ("level", 5.0, 1.0, 0.1, "main"), ("other", 5.0, 1.0, 0.1, "data")]
+    drawn = [place["class"] for name, place in Page(size_chart("key", points, "RMSE")).elements if name == "circle"]
+    assert drawn == ["point data", "point main", "point accent"]
+
+
 def test_many_rows_are_drawn_as_a_sample(rng):
     true = rng.normal(size=200_000)
     answers = Answers("m", TargetKind.NUMBERS, np.arange(len(true)), true, np.column_stack([true, np.ones(len(true))]))
@@ -36,7 +65,7 @@ def test_many_rows_are_drawn_as_a_sample(rng):
 def test_many_classes_are_listed_by_their_confusions():
     classes = np.array([f"class {place:03}" for place in range(300)])
     values = np.eye(300)
-    values[7] = values[8]  # the row of class 7 is taken for class 8
+    values[7] = values[8]  # the row of class 7 is predicted as class 8
     found = Page(residuals_part(residuals_of(Answers("m", TargetKind.CLASSES, np.arange(300), classes, values, classes)), "y", ""))
     assert "1 confusion by m" in found.text
     assert "class 007 class 008 1" in found.text

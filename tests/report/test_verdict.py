@@ -1,5 +1,7 @@
 """Verdicts over results made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,15 +32,16 @@ def test_a_clear_winner():
     assert found.best == found.shown == "a"
     assert found.level == ("a",)
     assert "a predicts best (RMSE 1)" in found.sentence
-    assert "beyond the spread" in found.sentence
-    assert any("spread of the folds: b." in change for change in found.changes)
+    assert "the next one, b, is worse by more than chance (RMSE 2.01)" in found.sentence
+    assert any("more than chance: b." in change for change in found.changes)
 
 
-def test_a_smaller_model_within_the_spread_is_offered():
+def test_a_smaller_model_that_cannot_be_told_from_the_best_is_offered():
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, 10), result("c", WORSE, 1)], 5, 9.0)
     assert found.level == ("a", "b")
     assert (
-        "b is within the spread of the folds with 10 functions in place of 20: choose it if few functions matter" in found.sentence
+        "b cannot be told from it on these folds, with 10 functions in place of 20: choose it if few functions matter"
+        in found.sentence
     )
 
 
@@ -46,10 +49,60 @@ def test_a_smaller_model_within_the_spread_is_offered():
 def test_a_model_that_is_hardly_smaller_is_not_offered(n_functions):
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, n_functions)], 5, 9.0)
     assert "few functions" not in found.sentence
-    assert "b is within the spread" in found.sentence
+    assert "b cannot be told from it on these folds, and is not clearly smaller" in found.sentence
 
 
-def test_a_faster_method_within_the_spread_is_mentioned():
+HARDLY_WORSE = [each * 1.008 for each in STEADY]  # in each fold, so this is no chance
+
+
+def test_a_much_smaller_model_that_is_hardly_worse_is_offered():
+    found = verdict([result("gps", STEADY, 320), result("rfs", HARDLY_WORSE, 7.2)], 5, 9.0)
+    assert found.level == ("gps",)
+    assert "the error of rfs is only 0.8 % larger, with 7.2 functions in place of 320: choose it if few functions" in found.sentence
+    assert found.shown == "gps"
+    close = verdict([result("gps", STEADY, 320), result("rfs", [each * 1.0001 for each in STEADY], 7.2)], 5, 9.0)
+    assert "the error of rfs is less than 0.1 % larger, with 7.2 functions" in close.sentence
+
+
+def test_a_model_is_offered_for_its_size_only_if_it_is_much_smaller_nearly_as_good_and_sound():
+    large = result("gps", STEADY, 320)
+    for other in (
+        result("rfs", HARDLY_WORSE, 200),
+        result("rfs", [each * 1.03 for each in STEADY], 7),
+        result("rfs", HARDLY_WORSE, 7, warnings=[Outcome.HALF_USED.value]),
+    ):
+        assert "few functions" not in verdict([large, other], 5, 9.0).sentence
+
+
+def test_a_model_that_is_smaller_still_is_mentioned():
+    found = verdict([result("gps", STEADY, 320), result("frvm", NEARLY, 20), result("rfs", HARDLY_WORSE, 7)], 5, 9.0)
+    assert "frvm cannot be told from it on these folds, with 20 functions" in found.sentence
+    assert "Smaller still: rfs (7 functions, with an error that is only 0.8 % larger than the smallest)." in found.changes
+    rival = verdict([result("gp", STEADY, 320, is_rival=True), result("rfs", HARDLY_WORSE, 7)], 5, 9.0)
+    assert rival.shown == "rfs"
+    assert not any("must be sparse" in change for change in rival.changes)
+
+
+def test_methods_have_their_full_names_in_the_sentence():
+    named = [result(name, errors, size) for name, errors, size in (("gps", STEADY, 320), ("rfs", WORSE, 7))]
+    for each in named:
+        each.method = replace(each.method, title=f"the title of {each.method.name}")
+    found = verdict(named, 5, 9.0)
+    assert found.sentence.startswith(
+        "gps (the title of gps) predicts best (RMSE 1); the next one, rfs (the title of rfs), is worse"
+    )
+
+
+@pytest.mark.parametrize("base", [9.0, 0.95])
+def test_a_column_that_tells_the_target_comes_first(base):
+    found = verdict_of([result("a", STEADY), result("b", WORSE)], 5, np.array(base), 200, ("status",))
+    assert found.sentence.startswith("Look at 'status' first: it nearly tells the target, so the errors may be this small only")
+    assert found.leaks == ("status",)
+    both = verdict_of([result("a", STEADY)], 5, np.array(base), 200, ("status", "label"))
+    assert both.sentence.startswith("Look at 'status', 'label' first: they nearly tell")
+
+
+def test_a_faster_method_that_cannot_be_told_from_the_best_is_mentioned():
     found = verdict([result("a", STEADY, seconds=0.1), result("b", NEARLY, seconds=0.01)], 5, 9.0)
     assert any("time to predict" in change and "b" in change for change in found.changes)
 
@@ -65,22 +118,21 @@ def test_no_method_beats_the_mean():
     assert found.sentence.startswith("No method predicts better than the mean of the target")
 
 
-def test_a_gain_over_the_mean_that_is_within_the_spread_is_none():
+def test_a_gain_over_the_mean_that_may_be_chance_is_none():
     base = [1.4, 0.8, 1.3, 0.7, 1.1]  # its mean is above that of the method, with differences of both signs
     found = verdict([result("a", STEADY), result("b", WORSE)], 5, base)
     assert np.mean(base) > np.mean(STEADY)
     assert not found.beats_base
-    assert found.sentence.startswith(
-        "No method predicts better than the mean of the target beyond the spread of the folds (RMSE 1 of a"
-    )
+    assert found.sentence.startswith("No method predicts better than the mean of the target by more than chance (RMSE 1 of a")
     assert not any("hoose" in words for words in (found.sentence, *found.changes))
 
 
-def test_of_few_rows_nothing_is_beyond_the_spread():
+def test_of_few_rows_nothing_is_worse_by_more_than_chance():
     found = verdict([result("a", STEADY), result("b", WORSE, 2)], 5, 9.0, n_rows=10)
     assert found.level == ("a", "b")
     assert "10 rows are too few" in found.sentence
-    assert not any("spread" in words or "hoose" in words for words in (found.sentence, *found.changes))
+    for word in ("more than chance", "cannot be told", "hoose"):
+        assert not any(word in words for words in (found.sentence, *found.changes))
 
 
 DOUBT = Outcome.HALF_USED.value
@@ -107,7 +159,7 @@ def test_a_doubtful_winner_is_called_so():
 def test_the_sparse_suggestion_is_left_out_if_the_sentence_names_one_as_small():
     gp = result("gp", STEADY, 400, is_rival=True)
     found = verdict([gp, result("rvm", NEARLY, 4), result("frvm", [each + 0.001 for each in NEARLY], 3)], 5, 9.0)
-    assert "frvm is within the spread of the folds with 3 functions" in found.sentence
+    assert "frvm cannot be told from it on these folds, with 3 functions" in found.sentence
     assert found.shown == "frvm"
     assert not any("must be sparse" in change for change in found.changes)
     lasso = result("lasso", STEADY, 6, is_rival=True)
@@ -134,7 +186,7 @@ def test_the_levels_need_not_be_neighbors_in_the_ranking():
     steadily = [1.5, 1.6, 1.4, 1.5, 1.5]
     found = verdict([result("a", STEADY), result("b", steadily), result("c", wild)], 5, 9.0)
     assert found.level == ("a", "c")
-    assert any("spread of the folds: b." in change for change in found.changes)
+    assert any("more than chance: b." in change for change in found.changes)
 
 
 def test_errors_of_classes_are_percentages():

@@ -13,6 +13,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from skarce import __version__
+from skarce._progress import Lines, progress, watched
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.rendering import messages, say, show
 from skarce.cli.reporting import ReportFiles, report_on, uneven_words, write_text
@@ -38,12 +39,14 @@ def _methods_help(task: Task) -> str:
     return f"\b\nMethods for {task.target.value}:\n{''.join(lines)}"
 
 
+QUIET = 10.0  # seconds until the first line of progress if standard error is no terminal
+
 RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table. All methods see the same folds.
 
 DATA is a CSV (also .csv.gz) or Parquet file; without it, the diabetes data of scikit-learn are used. Within each fold, numbers are
 scaled and text is one-hot encoded. The table shows the RMSE (mean and standard deviation over the folds), R2, the number of basis
-functions, the median times to fit and to predict a fold, and the share of test targets inside the 95% interval of their
+functions, the median times to fit and to predict a fold, and the share of test targets inside the 95 % interval of their
 prediction. A narrow terminal shows fewer columns; --json writes all numbers.
 
 If the target is text, booleans or at most ten different whole numbers, classifiers are compared by accuracy, log loss and Brier
@@ -176,9 +179,14 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Method], None]]:
-    """A progress bar on standard error if that is a terminal; call the function before each fit."""
+    """A progress bar on standard error if that is a terminal, else a line now and then; call the function before each fit."""
+    starts = iter(range(total))
+    if not messages().is_terminal:
+        with watched(Lines(say, first=QUIET)), progress("Comparing", total, "fits") as part:
+            yield lambda method: part.to(next(starts), lambda: method.name)
+            part.to(total)
+        return
     columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), disable=not messages().is_terminal, transient=True) as progress:
-        bar = progress.add_task("", total=total)
-        starts = iter(range(total))
-        yield lambda method: progress.update(bar, description=method.name, completed=next(starts))
+    with Progress(*columns, console=messages(), transient=True) as bars:
+        bar = bars.add_task("", total=total)
+        yield lambda method: bars.update(bar, description=method.name, completed=next(starts))

@@ -8,6 +8,7 @@ import click
 
 from skarce._whole_file import check_output
 from skarce.cli.explanation import active_functions, facts, last_steps
+from skarce.cli.missing_rows import rows_missing_option
 from skarce.cli.rendering import facts_table, functions_table, show, steps_table
 from skarce.cli.reporting import write_text
 from skarce.cli.reporting_models import report_on_model
@@ -26,7 +27,8 @@ ROWS_SHOWN = 20
     type=click.Path(path_type=Path),
     help="Write a page with charts of the model to this file, such as model.html. It needs no network.",
 )
-def explain(model: Path, data: Path | None, show_all: bool, report: Path | None) -> None:
+@rows_missing_option
+def explain(model: Path, data: Path | None, show_all: bool, report: Path | None, missing: str | None) -> None:
     """Show what is in a model and why.
 
     MODEL is a file that `skarce fit` wrote. For each active function, the table shows its center in the units of the data, its
@@ -43,9 +45,12 @@ def explain(model: Path, data: Path | None, show_all: bool, report: Path | None)
       skarce explain houses.skops --all
       skarce explain houses.skops --report model.html
       skarce explain houses.skops new_houses.csv --report model.html
+      skarce explain houses.skops new_houses.csv --report model.html --missing drop
     """
     if data is not None and report is None:
         raise click.UsageError("DATA is for the page: add --report FILE, or leave DATA out.")
+    if missing is not None and data is None:
+        raise click.UsageError("--missing is for the rows of DATA: add DATA and --report FILE, or leave --missing out.")
     if report is not None:
         check_output(report, model, *([data] if data else []))
     with model_in_use(model) as saved:
@@ -57,7 +62,7 @@ def explain(model: Path, data: Path | None, show_all: bool, report: Path | None)
             functions_table(shown, list(saved.columns), n_hidden=len(functions) - len(shown)),
             steps_table(last_steps(saved)),
         )
-        page = None if report is None else model_page(report_on_model(saved, data))
+        page = None if report is None else model_page(report_on_model(saved, data, missing))
     if report is not None and page is not None:
         write_text(report, page, "Report")
     show(*tables)

@@ -13,6 +13,7 @@ import click
 from skarce._text import listed, one_line, quoted
 from skarce._typing import Indices
 from skarce._whole_file import check_output
+from skarce.cli.missing_rows import rows_missing_option, way_for
 from skarce.cli.model_file import SavedModel
 from skarce.cli.prediction_output import Output, check_format, opened_output
 from skarce.cli.rendering import say
@@ -23,7 +24,7 @@ from skarce.cli.streamed.progress import rows_progress
 from skarce.cli.task_output import output_for
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.content import read_content
-from skarce.datasets.gaps import DROP, ERROR, FILL, WAYS, complete_rows, left_out, only_rows
+from skarce.datasets.gaps import DROP, FILL, complete_rows, left_out, only_rows
 from skarce.datasets.tables import Table, TableError, TableFile, is_parquet
 from skarce.datasets.training import check_columns, inputs, known_texts
 
@@ -49,12 +50,7 @@ from skarce.datasets.training import check_columns, inputs, known_texts
     metavar="COVERAGE",
     help="Add the ends of intervals that cover this share of new observations, such as 0.95.",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(WAYS),
-    help="What to do about missing values: drop leaves out rows with some, fill is for models that were fitted with it.  "
-    "[default: fill if the model was fitted with --missing fill, else error]",
-)
+@rows_missing_option
 def predict(model: Path, data: tuple[Path, ...], out: Path | None, std: str, interval: float | None, missing: str | None) -> None:
     """Predict the target for the rows of a table.
 
@@ -93,10 +89,7 @@ class _Predictions:
 
     def __init__(self, model: SavedModel, std: str, interval: float | None, missing: str | None) -> None:
         self._model, self._std, self._interval = model, std, interval
-        self._missing = missing or (FILL if model.fills_gaps else ERROR)
-        if self._missing == FILL and not model.fills_gaps:
-            remedy = "fit it again with --missing fill, or use --missing drop"
-            raise TableError(f"the model was fitted without --missing fill, so it has no values to fill in; {remedy}.")
+        self._missing = way_for(model, missing)
         self._texts = [name for name, kind in model.columns.items() if kind != NUMBER]
         self._unseen = UnseenTexts(known_texts(model.pipeline[0]))
 

@@ -23,6 +23,7 @@ from skarce.comparison.counting import bytes_in_c
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData
+from skarce.inspection.functions import kernel_names
 from skarce.inspection.shuffling import SHUFFLED
 from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
@@ -116,6 +117,7 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
         name=method.name,
         facts=about,
         functions=active_functions(saved),
+        kernel_names=kernel_names(model),
         steps=last_steps(saved),
         inputs=matter,
         inputs_label=label,

@@ -103,5 +103,5 @@ def find_for(target: str, task: Task, find: Callable[[Task], Found]) -> Found:
 
 def print_notes(training: TrainingData) -> None:
     """Tell the user what may be unexpected in the data."""
-    for note in training.notes:
+    for note in [*training.notes, *training.leaks.values()]:
         say(f"Note: {note}")

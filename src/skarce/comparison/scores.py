@@ -105,7 +105,7 @@ REGRESSION_METRICS = (
     Metric("rmse", "RMSE", ALIGNED),
     Metric("r2", "R2", ".3f"),
     *COSTS,
-    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95% interval"),
+    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95 % interval"),
 )
 
 
@@ -121,7 +121,7 @@ def regression_score(fit: Fit, fold: Fold) -> RegressionScore:
 
 
 def coverage(model: Any, fold: Fold, interval: Interval) -> float:
-    """The share of test targets within the 95% interval of their prediction."""
+    """The share of test targets within the 95 % interval of their prediction."""
     mean, std = model.predict(fold.X_test, return_std=True)
     lower, upper = interval(mean, std, 0.95)
     return float(np.mean((lower <= fold.y_test) & (fold.y_test <= upper)))
@@ -164,7 +164,7 @@ COUNT_METRICS = (
     Metric("d2", "D2", ".3f"),
     Metric("rmse", "RMSE", ALIGNED),
     *COSTS,
-    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95% interval"),
+    Metric("coverage", "coverage", ".1%", "coverage: share of targets in the 95 % interval"),
 )
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.datasets.columns import NUMBER, TEXT, counts, input_kind, labels, numbers, refuse_unusable, texts
 from skarce.datasets.gaps import MISSING_TEXT, n_gaps, refuse_gaps
-from skarce.datasets.leaks import exclude_option, near_copies
+from skarce.datasets.leaks import exclude_option, leaks
 from skarce.datasets.tables import Table, TableError, listed
 from skarce.datasets.target_kinds import TargetKind
 
@@ -31,7 +31,8 @@ READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels, TargetKind.C
 class TrainingData:
     """Inputs, targets, the kind of every input column and of the target; `notes` tell the user what may be unexpected.
 
-    If `has_gaps`, numbers of the inputs may be NaN, which the preprocessing fills in.
+    `leaks` are columns that nearly tell the target, with a note on each. If `has_gaps`, numbers of the inputs may be NaN, which the
+    preprocessing fills in.
     """
 
     X: Any
@@ -40,6 +41,7 @@ class TrainingData:
     target_kind: TargetKind
     notes: list[str] = field(default_factory=list)
     has_gaps: bool = False
+    leaks: dict[str, str] = field(default_factory=dict)
 
     def preprocessing(self) -> Pipeline:
         """The unfitted steps before a model."""
@@ -64,9 +66,8 @@ def training_data(table: Table, target: str, kind: TargetKind | None = None, *, 
     if has_gaps:
         _refuse_empty(table, kinds)
     X = inputs(table, kinds, has_gaps=has_gaps)
-    leaks = [] if kind is TargetKind.CLASSES else near_copies(X, y, [name for name in kinds if kinds[name] == NUMBER])
     filled = _notes_on_filling(table, kinds) if has_gaps else []
-    return TrainingData(X, y, kinds, kind, filled + _notes(table, kinds) + leaks, has_gaps)
+    return TrainingData(X, y, kinds, kind, filled + _notes(table, kinds), has_gaps, leaks(X, y, kind))
 
 
 def recognize_target(table: Table, target: str) -> TargetKind:

@@ -86,11 +86,24 @@ def _names(found: Unwrapped, active: Indices) -> Any:
     basis = found.model.basis_
     if not isinstance(basis, KernelBasis):
         return names
-    centers, label = centers_of(found), basis.kernel_ if isinstance(basis.kernel_, str) else "kernel"
+    centers, label = centers_of(found), _label(basis)
     if centers is None or centers.shape[1] > MOST_NAMED_INPUTS:
         return [f"{label} at {place}" for place in _numbered(basis, np.searchsorted(found.model.active_, active))]
     places = np.searchsorted(found.model.active_, active)
     return [f"{label} at {', '.join(f'{value:.4g}' for value in centers[place])}" for place in places]
+
+
+def kernel_names(model: Any) -> dict[int, str]:
+    """Return what the kernels of a fitted model are called, whatever their inputs, by the numbers of their candidates."""
+    basis = model.basis_
+    if not isinstance(basis, KernelBasis):
+        return {}
+    places = _numbered(basis, np.arange(len(model.active_)))
+    return {int(number): f"{_label(basis)} at {place}" for number, place in zip(model.active_, places, strict=True)}
+
+
+def _label(basis: KernelBasis) -> str:
+    return basis.kernel_ if isinstance(basis.kernel_, str) else "kernel"
 
 
 def _numbered(basis: KernelBasis, places: Indices) -> list[str]:

@@ -13,6 +13,7 @@ from skarce._typing import Floats, Indices
 from skarce._validation import check_container
 
 MOST_CATEGORIES = 30  # values of a column of text in one picture
+MISSING = "(missing)"  # what missing values are called where categories are named
 FEW_VALUES = 12  # a column with fewer distinct values is shown at these values
 
 Features = tuple[int, ...]
@@ -49,7 +50,8 @@ def with_values(X: Any, rows: Indices, features: Features, values: list[Any]) ->
     if hasattr(X, "iloc"):
         table = X.iloc[rows].reset_index(drop=True)
         for place, new in zip(features, values, strict=True):
-            table.isetitem(place, new)
+            old = table.iloc[:, place]  # categories keep the type of their column, which says how missing ones are written
+            table.isetitem(place, new if is_numeric(new) else type(old)(new, index=old.index, dtype=old.dtype))
         return table
     table = X[rows]
     if table.dtype.kind in "iub":
@@ -67,10 +69,10 @@ def is_numeric(values: Any) -> bool:
 def grid_of(values: Any, resolution: int, name: str, *, few: bool) -> Any:
     """Return values at which a feature is shown: evenly from the smallest to the largest, or the categories.
 
-    With `few`, a column with few distinct numbers is shown at these.
+    With `few`, a column with few distinct numbers is shown at these. Missing values of a column of text are its last category.
     """
     if not is_numeric(values):
-        categories = np.unique(values.astype(str) if values.dtype.kind == "U" else values)
+        categories = _categories(values) if values.dtype.kind == "O" else np.unique(values)
         if len(categories) > MOST_CATEGORIES:
             raise ValueError(f"feature {quoted(name)} has {len(categories)} categories. At most {MOST_CATEGORIES} can be shown.")
         return categories
@@ -80,6 +82,25 @@ def grid_of(values: Any, resolution: int, name: str, *, few: bool) -> Any:
         raise ValueError(f"feature {quoted(name)} has no finite value in X.")
     distinct: Floats = np.unique(finite)
     return distinct if few and len(distinct) < FEW_VALUES else np.linspace(distinct[0], distinct[-1], resolution)
+
+
+def _categories(values: Any) -> Any:
+    """Return the distinct values of a column of objects: numbers, then texts, then what is missing, if anything is."""
+    known = sorted({value for value in values if not is_missing(value)}, key=lambda value: (isinstance(value, str), value))
+    categories = np.empty(len(known), dtype=object)
+    categories[:] = known
+    missing = [value for value in values if is_missing(value)][:1]
+    return np.append(categories, np.array(missing, dtype=object)) if missing else categories
+
+
+def category_names(categories: Any) -> list[str]:
+    """Return what categories are called in a picture."""
+    return [MISSING if is_missing(value) else str(value) for value in categories]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or what pandas has for it."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 def features_asked(features: Any, names: list[str]) -> list[Features]:

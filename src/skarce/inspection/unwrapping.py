@@ -15,6 +15,11 @@ from skarce.estimators.lwpr import LWPRRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
 
+NAMES_ARE_OF_Y = (
+    " A model does not keep the names of its targets: name one where y is passed as a data frame, and pass the number of its "
+    "column, from 0, everywhere else."
+)
+
 
 @dataclass(frozen=True)
 class Unwrapped:
@@ -94,7 +99,10 @@ class Unwrapped:
             by_name = "" if has_classes else f" or target={quoted(names[0])}"
             raise ValueError(f"the model has several {what}: choose one with target={quoted(example)}{by_name}.")
         named = "" if has_classes else f" or {quoted(names)}"
-        raise ValueError(f"target must be one of the {what}, {quoted(_plain(outputs))}{named}, got {quoted(target)}.")
+        raise ValueError(
+            f"target must be one of the {what}, {quoted(_plain(outputs))}{named}, got {quoted(target)}."
+            f"{NAMES_ARE_OF_Y if isinstance(target, str) and not has_classes and not hasattr(y, 'columns') else ''}"
+        )
 
     def posterior(self, target: Any, y: Any = None) -> Any:
         """Return the posterior of a target or class."""

@@ -21,7 +21,9 @@ ROW_HEIGHT = 18
 LETTER = 6.4
 LONGEST_LABEL = 26
 REACH = 4.0  # z scores beyond this are shown at the end of the axis
+NORMAL_95 = 1.96  # half of the width of a 95 % interval in stds
 N_BARS = 32
+ON_TOP = ("data", "main", "accent")  # classes of points, in the order in which they are drawn: the best one hides others
 WIDE = 720  # of a chart that has the page for itself
 
 
@@ -53,7 +55,7 @@ def size_chart(
     for _, n_functions, error, spread, class_ in points:
         at = max(n_functions, 0.5)
         chart.line(np.array([at, at]), np.array([max(error - spread, 0.0), error + spread]), f"faint {class_}")
-    for name, n_functions, error, spread, class_ in points:
+    for name, n_functions, error, spread, class_ in sorted(points, key=lambda point: ON_TOP.index(point[4])):
         words = f"{name}: {error_name} {form(error)} ± {form(spread)}, {rounded(n_functions, 3)} functions"
         chart.point(max(n_functions, 0.5), error, class_, words)
     at_ends = {names[int(end(values))] for end in (np.argmin, np.argmax) for values in (sizes, errors)}
@@ -163,7 +165,7 @@ def error_chart(key: str, predicted: Floats, true: Floats, name: str) -> Markup:
 def weights_chart(key: str, names: Sequence[str], weights: Floats, stds: Floats) -> Markup:
     """Weights with 95 % intervals, one row each."""
     names, weights, stds = names[:MOST_ROWS], weights[:MOST_ROWS], stds[:MOST_ROWS]
-    reach = 1.96 * np.nan_to_num(stds)
+    reach = NORMAL_95 * np.nan_to_num(stds)
     chart = _rows_chart(
         key,
         "Weights of the functions",
@@ -175,7 +177,7 @@ def weights_chart(key: str, names: Sequence[str], weights: Floats, stds: Floats)
     for place, (name, weight, half) in enumerate(zip(names, weights, reach, strict=True)):
         at = float(-place)
         chart.line(np.array([weight - half, weight + half]), np.array([at, at]), "main")
-        chart.point(float(weight), at, "main", f"{name}: {rounded(float(weight))} ± {rounded(float(half / 1.96), 3)} (std)")
+        chart.point(float(weight), at, "main", f"{name}: {rounded(float(weight))} ± {rounded(float(half / NORMAL_95), 3)} (std)")
     return chart.write()
 
 

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.tree import DecisionTreeClassifier
 
-from skarce._text import one_line, quoted
+from skarce._text import one_line
 from skarce.comparison import MethodResult, OutOfFold
 from skarce.datasets import TargetKind
-from skarce.datasets.leaks import FEWEST_ROWS, NEARLY_ALL, exclude_option, near_copies
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.outcome_words import command_line_words
@@ -26,6 +24,8 @@ FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by cha
 ROWS_PER_INPUT = 5
 MOST_REPEATED = 0.01  # a share of repeated rows above this is worth a warning
 NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
+TOLD_ELSEWHERE = frozenset(outcome for outcome in Outcome if outcome.is_early or outcome in NOT_TRUSTED)
+MOST_WARNINGS = 5  # different ones that are written out
 LARGE_OPTIMISM = 0.1  # share of the error
 CHANCE = 0.001  # a coverage that is less likely than this is no chance
 FEWEST_ROWS_OF_INTERVALS = 59  # with fewer, intervals that cover all rows may well be too wide: 0.95**59 is below 5 %
@@ -60,47 +60,9 @@ def enough_rows(training: TrainingData) -> Check:
 
 def leaking_columns(training: TrainingData) -> Check:
     """Columns that give the target away."""
-    notes = _copies_of_classes(training) if training.target_kind is TargetKind.CLASSES else _copies_of_numbers(training)
-    if notes:
-        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, notes)))
-    return Check("Leaking columns", Finding.FINE, "No single column is nearly a copy of the target.")
-
-
-def _copies_of_numbers(training: TrainingData) -> list[str]:
-    numbers = [name for name in training.kinds if training.X[name].dtype.kind == "f"]
-    return near_copies(training.X, training.y, numbers)
-
-
-def _copies_of_classes(training: TrainingData) -> list[str]:
-    """Columns that alone tell the class of nearly all rows, numbers by as many intervals as there are classes."""
-    X, y = training.X, training.y
-    if X.shape[1] < 2 or len(y) < FEWEST_ROWS:
-        return []
-    return [
-        f"column {quoted(name)} alone tells the class of {percent(share)} of the rows. If it is not known before the target is, "
-        f"leave it out: {exclude_option(name)}"
-        for name in training.kinds
-        if (share := share_told(X[name], y)) >= NEARLY_ALL
-    ]
-
-
-def share_told(column: Any, labels: Any) -> float:
-    """The share of rows whose class one column tells: by its value if it is text, by one interval for each class if numbers.
-
-    Text that differs in most rows tells nothing about other rows, so it counts as zero.
-    """
-    if column.dtype.kind == "f":
-        tree = DecisionTreeClassifier(max_leaf_nodes=len(np.unique(labels)), random_state=0)
-        values = column.to_numpy()[:, None]
-        return float(tree.fit(values, labels).score(values, labels))
-    codes = column.astype("category").cat.codes.to_numpy()
-    if 4 * (codes.max() + 1) > len(labels):
-        return 0.0
-    pairs = Counter(zip(codes.tolist(), labels.tolist(), strict=True))
-    most: dict[int, int] = {}
-    for (code, _), number in pairs.items():
-        most[code] = max(most.get(code, 0), number)
-    return sum(most.values()) / len(labels)
+    if training.leaks:
+        return Check("Leaking columns", Finding.WARNING, " ".join(map(_sentence, training.leaks.values())))
+    return Check("Leaking columns", Finding.FINE, "No single column tells nearly all of the target.")
 
 
 def repeated_rows(training: TrainingData) -> Check:
@@ -132,6 +94,26 @@ def interpolation(seen: Sequence[OutOfFold]) -> Check:
     """Models that use up the rows, or that leave no noise."""
     doubted = {each.method.name: _first(each, lambda outcome: outcome in NOT_TRUSTED) for each in seen}
     return _outcomes("Interpolation", doubted, seen, "No sparse model uses up more than half of its rows, or leaves no noise.")
+
+
+def warned_fits(results: Sequence[MethodResult], seen: Sequence[OutOfFold]) -> Check | None:
+    """What fits warned of, besides the ends that other checks tell of."""
+    told = {(each.method.name, outcome.value) for each in seen for outcome in each.outcomes if outcome in TOLD_ELSEWHERE}
+    methods: dict[str, Counter[str]] = {}
+    for result in results:
+        for message in result.warnings:
+            if (result.method.name, message) not in told:
+                methods.setdefault(message, Counter())[result.method.name] += 1
+    if not methods:
+        return None
+    shown = list(methods.items())[:MOST_WARNINGS]
+    words = [f"{_warned(names)}: {_sentence(one_line(command_line_words(message)))}" for message, names in shown]
+    more = [f"And {plural(len(methods) - len(shown), 'other warning')}."] if len(methods) > len(shown) else []
+    return Check("Warnings of fits", Finding.WARNING, " ".join(words + more))
+
+
+def _warned(names: Counter[str]) -> str:
+    return ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in names.items())
 
 
 def _first(each: OutOfFold, is_meant: Any) -> tuple[int, Outcome] | None:
@@ -226,8 +208,7 @@ def failures(results: Sequence[MethodResult]) -> Check | None:
 
 def other_notes(training: TrainingData) -> Check | None:
     """What reading the table had to say, besides columns that give the target away."""
-    notes = [note for note in training.notes if "nearly a copy" not in note]
-    return Check("The table", Finding.NOTE, " ".join(map(_sentence, notes))) if notes else None
+    return Check("The table", Finding.NOTE, " ".join(map(_sentence, training.notes))) if training.notes else None
 
 
 def _sentence(words: str) -> str:

@@ -102,12 +102,14 @@ def _sizes(report: ComparisonReport) -> Markup | None:
     ]
     needed = [name for name in (report.verdict.best, report.verdict.shown) if name is not None]
     keys = joined(
-        key("accent", "best"), key("main", "within the spread of the folds"), key("data", "others"),
+        key("accent", "best"), key("main", "cannot be told from the best on these folds"),
+        key("data", "worse by more than chance"),
         ". A bar is one standard deviation over the folds.",
     )  # fmt: skip
     rule = (
-        "A method is within the spread of the folds if its mean difference from the best, fold by fold, is at most one standard "
-        "error, which allows for folds that share training rows."
+        "A method cannot be told from the best if its mean difference from it, fold by fold, is at most one standard error of that "
+        "difference, which allows for folds that share training rows. This is another number than the spread, the standard "
+        "deviation of the errors themselves: folds that are hard for all methods widen the spread, and not the differences."
     )
     return joined(
         figure(
@@ -177,10 +179,10 @@ def _confusion(residuals: Residuals, target: str, words: str) -> Markup:
     columns = [Column(f"true {target}", labels)]
     for place, label in enumerate(labels):
         counts = residuals.confusion[:, place]
-        columns.append(Column(f"taken for {label}", [str(count) for count in counts], [float(count) for count in counts]))
-    right = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
-    columns.append(Column("right", [percent(share) for share in right], [float(share) for share in right]))
-    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} took them for. {words}")
+        columns.append(Column(f"predicted as {label}", [str(count) for count in counts], [float(count) for count in counts]))
+    correct = residuals.confusion.diagonal() / residuals.confusion.sum(axis=1).clip(min=1)
+    columns.append(Column("correct", [percent(share) for share in correct], [float(share) for share in correct]))
+    return table("confusion", columns, f"Rows by their true class and the one that {residuals.name} predicted. {words}")
 
 
 def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
@@ -191,7 +193,7 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
     counts = wrong[true, taken]
     columns = [
         Column("true", [labels[place] for place in true]),
-        Column("taken for", [labels[place] for place in taken]),
+        Column("predicted as", [labels[place] for place in taken]),
         Column("rows", [str(count) for count in counts], _floats(counts)),
     ]
     return table("confusion", columns, f"The most frequent of {plural(int(wrong.sum()), 'confusion')} by {residuals.name}. {words}")

@@ -52,7 +52,7 @@ class Comparison:
     def verdict(self) -> Verdict:
         """Which method to choose."""
         base_errors = errors_without_inputs(self.target_kind, self.training.y, self.tests)
-        return verdict(self.results, self.n_folds, base_errors, len(self.training.y))
+        return verdict(self.results, self.n_folds, base_errors, len(self.training.y), tuple(self.training.leaks))
 
     @property
     def shown(self) -> OutOfFold | None:
@@ -248,6 +248,7 @@ def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:
         checks.even_folds(uneven_words),
         checks.early_stops(seen),
         checks.interpolation(seen),
+        checks.warned_fits(comparison.results, seen),
         checks.reused_rows(comparison.results),
         _interval_check(comparison, done),
         checks.other_notes(training),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skarce._text import LONGEST_NAME, one_line
-from skarce.report.charts import MOST_ROWS, inputs_chart, weights_chart
+from skarce.report.charts import MOST_ROWS, NORMAL_95, inputs_chart, weights_chart
 from skarce.report.markup import Markup, joined, tag
 from skarce.report.model_view import ModelView
 from skarce.report.numbers import aligned, apart, plural, rounded
@@ -21,9 +22,15 @@ NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error"
 
 
 NUMBERED = (
-    " Kernels are numbered as candidates of the fit, from 0 as in Python, and not as rows of the table. The table of functions "
-    "has their centers."
+    " Kernels are named as in FunctionsDisplay: by the row of the fit that is their center, counted from 0 as in Python, or by the "
+    "number of the center. The table of functions has the centers."
 )
+ONE_BY_ONE = "A function whose interval holds zero may be one that the model can do without."
+TOGETHER = (
+    "Most intervals hold zero, because functions that resemble each other share the work: single weights are uncertain, and their "
+    "sum is not. That is no reason to leave such functions out."
+)
+MOST = 0.5  # share of intervals that hold zero from which on functions share the work
 
 
 def functions_part(model: ModelView) -> Markup:
@@ -33,9 +40,9 @@ def functions_part(model: ModelView) -> Markup:
     n_functions = len(model.functions)
     which = f"The {MOST_ROWS} most relevant of " if n_functions > MOST_ROWS else ""
     weights = figure(
-        weights_chart("weights", _names(model.functions), *_weights(model.functions)),
+        weights_chart("weights", _names(model.functions, model.kernel_names), *_weights(model.functions)),
         "Functions and their weights",
-        f"{which}{plural(n_functions, 'function')}. If the interval of a weight holds zero, the model may do without it."
+        f"{which}{plural(n_functions, 'function')}. {TOGETHER if _share_with_zero(model.functions) > MOST else ONE_BY_ONE}"
         f"{NUMBERED if 'function' not in model.functions else ''}",
     )
     return joined(charts(weights, _inputs_figure(model)), _table(model))
@@ -49,11 +56,20 @@ def _inputs_figure(model: ModelView) -> Markup | None:
     return figure(chart, model.inputs_title, f"{model.inputs_words}{more}")
 
 
-def _names(functions: Any) -> list[str]:
-    """Names of columns, or the numbers of kernels among the candidates."""
-    places = functions["function"] if "function" in functions else [f"kernel {number}" for number in functions["candidate"]]
+def _names(functions: Any, kernels: Mapping[int, str]) -> list[str]:
+    """Names of columns, or of kernels by their centers."""
+    if "function" in functions:
+        places = functions["function"]
+    else:
+        places = [kernels.get(int(number), f"kernel {number}") for number in functions["candidate"]]
     labels = functions["for class"] if "for class" in functions else [None] * len(functions)
     return [str(place) if label is None else f"{place} ({label})" for place, label in zip(places, labels, strict=True)]
+
+
+def _share_with_zero(functions: Any) -> float:
+    """The share of the functions whose interval holds zero."""
+    weights, stds = _weights(functions)
+    return float(np.mean(np.abs(weights) <= NORMAL_95 * np.nan_to_num(stds)))
 
 
 def _weights(functions: Any) -> tuple[Any, Any]:
@@ -64,7 +80,7 @@ def _weights(functions: Any) -> tuple[Any, Any]:
 def _table(model: ModelView) -> Markup:
     shown = model.functions.head(MOST_LISTED)
     centers = [name for name in shown.columns if name not in NOT_OF_THE_CENTER]
-    columns = [Column("function", _names(shown))]
+    columns = [Column("function", _names(shown, model.kernel_names)), _column("candidate", shown["candidate"])]
     columns += [_column(name, shown[name]) for name in shown.columns if name in NOT_OF_THE_CENTER[3:]]
     if len(centers) > MOST_COLUMNS:
         columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))

@@ -17,6 +17,7 @@ class ModelView:
     name : what the model is called
     facts : names and values in words
     functions : data frame with one row for each function, the most relevant first
+    kernel_names : names of kernels by the numbers of their candidates
     steps : data frame of the last steps of the search
     inputs, inputs_label : inputs with numbers, and what these are
     far : rows far from the others, if rows are known
@@ -36,3 +37,4 @@ class ModelView:
     inputs_words: str = "The input at the top matters most."
     c_bytes: int | None = None
     commands: tuple[str, ...] = ()
+    kernel_names: dict[int, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from skarce.report.calibration import z_scores
 
 @dataclass(frozen=True)
 class Residuals:
-    """Rows with predicted and true numbers, or with how often each class was taken for each.
+    """Rows with predicted and true numbers, or with how often each class was predicted as each.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Residuals:
     rows : numbers of the rows in the table
     predicted, true : what was said, and what is true
     z : errors over their std, if there is one
-    classes, confusion : labels, and how many rows of each class (rows) were taken for each (columns)
+    classes, confusion : labels, and how many rows of each class (rows) were predicted as each (columns)
     """
 
     name: str

@@ -18,6 +18,8 @@ N_TICKS = 5
 LETTER = 5.6  # width of a letter of a label, about
 WIDE_LETTER = 6.4  # the same in a wide font, for names that must not leave the picture
 LINE = 12.0  # height of a label
+NAME_WIDTH = 18.0  # of the name of an upright axis, with what is left of it
+GAP = 6.0  # between numbers and their axis
 MARGIN = 0.05  # of an axis beyond the data
 
 
@@ -115,6 +117,11 @@ class Chart:
     marks: list[Markup] = field(default_factory=list)
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of labels and points
 
+    def __post_init__(self) -> None:
+        """Leave as much room on the left as the numbers of the axis need beside its name."""
+        longest = max((len(self.y.form(tick)) for tick in self.y.ticks()), default=0)
+        self.left = max(self.left, int(NAME_WIDTH + WIDE_LETTER * longest + GAP))
+
     def at(self, x: float | Floats, y: float | Floats) -> tuple[Floats, Floats]:
         """Where data are in the picture."""
         width, height = self.width - self.left - RIGHT, self.height - TOP - BOTTOM
@@ -206,7 +213,7 @@ class Chart:
         for tick in self.y.ticks():
             b = self.at(self.x.low, tick)[1]
             parts.append(tag("line", x1=self.left, x2=right, y1=_short(b), y2=_short(b), class_="grid"))
-            parts.append(tag("text", self.y.form(tick), x=self.left - 6, y=_short(b + 4), text_anchor="end", class_="tick"))
+            parts.append(tag("text", self.y.form(tick), x=self.left - GAP, y=_short(b + 4), text_anchor="end", class_="tick"))
         middle = (TOP + bottom) / 2
         parts.append(tag("text", self.x.name, x=_short(self._name_at()), y=self.height - 6, text_anchor="middle", class_="name"))
         turned = {"x": 12, "y": middle, "transform": f"rotate(-90 12 {middle})"}

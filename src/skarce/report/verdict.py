@@ -1,9 +1,9 @@
 """Which method to choose, in one sentence, and what would change it.
 
-Methods see the same folds, so they are compared by their differences fold by fold. A method is level with the best if its mean
-difference is at most one standard error. Folds share training rows, so that error is larger than the spread of independent
-differences says: with k folds it is :math:`s\\sqrt{1/n + 1/(k - 1)}` for the standard deviation s of n differences (Nadeau and
-Bengio 2003).
+Methods see the same folds, so they are compared by their differences fold by fold. A method cannot be told from the best if its
+mean difference is at most one standard error; else it is worse by more than chance. Folds share training rows, so that error is
+larger than the spread of independent differences says: with k folds it is :math:`s\\sqrt{1/n + 1/(k - 1)}` for the standard
+deviation s of n differences (Nadeau and Bengio 2003).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skarce._text import listed
 from skarce._typing import Floats
 from skarce.comparison import MethodResult
 from skarce.datasets import TargetKind
@@ -21,8 +22,11 @@ from skarce.states.outcome import Outcome
 
 CLEARLY_SMALLER = 0.8  # a model is smaller in a way that matters with at most this share of the functions
 CLEARLY_FASTER = 0.5  # ... and faster with at most this share of the time to predict
-FEWEST_ROWS = 30  # with fewer, no method is said to be beyond the spread of the folds
+MUCH_SMALLER = 0.5  # a model may be a little worse by more than chance if it has at most this share of the functions ...
+NEARLY_AS_GOOD = 0.02  # ... and an error that is at most this share larger
+FEWEST_ROWS = 30  # with fewer, no method is said to be worse by more than chance
 MOST_NAMED = 3
+LEAST_SHARE = 0.001  # a smaller share is not written as a number
 ERRORS = {TargetKind.NUMBERS: "RMSE", TargetKind.CLASSES: "error rate", TargetKind.COUNTS: "deviance"}
 DOUBTS = frozenset(outcome.value for outcome in (Outcome.NO_NOISE, Outcome.HALF_USED, Outcome.ILL_CONDITIONED))
 
@@ -39,7 +43,8 @@ class Verdict:
     level : methods that cannot be told from it, the best one first
     shown : our method that is recommended, or else our best one, whose model the report looks at; None if all of ours failed
     doubtful : methods whose models cannot be trusted; they are not recommended
-    beats_base : whether the best method predicts better than a model without inputs, beyond the spread of the folds
+    beats_base : whether the best method predicts better than a model without inputs, by more than chance
+    leaks : columns that nearly tell the target, so that errors may hold for these rows only
     """
 
     sentence: str
@@ -49,9 +54,10 @@ class Verdict:
     shown: str | None = None
     doubtful: tuple[str, ...] = ()
     beats_base: bool = True
+    leaks: tuple[str, ...] = ()
 
 
-def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, n_rows: int) -> Verdict:
+def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, n_rows: int, leaks: Sequence[str] = ()) -> Verdict:
     """The verdict over sorted results, the best first.
 
     Parameters
@@ -60,6 +66,7 @@ def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, 
     n_folds : number of folds of one repeat
     base_errors : the error on each fold of a model that knows the target and no inputs
     n_rows : rows of the table
+    leaks : columns that nearly tell the target
     """
     done = [result for result in results if result.error is None and result.scores]
     if not done:
@@ -70,13 +77,14 @@ def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, 
     gains = base_errors - errors_of(best)
     beats_base = bool(gains.mean() > standard_error(gains, n_folds))
     return Verdict(
-        sentence=ranking.sentence(len(results)) if beats_base else _nothing(best, float(np.mean(base_errors))),
+        sentence=_warning(leaks) + (ranking.sentence(len(results)) if beats_base else _nothing(best, float(np.mean(base_errors)))),
         changes=tuple(ranking.changes()) if beats_base else (_MORE_INPUTS,),
         best=best.method.name,
         level=tuple(result.method.name for result in level),
         shown=ranking.shown,
         doubtful=tuple(result.method.name for result in done if is_doubtful(result)),
         beats_base=beats_base,
+        leaks=tuple(leaks),
     )
 
 
@@ -117,8 +125,8 @@ def optimism(results: Sequence[MethodResult]) -> float:
 
 _MORE_INPUTS = "Other inputs, more rows, or another target may change this."
 _PAIRED = (
-    "Methods are compared fold by fold: one that is a little worse in every fold is beyond the spread, and one with a larger mean "
-    "error that wins some folds can be within it."
+    "Methods are compared fold by fold: one that is a little worse in every fold is worse by more than chance, and one with a "
+    "larger mean error that wins some folds may be so by chance."
 )
 
 
@@ -142,6 +150,14 @@ class Ranking:
         return smallest if smallest is not self.best and _size(smallest) <= CLEARLY_SMALLER * _size(self.best) else None
 
     @property
+    def nearly(self) -> MethodResult | None:
+        """The smallest method that is hardly worse than the best, if it is much smaller than it and than the smaller one."""
+        named = min(_size(result) for result in (self.best, self.smaller) if result is not None)
+        close = [result for result in _trusted(self.done) if error_of(result) <= (1.0 + NEARLY_AS_GOOD) * error_of(self.best)]
+        smallest = min(close, key=_size, default=self.best)
+        return smallest if smallest is not self.best and _size(smallest) <= MUCH_SMALLER * named else None
+
+    @property
     def faster(self) -> MethodResult | None:
         """The fastest method among those that are level with the best, if it is clearly faster."""
         fastest = min(_trusted(self.level), key=_predict_seconds, default=self.best)
@@ -153,20 +169,20 @@ class Ranking:
         ours = next(iter(_ours(_trusted(self.done))), None)
         if ours is None or not self.best.method.is_rival:
             return None
-        named = min(_size(result) for result in (self.best, self.smaller) if result is not None)
+        named = min(_size(result) for result in (self.best, self.smaller, self.nearly) if result is not None)
         return ours if _size(ours) <= CLEARLY_SMALLER * named else None
 
     @property
     def shown(self) -> str | None:
-        """Our method that is recommended: the best, the smaller or the sparse one. If there is none, our best one."""
-        recommended = _trusted([result for result in (self.best, self.smaller, self.sparse) if result is not None])
+        """Our method that is recommended: the best, a smaller or the sparse one. If there is none, our best one."""
+        recommended = _trusted([result for result in (self.best, self.smaller, self.nearly, self.sparse) if result is not None])
         chosen = next(iter(_ours([*recommended, *_trusted(self.done), *self.done])), None)
         return None if chosen is None else chosen.method.name
 
     def sentence(self, n_compared: int) -> str:
         """What to choose."""
         best, smaller = self.best, self.smaller
-        words = f"{best.method.name} predicts best ({_error_words(best)})"
+        words = f"{_full_name(best)} predicts best ({_error_words(best)})"
         if is_doubtful(best):
             words += ", but its fits cannot be trusted (see the checks)"
         if len(self.done) == 1:
@@ -174,21 +190,32 @@ class Ranking:
         elif self.n_rows < FEWEST_ROWS:
             words += f"; {plural(self.n_rows, 'row is', 'rows are')} too few to tell it from the others"
         elif smaller is not None:
-            size = f"{_functions(smaller)} in place of {rounded(_size(best), 3)}"
-            words += f"; {smaller.method.name} is within the spread of the folds with {size}: choose it if few functions matter"
+            words += f"; {_full_name(smaller)} cannot be told from it on these folds, {self._few_functions(smaller)}"
+        elif self.nearly is not None:
+            words += f"; the error of {_full_name(self.nearly)} is {self._more_error(self.nearly)}, "
+            words += self._few_functions(self.nearly)
         elif len(self.level) == 1:
-            words += f"; the next one, {self.done[1].method.name}, is beyond the spread of the folds ({_error_words(self.done[1])})"
+            words += f"; the next one, {_full_name(self.done[1])}, is worse by more than chance ({_error_words(self.done[1])})"
         else:
             words += f"; {self._as_large()}"
         return f"{words}."
+
+    def _few_functions(self, result: MethodResult) -> str:
+        return f"with {_functions(result)} in place of {rounded(_size(self.best), 3)}: choose it if few functions matter"
+
+    def _more_error(self, result: MethodResult) -> str:
+        """By how much the error is larger than that of the best."""
+        best = error_of(self.best)
+        more = error_of(result) / best - 1.0 if best > 0.0 else 0.0
+        return f"only {percent(more)} larger" if more >= LEAST_SHARE else f"less than {percent(LEAST_SHARE)} larger"
 
     def _as_large(self) -> str:
         """Those that are level with the best, and not smaller."""
         trusted = [result.method.name for result in _trusted(self.level[1:])]
         if not trusted:
-            return "those within the spread of the folds cannot be trusted (see the checks)"
+            return "those that cannot be told from it on these folds cannot be trusted (see the checks)"
         verb = "is" if len(trusted) == 1 else "are"
-        return f"{_named(trusted)} {verb} within the spread of the folds, and not clearly smaller"
+        return f"{_named(trusted)} cannot be told from it on these folds, and {verb} not clearly smaller"
 
     def changes(self) -> list[str]:
         """What would change that."""
@@ -196,16 +223,21 @@ class Ranking:
             return ["More rows: the errors of so few differ mostly by chance."]
         found = self._without_doubts()
         if self.faster is not None and self.faster is not self.smaller:
-            found.append(f"If the time to predict matters: {self.faster.method.name} is within the spread of the folds and faster.")
+            found.append(
+                f"If the time to predict matters: {self.faster.method.name}, which cannot be told from the best, is faster."
+            )
+        if self.smaller is not None and self.nearly is not None:
+            words = f"{_functions(self.nearly)}, with an error that is {self._more_error(self.nearly)} than the smallest"
+            found.append(f"Smaller still: {self.nearly.method.name} ({words}).")
         if self.sparse is not None:
             words = f"{_error_words(self.sparse)}, {_functions(self.sparse)}"
             found.append(f"If the model must be sparse: {self.sparse.method.name} ({words}).")
         if len(self.level) > 1:
             others = len(self.level) - 1
-            count = "method that is" if others == 1 else f"{others} methods that are"
+            count = "method" if others == 1 else f"{others} methods"
             found.append(
-                f"More rows, or more repeats of the folds (--repeats), may separate {self.best.method.name} from the {count} "
-                "within the spread of the folds."
+                f"More rows, or more repeats of the folds (--repeats), may separate {self.best.method.name} from the {count} that "
+                "cannot be told from it."
             )
         return found + self._others()
 
@@ -220,7 +252,7 @@ class Ranking:
         if not others:
             return []
         named = _named([result.method.name for result in others])
-        words = f"Beyond the spread of the folds: {named}. Choose such a method only if it is faster or smaller."
+        words = f"Worse by more than chance: {named}. Choose such a method only if it is faster or smaller."
         is_puzzling = error_of(others[0]) < error_of(self.level[-1])
         return [f"{words} {_PAIRED}" if is_puzzling else words]
 
@@ -231,6 +263,22 @@ def _trusted(results: Sequence[MethodResult]) -> list[MethodResult]:
 
 def _ours(results: Sequence[MethodResult]) -> list[MethodResult]:
     return [result for result in results if not result.method.is_rival]
+
+
+def _full_name(result: MethodResult) -> str:
+    """The name of a method and what it is."""
+    method = result.method
+    return method.name if method.title in ("", method.name) else f"{method.name} ({method.title})"
+
+
+def _warning(leaks: Sequence[str]) -> str:
+    """What to look at before any error."""
+    if not leaks:
+        return ""
+    verb = "it nearly tells" if len(leaks) == 1 else "they nearly tell"
+    return (
+        f"Look at {listed(leaks)} first: {verb} the target, so the errors may be this small only for that reason (see the checks). "
+    )
 
 
 def _size(result: MethodResult) -> float:
@@ -261,7 +309,7 @@ def _nothing(best: MethodResult, base_error: float) -> str:
     if error_of(best) >= base_error:
         return f"No method predicts better than {base}: they find nothing in the inputs that tells the target."
     return (
-        f"No method predicts better than {base} beyond the spread of the folds ({_error_words(best)} of {best.method.name}, "
+        f"No method predicts better than {base} by more than chance ({_error_words(best)} of {best.method.name}, "
         f"{_error_text(kind, base_error)} without inputs)."
     )
 

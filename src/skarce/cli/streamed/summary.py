@@ -17,7 +17,7 @@ from skarce.cli.streamed.files import DataFiles, TableBlock
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER, TEXT, counts_of_some, input_kind, is_number, labels_of_some, numbers
 from skarce.datasets.gaps import left_out, refuse_gaps
-from skarce.datasets.leaks import exclude_option, near_copies
+from skarce.datasets.leaks import exclude_option, leaks
 from skarce.datasets.tables import Table, TableError, is_parquet
 from skarce.datasets.training import MOST_CLASSES, TEXTS, inputs, make_preprocessing, recognize_target
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
@@ -217,7 +217,7 @@ class _Collected:
 
     def summary(self) -> Summary:
         sample = RowSample.total_of(self._drawn)
-        notes = [] if self.kind is TargetKind.CLASSES else near_copies(sample.X, sample.y, self._numbers)
+        notes = list(leaks(sample.X, sample.y, self.kind or TargetKind.NUMBERS).values())
         if self._n_left_out:
             notes.insert(0, f"{left_out(self._n_left_out, self.n_rows + self._n_left_out)}, because values are missing.")
         return Summary(self.kinds, self._preprocessing(), sample, notes, self.text_columns)

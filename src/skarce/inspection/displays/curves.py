@@ -11,7 +11,7 @@ from skarce.inspection.dependence import Dependence
 from skarce.inspection.displays.drawing import INTERVAL_WIDTH, hide_frame, palette_of, text_color, wrapped
 from skarce.inspection.palette import Palette
 from skarce.inspection.shown_rows import ShownRows
-from skarce.inspection.tables import column, is_numeric
+from skarce.inspection.tables import category_names, column, is_numeric
 
 DECILES = np.linspace(0.1, 0.9, 9)
 
@@ -55,7 +55,7 @@ def _draw_regression(ax: Any, panel: Dependence, rows: ShownRows | None, target_
 
 
 def _draw_categories(ax: Any, panel: Dependence, palette: Palette, label: str) -> None:
-    names = [str(name) for name in panel.grids[0]]
+    names = category_names(panel.grids[0])
     places = np.arange(len(names))
     ends = None if panel.lower is None else np.abs(np.vstack([panel.mean - panel.lower, panel.upper - panel.mean]))
     label = label if ends is None else f"{label}, {band_label(panel)}"
@@ -116,7 +116,7 @@ def _draw_probabilities(ax: Any, panel: Dependence, rows: ShownRows | None) -> N
     if rows is not None and rows.targets is not None and is_line and not panel.is_average:
         _draw_labels(ax, column(rows.X, panel.features[0]), rows.targets, len(panel.classes), palette)
     if not is_line:
-        _name_categories(ax, [str(name) for name in grid])
+        _name_categories(ax, category_names(grid))
     ax.set(ylim=(-0.06, 1.06), ylabel="average probability" if panel.is_average else "probability")
 
 

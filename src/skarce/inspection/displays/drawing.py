@@ -16,6 +16,8 @@ INTERVAL_WIDTH = 2.0  # of the lines that show intervals
 ROW_HEIGHT = 0.28  # of one name in a list, in inches
 LONGEST_LINE = 36  # characters of an axis label in one line
 LONGEST_ROW_NAME = 30  # characters of a name in a list
+MOST_LEGEND_COLUMNS = 4
+USUAL_LEGEND = 0.5  # its height above a panel, in inches
 MOST_TICKS = 5  # on an axis below a list, so that large numbers fit
 MARKERS = "osD^vP*"  # of classes, so that color is not all that tells them apart
 
@@ -104,6 +106,28 @@ def draw_legend(ax: Any, **where: Any) -> None:
     """Draw a legend, if anything has a label, that stays readable if data are behind it."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
+
+
+def draw_legend_above(ax: Any) -> None:
+    """Draw a legend above the axes, so that no data are hidden, in as many columns as there is room for."""
+    handles, labels = ax.get_legend_handles_labels()
+    names = [one_line(label, LONGEST_ROW_NAME) for label in labels]
+    where = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "handletextpad": 0.3, "columnspacing": 1.0, "labelspacing": 0.3}
+    for n_columns in range(min(MOST_LEGEND_COLUMNS, len(names)), 0, -1):
+        draw_legend(ax, handles=handles, labels=names, ncols=n_columns, **where)
+        if ax.get_legend().get_window_extent().width <= ax.get_window_extent().width:
+            return
+
+
+def make_room_for_legends(axes: list[Any]) -> None:
+    """Make a figure higher by what the tallest legend above its axes has beyond a usual one, so that panels keep their height."""
+    legends = [ax.get_legend() for ax in axes if ax.get_legend() is not None]
+    if not legends:
+        return
+    figure = axes[0].figure
+    more = max(legend.get_window_extent().height for legend in legends) / figure.dpi - USUAL_LEGEND
+    if more > 0.0:
+        figure.set_figheight(figure.get_figheight() + more * axes[0].get_subplotspec().get_gridspec().nrows)
 
 
 def draw_list(ax: Any, names: list[str], n_more: int, what: str) -> None:

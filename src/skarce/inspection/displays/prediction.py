@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence, Request
 from skarce.inspection.displays.curves import draw_curve
-from skarce.inspection.displays.drawing import Display, axes_for, draw_legend
+from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, draw_legend_above, make_room_for_legends
 from skarce.inspection.displays.maps import draw_map
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import Features, checked_rows, features_asked, is_numeric
@@ -20,7 +20,6 @@ from skarce.inspection.unwrapping import names_of_targets
 NAME = "PredictionDisplay"
 MOST_PANELS = 6  # inputs that are shown if none are named
 COARSE = {"resolution": 5, "max_rows": 100, "band": None}  # to see which inputs move the prediction
-ABOVE = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4, "handletextpad": 0.3}  # so that no data are hidden
 DEFAULT_RESOLUTION = {1: 200, 2: 50}  # values of each input, by the number of inputs in a panel
 
 
@@ -178,12 +177,18 @@ class PredictionDisplay(Display):
             draw(one, panel, self.rows, self.target_name)
             if draw not in named or not panel.is_average:
                 named.add(draw)
-                is_full = draw is draw_map or not is_numeric(panel.grids[0])  # no corner is free
-                draw_legend(one, **(ABOVE if is_full else {}))
+                (draw_legend_above if _is_full(panel) else draw_legend)(one)
+        if ax is None:
+            make_room_for_legends([one for one, panel in zip(axes, self.panels, strict=True) if _is_full(panel)])
         if sharey:
             _share_y([one for one, panel in zip(axes, self.panels, strict=True) if len(panel.features) == 1])
         self._keep(axes)
         return self
+
+
+def _is_full(panel: Dependence) -> bool:
+    """Whether no corner of a panel is free for a legend: maps, and dots at categories."""
+    return len(panel.features) == 2 or not is_numeric(panel.grids[0])
 
 
 def _all_or_most_moving(coarse: Request) -> list[Features]:
