@@ -220,6 +220,8 @@ class Design(ABC):
         after a call of `moments`.
     n_seen : float or None, default=None
         The total weight of all rows that ever came, if they come in batches.
+    like : array or None, default=None
+        An array on the device of the rows, where large matrices are factorized. None is the host.
     """
 
     candidates: Any
@@ -232,6 +234,7 @@ class Design(ABC):
     has_passes: ClassVar[bool] = False
     fold_sums: list[Sums] | None = None
     n_seen: float | None = None
+    like: Any = None
     _center: Center | None = None
 
     @classmethod

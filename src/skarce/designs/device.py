@@ -51,7 +51,11 @@ class DeviceDesign(RowBlocksDesign):
         require(m, m, f"the Gram matrix of all {m} candidates, which is moved from the device,", "Use fewer candidates")
         sums = self._folds_added() if self._in_folds else self._added()
         self._n_samples = sums.n_samples
-        return self._moments_of(sums, self._blocks.like)
+        return self._moments_of(sums, self.like)
+
+    @property
+    def like(self) -> Any:  # type: ignore[override]
+        return self._blocks.like
 
     def _added(self) -> Sums:
         """Return the sums over all rows."""

@@ -294,8 +294,8 @@ class ByPasses:
         at[_places(sketch.active, fit_intercept=self._fit_intercept)] = sketch.weights
         constant_precision = self._likelihood.latent_scale**-2 if self._fit_intercept else None
         value, slopes, curvature, pull = expansion
-        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision)
-        return SumsModel.of(sums, precisions, sketch.active)
+        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision, self._design.like)
+        return SumsModel.at_precisions(sums, precisions, sketch.active)
 
     def _fit(self, target: Target) -> LatentFit:
         from skarce.methods.latent.sparse import fit_of  # which runs this search

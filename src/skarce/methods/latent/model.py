@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from skarce._linalg import inverse_of_lower
+from skarce._linalg import inverse_of_lower, outer, with_raised_diagonal
 from skarce._typing import Floats, Indices
 
 Model = TypeVar("Model", bound="LatentModel")
@@ -93,10 +93,24 @@ class LatentModel(ABC):
         """H^-1."""
         return self.root.T @ self.root
 
+    @property
+    def covariance_there(self) -> Any:
+        """H^-1 where large matrices are: on a device, or on the host."""
+        return self.covariance
+
+    @property
+    def spread(self) -> Floats:
+        """diag H^-1."""
+        return self.covariance.diagonal()
+
+    def times_covariance(self, vector: Floats) -> Floats:
+        """Return H^-1 v."""
+        return self.covariance @ vector
+
     @cached_property
     def pull(self) -> Floats:
         """u = H^-1 Phi'(rho o h)."""
-        return self.covariance @ self.third_order_sums
+        return self.times_covariance(self.third_order_sums)
 
     @cached_property
     def penalties(self) -> Floats:
@@ -107,27 +121,26 @@ class LatentModel(ABC):
     def gradient(self) -> Floats:
         """Derivatives of the score by the logarithms of the learned precisions."""
         a, w, u = self.precisions[self.learned], self.weights[self.learned], self.pull[self.learned]
-        return 0.5 * (1.0 - a * self.covariance.diagonal()[self.learned] - a * w * (w - u)) + self.penalties
+        return 0.5 * (1.0 - a * self.spread[self.learned] - a * w * (w - u)) + self.penalties
 
     @property
-    def negative_hessian(self) -> Floats:
+    def negative_hessian(self) -> Any:
         """Second derivatives, B held: diag(s + q)/2 - (v v') o H^-1 - (alpha alpha') o H^-1 o H^-1 / 2 + penalties.
 
-        s = alpha w^2, q = alpha diag H^-1, v = alpha w.
+        s = alpha w^2, q = alpha diag H^-1, v = alpha w. The matrix is where `covariance_there` is.
         """
-        a, w, inverse = self.precisions[self.learned], self.weights[self.learned], self.covariance[self.learned, self.learned]
-        matrix = -np.multiply.outer(a * w, a * w) * inverse - 0.5 * np.multiply.outer(a, a) * inverse**2
-        matrix.flat[:: len(a) + 1] += self.stiffness
-        return matrix
+        a, w, inverse = self.precisions[self.learned], self.weights[self.learned], self.covariance_there[self.learned, self.learned]
+        matrix = -outer(a * w, a * w, like=inverse) * inverse - 0.5 * outer(a, a, like=inverse) * inverse**2
+        return with_raised_diagonal(matrix, self.stiffness)
 
     @property
     def stiffness(self) -> Floats:
         """(s + q)/2 + penalty: the part of the Hessian that each precision has to itself."""
         a, w = self.precisions[self.learned], self.weights[self.learned]
-        return 0.5 * (a * w**2 + a * self.covariance.diagonal()[self.learned]) + self.penalties
+        return 0.5 * (a * w**2 + a * self.spread[self.learned]) + self.penalties
 
     @property
     def well_determined(self) -> Floats:
         """gamma = 1 - alpha diag H^-1 of the learned ones."""
-        determined = 1.0 - self.precisions * self.covariance.diagonal()
+        determined = 1.0 - self.precisions * self.spread
         return np.clip(determined[self.learned], 0.0, 1.0)

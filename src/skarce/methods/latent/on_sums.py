@@ -15,15 +15,25 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from skarce._linalg import cholesky_of_nearly_singular, solve_lower
+from skarce._device import namespace, taken, to_device, to_host
+from skarce._linalg import (
+    NotPositiveDefiniteError,
+    cholesky_of_nearly_singular,
+    cholesky_on_device,
+    inverse_of_lower_on_device,
+    solve_lower,
+    with_raised_diagonal,
+)
 from skarce._typing import Floats, Indices
 from skarce.methods.latent.model import LatentModel
 from skarce.methods.latent.pool import Pool
 from skarce.methods.latent.scan import COVERED, Scan
 
+WORTH_DEVICE = 300  # functions; smaller models are factorized on the host before they would be on a device
 RISES = (0.0, 1e-12, 1e-10)  # of the diagonal of H: sums have lost the last digits
 
 
@@ -39,6 +49,7 @@ class SumsOfRows:
     tilt : c
     rates : e / (2 tau^2) of the candidates
     constant_precision : of the prior of the constant; None if there is no constant
+    like : an array on the device where large models are factorized, or None for the host
     """
 
     value: float
@@ -48,6 +59,7 @@ class SumsOfRows:
     tilt: Floats
     rates: Floats
     constant_precision: float | None
+    like: Any = None
 
     @property
     def n_fixed(self) -> int:
@@ -60,6 +72,11 @@ class SumsOfRows:
     def places(self, indices: Indices) -> Indices:
         """Return where the constant and these candidates are."""
         return np.concatenate([np.arange(self.n_fixed), self.n_fixed + indices]).astype(np.intp)
+
+    @cached_property
+    def curvature_there(self) -> Any:
+        """G on the device."""
+        return to_device(self.curvature, self.like)
 
     @cached_property
     def shift(self) -> Floats:
@@ -81,26 +98,41 @@ class SumsModel(LatentModel):
         began = time.monotonic()
         self.sums, self.precisions, self.indices, self.n_fixed = sums, precisions, indices, sums.n_fixed
         self.places = places = sums.places(indices)
-        matrix = sums.curvature[np.ix_(places, places)]
-        matrix.flat[:: len(places) + 1] += precisions
-        self.factor = cholesky_of_nearly_singular(matrix, RISES)
-        explained = solve_lower(self.factor, sums.shift[places])
-        self.weights = solve_lower(self.factor, explained, transposed=True)
+        determinant = self._find_mode(sums.shift[places])
         self.theta = np.zeros(len(sums.slopes))
         self.theta[places] = self.weights
         moved = self.theta - sums.expanded_at
         self.slopes = sums.slopes - sums.curvature @ moved
         self.log_likelihood = sums.value + 0.5 * float((sums.slopes + self.slopes) @ moved)
-        determinant = float(np.log(self.factor.diagonal()).sum())
         evidence = self.log_likelihood + 0.5 * float(np.log(precisions).sum() - precisions @ self.weights**2) - determinant
         self.score = evidence - 0.5 * float(sums.tilt @ moved) - float(self.penalties.sum())
         self.seconds = time.monotonic() - began
 
-    @classmethod
-    def of(cls, sums: SumsOfRows, learned_precisions: Floats, indices: Indices) -> SumsModel:
-        """Return the model with these candidates, and with the constant if there is one."""
+    @staticmethod
+    def of(sums: SumsOfRows, precisions: Floats, indices: Indices) -> SumsModel:
+        """Return the model with these candidates, on the device of the sums if it is large."""
+        kind = DeviceSumsModel if sums.like is not None and len(precisions) >= WORTH_DEVICE else SumsModel
+        return kind(sums, precisions, indices)
+
+    @staticmethod
+    def at_precisions(sums: SumsOfRows, learned_precisions: Floats, indices: Indices) -> SumsModel:
+        """Return the same from the precisions of the candidates alone. The constant, if there is one, has its own."""
         fixed = [] if sums.constant_precision is None else [sums.constant_precision]
-        return cls(sums, np.concatenate([fixed, learned_precisions]), indices)
+        return SumsModel.of(sums, np.concatenate([fixed, learned_precisions]), indices)
+
+    def _find_mode(self, shift: Floats) -> float:
+        """Factorize H, and find the weights. Return half of the logarithm of its determinant."""
+        matrix = self.sums.curvature[np.ix_(self.places, self.places)]
+        matrix.flat[:: len(matrix) + 1] += self.precisions
+        self.factor = cholesky_of_nearly_singular(matrix, RISES)
+        self.weights = solve_lower(self.factor, solve_lower(self.factor, shift), transposed=True)
+        return float(np.log(self.factor.diagonal()).sum())
+
+    def cover(self, candidates: Indices) -> tuple[Floats, Floats]:
+        """Return G_jA H^-1 G_Aj and G_jA u of candidates j, which are places in theta."""
+        crosses = self.sums.curvature[np.ix_(candidates, self.places)]
+        spanned = crosses @ self.root.T
+        return np.einsum("mj,mj->m", spanned, spanned), crosses @ self.pull
 
     @property
     def largest_curvatures(self) -> Floats:
@@ -115,15 +147,67 @@ class SumsModel(LatentModel):
         return self.sums.tilt[self.places]
 
     def at(self, learned_precisions: Floats) -> SumsModel:
-        return SumsModel.of(self.sums, learned_precisions, self.indices)
+        return SumsModel.at_precisions(self.sums, learned_precisions, self.indices)
 
     def with_only(self, keep: Indices, precisions: Floats, start: Floats) -> SumsModel:
-        return SumsModel(self.sums, precisions, self.indices[keep[self.n_fixed :] - self.n_fixed])
+        return SumsModel.of(self.sums, precisions, self.indices[keep[self.n_fixed :] - self.n_fixed])
 
     def moved_from(self, theta: Floats) -> float:
         """Return how far the latent function is from that of other weights: half of its square is in nats."""
         change = self.theta - theta
         return max(float(change @ self.sums.curvature @ change), 0.0) ** 0.5
+
+
+class DeviceSumsModel(SumsModel):
+    """The same for large models. Matrices are on the device of the sums, and vectors are on the host."""
+
+    def _find_mode(self, shift: Floats) -> float:
+        there = self.sums.curvature_there
+        self._crosses = taken(there, self.places, axis=1)
+        matrix = with_raised_diagonal(taken(self._crosses, self.places), self.precisions)
+        self._lower = self._factorized(matrix)
+        self._root = inverse_of_lower_on_device(self._lower)
+        self.weights = to_host(self._root.T @ (self._root @ to_device(shift, there)))
+        return float(np.log(to_host(namespace(there).linalg.diagonal(self._lower))).sum())
+
+    @staticmethod
+    def _factorized(matrix: Any) -> Any:
+        diagonal = to_host(namespace(matrix).linalg.diagonal(matrix))
+        for rise in RISES:
+            try:
+                return cholesky_on_device(with_raised_diagonal(matrix, rise * diagonal) if rise else matrix)
+            except NotPositiveDefiniteError:
+                continue
+        raise NotPositiveDefiniteError("the functions are dependent at the mode, to working precision")
+
+    @cached_property
+    def factor(self) -> Floats:  # type: ignore[override]
+        return to_host(self._lower)
+
+    @cached_property
+    def root(self) -> Floats:
+        return to_host(self._root)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        return to_host(self.covariance_there)
+
+    @cached_property
+    def covariance_there(self) -> Any:
+        return self._root.T @ self._root
+
+    @cached_property
+    def spread(self) -> Floats:  # type: ignore[override]
+        return to_host(namespace(self._root).sum(self._root * self._root, axis=0))
+
+    def times_covariance(self, vector: Floats) -> Floats:
+        return to_host(self._root.T @ (self._root @ to_device(vector, self._root)))
+
+    def cover(self, candidates: Indices) -> tuple[Floats, Floats]:
+        crosses = taken(self._crosses, candidates)
+        spanned = crosses @ self._root.T
+        covered = namespace(spanned).sum(spanned * spanned, axis=1)
+        return to_host(covered), to_host(crosses @ to_device(self.pull, crosses))
 
 
 class SumsPool(Pool[SumsModel]):
@@ -134,18 +218,17 @@ class SumsPool(Pool[SumsModel]):
 
     def scanned(self, model: SumsModel) -> Scan:
         sums, own = model.sums, self._own
-        crosses = sums.curvature[np.ix_(own, model.places)]
-        cover, squares = crosses @ model.root.T, sums.curvature.diagonal()[own]
-        sparsity = squares - np.einsum("mj,mj->m", cover, cover)
+        (covered, pulled), squares = model.cover(own), sums.curvature.diagonal()[own]
+        sparsity = squares - covered
         sparsity[sparsity <= COVERED * squares] = 0.0
-        return Scan(sparsity, model.slopes[own], sums.tilt[own] - crosses @ model.pull, sums.rates[self.indices])
+        return Scan(sparsity, model.slopes[own], sums.tilt[own] - pulled, sums.rates[self.indices])
 
     def products(self, model: SumsModel, place: int) -> Floats:
         curvature, candidate = model.sums.curvature, self._own[place]
         own = curvature[candidate]
-        covered = model.covariance @ own[model.places]
+        covered = model.times_covariance(own[model.places])
         return (own - curvature[:, model.places] @ covered)[self._own]
 
     def enlarged(self, model: SumsModel, places: Indices, precisions: Floats) -> SumsModel:
         indices = np.concatenate([model.indices, self.indices[places]])
-        return SumsModel(model.sums, np.concatenate([model.precisions, precisions]), indices)
+        return SumsModel.of(model.sums, np.concatenate([model.precisions, precisions]), indices)

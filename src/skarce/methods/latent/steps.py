@@ -39,7 +39,7 @@ def settle(model: Model, tolerance: float, max_steps: int, journal: Journal | No
 def capped(model: Model, max_active: int | None) -> Model:
     """Return the model less the functions that are missed least, until no more than `max_active` are left."""
     while max_active is not None and len(model) > max_active:
-        a, spread, w = model.precisions, model.covariance.diagonal(), model.weights
+        a, spread, w = model.precisions, model.spread, model.weights
         losses = 0.5 * (np.log(a * spread) + w * (w - model.pull) / spread)[model.learned] - model.penalties
         n_removed = max(1, (len(model) - max_active) // 2)
         model = model.without(np.argsort(losses)[:n_removed])
