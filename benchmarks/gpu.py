@@ -21,6 +21,8 @@ TESTS = (
     "tests/test_device.py",
     "tests/basis/test_on_device.py",
     "tests/moments/test_on_device.py",
+    "tests/states/test_device_block.py",
+    "tests/methods/latent/test_on_sums.py",
     "tests/designs/test_device.py",
     "tests/designs/test_feeding.py",
     "tests/estimators/test_on_device.py",
@@ -80,6 +82,7 @@ def line_of(row: dict[str, Any]) -> str:
     limit = "" if row.get("at_most") is None else f"  at most {row['at_most']:g} s"
     share = "" if row.get("share") is None else f"  {100 * row['share']:.0f} % of the product rate"
     more = "".join(f"  {name} {value:.4g}" for name, value in row.items() if name in ("error", "coverage", "functions"))
+    more += "  stopped there" if row.get("stopped") else ""
     return f"{row['what']:<78} {row['seconds']:9.4f} s{limit}{share}{more}"
 
 

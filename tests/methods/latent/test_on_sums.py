@@ -29,10 +29,8 @@ def sums(request):
 
 def dense_score(sums, precisions, indices):
     """The definition: the quadratic at its mode, the prior, the determinants, the tilt and the penalties."""
-    places, a = (
-        sums.places(indices),
-        np.concatenate([[] if sums.constant_precision is None else [sums.constant_precision], precisions]),
-    )
+    fixed = [] if sums.constant_precision is None else [sums.constant_precision]
+    places, a = sums.places(indices), np.concatenate([fixed, precisions])
     h = sums.curvature[np.ix_(places, places)] + np.diag(a)
     theta = np.zeros(len(sums.slopes))
     theta[places] = np.linalg.solve(h, (sums.slopes + sums.curvature @ sums.expanded_at)[places])

@@ -130,9 +130,18 @@ class SumsModel(LatentModel):
 
     def cover(self, candidates: Indices) -> tuple[Floats, Floats]:
         """Return G_jA H^-1 G_Aj and G_jA u of candidates j, which are places in theta."""
-        crosses = self.sums.curvature[np.ix_(candidates, self.places)]
-        spanned = crosses @ self.root.T
-        return np.einsum("mj,mj->m", spanned, spanned), crosses @ self.pull
+        spanned = self.crosses[candidates] @ self.root.T
+        return np.einsum("mj,mj->m", spanned, spanned), self.crosses[candidates] @ self.pull
+
+    @cached_property
+    def crosses(self) -> Any:
+        """G of all of theta and the functions, where large matrices are."""
+        return self.sums.curvature[:, self.places]
+
+    def less_covered(self, candidate: int) -> Floats:
+        """Return G_.j - G_.A H^-1 G_Aj of a candidate j, which is a place in theta."""
+        own = self.sums.curvature[candidate]
+        return own - self.crosses @ self.times_covariance(own[self.places])
 
     @property
     def largest_curvatures(self) -> Floats:
@@ -163,8 +172,7 @@ class DeviceSumsModel(SumsModel):
 
     def _find_mode(self, shift: Floats) -> float:
         there = self.sums.curvature_there
-        self._crosses = taken(there, self.places, axis=1)
-        matrix = with_raised_diagonal(taken(self._crosses, self.places), self.precisions)
+        matrix = with_raised_diagonal(taken(self.crosses, self.places), self.precisions)
         self._lower = self._factorized(matrix)
         self._root = inverse_of_lower_on_device(self._lower)
         self.weights = to_host(self._root.T @ (self._root @ to_device(shift, there)))
@@ -203,8 +211,17 @@ class DeviceSumsModel(SumsModel):
     def times_covariance(self, vector: Floats) -> Floats:
         return to_host(self._root.T @ (self._root @ to_device(vector, self._root)))
 
+    @cached_property
+    def crosses(self) -> Any:
+        return taken(self.sums.curvature_there, self.places, axis=1)
+
+    def less_covered(self, candidate: int) -> Floats:
+        own = self.sums.curvature[candidate]
+        there = self._root.T @ (self._root @ to_device(own[self.places], self._root))
+        return own - to_host(self.crosses @ there)
+
     def cover(self, candidates: Indices) -> tuple[Floats, Floats]:
-        crosses = taken(self._crosses, candidates)
+        crosses = taken(self.crosses, candidates)
         spanned = crosses @ self._root.T
         covered = namespace(spanned).sum(spanned * spanned, axis=1)
         return to_host(covered), to_host(crosses @ to_device(self.pull, crosses))
@@ -224,10 +241,7 @@ class SumsPool(Pool[SumsModel]):
         return Scan(sparsity, model.slopes[own], sums.tilt[own] - pulled, sums.rates[self.indices])
 
     def products(self, model: SumsModel, place: int) -> Floats:
-        curvature, candidate = model.sums.curvature, self._own[place]
-        own = curvature[candidate]
-        covered = model.times_covariance(own[model.places])
-        return (own - curvature[:, model.places] @ covered)[self._own]
+        return model.less_covered(int(self._own[place]))[self._own]
 
     def enlarged(self, model: SumsModel, places: Indices, precisions: Floats) -> SumsModel:
         indices = np.concatenate([model.indices, self.indices[places]])
