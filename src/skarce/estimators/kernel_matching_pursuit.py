@@ -239,6 +239,12 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     def _expects_outliers(self) -> bool:
         return bool(self.loss == "huber")
 
+    def _why_no_path(self) -> str:
+        choice = 'loss="huber"' if self.loss == "huber" else 'variant="basic"' if self.variant == "basic" else None
+        if choice is None:
+            return super()._why_no_path()
+        return f"{choice} keeps no models of other sizes. Fit again with the n_basis or tol that you want."
+
     def _check_choices(self) -> None:
         check_choice("variant", self.variant, VARIANTS)
         if isinstance(self.loss, str) and self.loss == "logistic":

@@ -239,7 +239,9 @@ class PrimalSVMClassifier(LatentClassifier):
             Margins. Beyond -1 and 1 a training row costs nothing.
         """
         if return_std:
-            raise ValueError("margins have no std. predict_proba says how sure the model is; log odds of VBLSClassifier have a std.")
+            raise ValueError(
+                "margins have no std. predict_proba says how sure the model is; log odds of VBLSClassifier have a std."
+            )
         model = snapshot(self)
         X = model._checked_queries(X)
         return in_type_of(X, model._margins(X))

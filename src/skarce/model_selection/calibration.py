@@ -61,8 +61,8 @@ def std_scale(
     expected_rows : float, default=10
         Rows that are as the model expects.
     of_bulk : bool, default=False
-        Whether the median of the absolute values takes the place of the root mean square, as in the noise of a robust loss, which is
-        that of most rows: outliers are expected, and no std covers them.
+        Whether the median of the absolute values takes the place of the root mean square. So the noise of a robust loss is found,
+        too: it is that of most rows, and no std covers the outliers.
     """
     counts = (variances > 0.0) & (weights > 0.0)
     if not counts.any():

@@ -4,8 +4,8 @@ Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dime
 from the paper. Sums are taken around the means *before* the row, with the weight that makes them the exact moments around the final
 means. The matrix `spread`, of which the paper keeps the diagonal, is whole. Left-out errors know how many copies of a row are in
 the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to
-the error, and smaller in fields that have seen little. So is the penalty of narrow fields. If a direction turns around, its sums do so, too: with one input the
-local model is weighted least squares, exactly.
+the error, and smaller in fields that have seen little. The penalty of narrow fields is relative to the error and to the metric of
+new fields. If a direction turns around, its sums do so, too: with one input the local model is weighted least squares, exactly.
 
 Compiled code (`_lwpr.c`) does the same; the tests compare the two.
 """
