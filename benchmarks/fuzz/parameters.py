@@ -231,7 +231,7 @@ OF_CLASS: dict[str, dict[str, Values]] = {
         "metric": Values(("'diagonal'", "'full'"), ("'round'", "None", "2")),
         "initial_metric": Values(("'auto'", "1.0", "50.0"), ("0.0", "-1.0", "np.nan", "np.inf", "'wide'", "1e300", "1e-300")),
         "learning_rate": Values(("0.0", "1.0", "10.0"), ("-1.0", "np.nan", "np.inf", "1e300", "'fast'")),
-        "penalty": Values(("0.0", "1e-5", "0.1"), ("-1.0", "np.nan", "np.inf", "1e300", "None")),
+        "penalty": Values(("0.0", "1e-5", "0.1", "0.3"), ("-1.0", "np.nan", "np.inf", "1e300", "None")),
         "add_below": Values(("0.1", "0.5"), ("0.0", "1.0", "-0.1", "np.nan", "'low'")),
         "prune_above": Values(("0.7", "1.0"), ("0.0", "0.01", "1.5", "np.nan", "None")),
         "projection_gain": Values(("0.5", "0.9", "1.0"), ("0.0", "2.0", "np.nan", "None")),

@@ -294,3 +294,10 @@ def test_narrow_tables_break_between_words(flowers, monkeypatch, width):
     table = output[output.index("Active functions") : output.index("Last steps")].split()
     for word in ("candidate", "sepal", "virginica", "versicolor", "relevance"):
         assert word in table
+
+
+def test_a_support_vector_machine_is_explained_by_margins(moons):
+    run("fit", "moons.csv", "--target", "side", "--method", "psvm", "--out", "moons.skops")
+    explained = run("explain", "moons.skops").output
+    assert "margin of upper" in explained
+    assert "log odds" not in explained

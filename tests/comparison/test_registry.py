@@ -166,3 +166,11 @@ def test_a_task_is_ranked_by_a_number_of_its_score_and_shows_its_metrics(task, p
     score = task.score(METHODS[task]["frvm"].fit, Fold(X, y, X, y))
     assert getattr(score, task.ranked_by) >= 0.0
     assert all(hasattr(score, metric.name) for metric in task.metrics)
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("lwpr", "LWPRRegressor"), ("fa", "JointFactorRegressor"), ("kdr", "KernelDimensionReduction")]
+)
+def test_methods_that_are_only_compared_say_where_they_are_in_python(name, where):
+    with pytest.raises(UnknownMethodError, match=rf"can only be compared \(in Python, it is skarce.{where}"):
+        find_own_method(name)

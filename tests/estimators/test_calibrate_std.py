@@ -20,6 +20,7 @@ from skarce import (
     CriterionSearch,
     EvidenceRegressor,
     KernelBasis,
+    KernelMatchingPursuitRegressor,
     OrthogonalLeastSquaresRegressor,
     Outcome,
     RelevanceVectorClassifier,
@@ -370,3 +371,18 @@ def test_intervals_cover_new_rows(made, basis):
         lower, upper = made(basis).fit(X, y).predict_interval(queries)
         inside.append(np.mean((lower <= targets) & (targets <= upper)))
     assert 0.9 < np.mean(inside) < 0.99
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_outliers_that_a_robust_loss_expects_do_not_decide_about_the_std(seed):
+    # One row in fifteen made the std more than twenty times too large, with a warning about fitting too closely.
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-5.0, 5.0, (200, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=200)
+    spoiled = np.where(np.arange(200) % 15 == 0, y + 10.0, y)
+    model = KernelMatchingPursuitRegressor(loss="huber", calibrate_std=True).fit(X, spoiled)
+    assert 0.8 < model.std_scale_ < 1.6
+    new = rng.uniform(-5.0, 5.0, (2000, 1))
+    mean, std = model.predict(new, return_std=True)
+    assert 0.88 < np.mean(np.abs(np.sin(new[:, 0]) + 0.1 * rng.normal(size=2000) - mean) < 1.96 * std) <= 1.0
+    assert np.median(std) < 0.2

@@ -190,3 +190,15 @@ def test_it_lives_in_frames_grids_and_pickles(rng):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(frame), model.predict(frame))
     search = GridSearchCV(JointFactorRegressor(), {"n_factors": [1, 2, 3], "noise": ["diagonal", "isotropic"]}).fit(X, y)
     assert search.best_score_ > 0.8
+
+
+@pytest.mark.parametrize("n_targets", [None, 2])
+def test_intervals_cover_new_targets(n_targets, rng):
+    X, y = sensors(rng, n=2000, n_targets=n_targets)
+    model = JointFactorRegressor(2).fit(X[:1000], y[:1000])
+    lower, upper = model.predict_interval(X[1000:], coverage=0.8)
+    mean, std = model.predict(X[1000:], return_std=True)
+    np.testing.assert_allclose([lower, upper], [mean - 1.2815515655446004 * std, mean + 1.2815515655446004 * std])
+    assert np.mean((lower < y[1000:]) & (y[1000:] < upper)) == pytest.approx(0.8, abs=0.05)
+    with pytest.raises(ValueError, match="coverage"):
+        model.predict_interval(X, coverage=1.5)

@@ -148,3 +148,14 @@ def test_annealing_helps_to_find_the_subspace():
         found.append([np.linalg.norm(B.T @ B - truth) for B in fits])
     with_it, without = np.mean(found, axis=0)
     assert with_it < 0.5 * without
+
+
+@pytest.mark.parametrize(("other", "message"), [("a", "y mixes strings with other labels"), (None, "y has 20 missing labels")])
+def test_labels_without_an_order_are_refused(other, message, rng):
+    with pytest.raises(ValueError, match=message):
+        KernelDimensionReduction(1).fit(rng.normal(size=(40, 2)), np.array([1, other] * 20, dtype=object))
+
+
+def test_inputs_that_do_not_vary_are_refused(rng):
+    with pytest.raises(ValueError, match="X does not vary"):
+        KernelDimensionReduction(1).fit(np.ones((40, 2)), rng.normal(size=40))

@@ -42,9 +42,32 @@ def test_the_std_covers_new_targets(fitted, rng):
     assert 0.93 < np.mean(np.abs(y - mean) < 1.96 * std) < 0.995
     assert np.median(std) == pytest.approx(0.1, rel=0.35)
     lower, upper = fitted.predict_interval(X, coverage=0.8)
-    np.testing.assert_allclose([lower, upper], [mean - 1.2815515655 * std, mean + 1.2815515655 * std])
+    np.testing.assert_allclose([lower, upper], [mean - 1.2815515655446004 * std, mean + 1.2815515655446004 * std])
     far = fitted.predict([[30.0, -30.0]], return_std=True)[1]
     assert far > 2.0 * np.median(std)
+
+
+CURVES = {
+    "smooth, little noise": (lambda x: np.sin(3.0 * x), 0.05),
+    "smooth, much noise": (lambda x: np.sin(3.0 * x), 0.5),
+    "wavy": (lambda x: np.sin(9.0 * x), 0.2),
+    "ever faster": (lambda x: np.sin(6.0 * (x + 1.0) ** 2), 0.1),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_learning_the_metric_does_not_undo_the_choice_of_its_start(name):
+    # The penalty was once as large as the variance of the target for narrow fields, and made all of them wide.
+    function, noise = CURVES[name]
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (4000, 1))
+    y = function(X[:, 0]) + noise * rng.normal(size=4000)
+    learned, kept = (LWPRRegressor(learning_rate=rate).fit(X, y) for rate in (1.0, 0.0))
+    at = np.linspace(-1.0, 1.0, 1001)[:, None]
+    mean, std = learned.predict(at, return_std=True)
+    error, other = (np.sqrt(np.mean((found - function(at[:, 0])) ** 2)) for found in (mean, kept.predict(at)))
+    assert error < 1.35 * other
+    assert np.sqrt(np.mean(std**2)) < 1.6 * np.hypot(noise, error)
 
 
 @pytest.mark.parametrize("metric", ["diagonal", "full"])

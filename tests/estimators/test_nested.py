@@ -13,6 +13,7 @@ from skarce import (
     BackwardEliminationRegressor,
     EvidenceSearchRegressor,
     KernelBasis,
+    KernelMatchingPursuitRegressor,
     OrthogonalLeastSquaresRegressor,
     Outcome,
     RegularizedForwardRegressor,
@@ -331,3 +332,12 @@ def test_a_constant_target_has_one_model(sinc):
     for ask in (lambda: model.with_n_basis(2), lambda: model.with_tol(0.1)):
         with pytest.raises(ValueError, match=r"no model with functions\. The target does not vary"):
             ask()
+
+
+@pytest.mark.parametrize("choice", [{"loss": "huber"}, {"variant": "basic"}])
+def test_pursuits_without_a_path_say_so(sinc, choice):
+    X, y = sinc
+    model = KernelMatchingPursuitRegressor(BASIS, calibrate_std=False, **choice).fit(X, y)
+    name, value = next(iter(choice.items()))
+    with pytest.raises(ValueError, match=f'{name}="{value}" keeps no models of other sizes. Fit again with the n_basis'):
+        model.with_n_basis(1)

@@ -158,3 +158,25 @@ def test_blocks_of_rows_are_refused_with_a_remedy(moons):
     blocks = RowBlocks(lambda: ((X[rows], y[rows]) for rows in (slice(0, 75), slice(75, 150))))
     with pytest.raises(ValueError, match=r"needs them in memory.*Pass arrays"):
         PrimalSVMClassifier(KernelBasis(gamma=GAMMA, centers=20)).fit(blocks)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_relevance_compares_the_variance_of_a_weight_with_that_by_the_penalty_alone(moons, C):
+    # The diagonal of the penalty does not bound variances of kernels that overlap: functions in the model had a relevance of 0.
+    X, y = moons
+    model = PrimalSVMClassifier(KernelBasis(gamma=GAMMA), C=C, max_active=15, calibrate_proba=False).fit(X, y)
+    centers, t = model.relevance_vectors_, np.where(y, 1.0, -1.0)
+    phi, K = np.column_stack([np.ones(len(y)), kernel(X, centers)]), kernel(centers, centers)
+    hessian = C * phi.T @ ((t * (phi @ weights_of(model)) < 1.0)[:, None] * phi)
+    hessian[1:, 1:] += K
+    expected = 1.0 - np.linalg.inv(hessian).diagonal()[1:] / np.linalg.inv(K).diagonal()
+    found = model.relevance_[model.active_]
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    assert (found > 0.0).all()
+    assert np.count_nonzero(model.relevance_) == len(model.active_)
+
+
+def test_margins_have_no_std(moons):
+    model = PrimalSVMClassifier("rbf", max_active=3, calibrate_proba=False).fit(*moons)
+    with pytest.raises(ValueError, match="margins have no std"):
+        model.decision_function(moons[0], return_std=True)

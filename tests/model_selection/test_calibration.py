@@ -29,6 +29,18 @@ def test_the_scale_is_the_weighted_root_mean_square_of_errors_in_units_of_the_st
     np.testing.assert_allclose(std_scale(errors, variances, weights), by_hand)
 
 
+def test_the_scale_of_the_bulk_is_the_weighted_median_and_outliers_do_not_move_it():
+    errors, variances, _ = rows()
+    weights = np.random.default_rng(1).integers(1, 4, len(errors)).astype(float)
+    weights[0] += 1.0 - weights.sum() % 2.0  # an odd number of rows has one in the middle
+    sizes = np.repeat(np.abs(errors) / np.sqrt(variances), weights.astype(int))
+    by_hand = np.sort(sizes)[(len(sizes) + 1) // 2 - 1] / stats.norm.ppf(0.75)
+    np.testing.assert_allclose(std_scale(errors, variances, weights, of_bulk=True), by_hand, rtol=1e-4)
+    far = np.where(np.abs(errors) > 4.0, 1e6 * errors, errors)
+    assert std_scale(far, variances, weights, of_bulk=True) == std_scale(errors, variances, weights, of_bulk=True)
+    assert std_scale(far, variances, weights) > 1e4
+
+
 @pytest.mark.parametrize("n_rows", [5, 200])
 def test_a_smaller_std_is_believed_as_if_ten_more_rows_had_asked_for_none(n_rows):
     errors, variances, weights = rows(n_rows)

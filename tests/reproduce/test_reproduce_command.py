@@ -137,4 +137,18 @@ def test_what_the_user_can_mend_in_a_run_is_one_line(tiny, monkeypatch):
 
     paper = replace(TINY, experiments=(TINY.experiments[0], replace(TINY.experiments[1], draw=nowhere)))
     monkeypatch.setattr("skarce.cli.reproducing.find_paper", lambda name, quick: paper)
-    assert_one_line(run("reproduce", "fgcv"), "'lost' was not found", "--only one")
+    assert_one_line(run("reproduce", "fgcv", "--only", "one,two"), "'lost' was not found", "--only one")
+    assert_one_line(run("reproduce", "fgcv", "--only", "two"), "'lost' was not found")
+
+
+def test_experiments_without_data_are_left_out_and_the_others_run(tiny, monkeypatch):
+    def nowhere(rng):
+        raise DataNotFoundError("data set 'lost' was not found.")
+
+    paper = replace(TINY, experiments=(TINY.experiments[0], replace(TINY.experiments[1], draw=nowhere)))
+    monkeypatch.setattr("skarce.cli.reproducing.find_paper", lambda name, quick: paper)
+    result = run("reproduce", "fgcv", "--jobs", "1", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert "'lost' was not found. 1 of 2 experiments are left out." in result.stderr
+    records = json.loads(Path("out/results.json").read_text())["records"]
+    assert {record["experiment"] for record in records} == {"one"}

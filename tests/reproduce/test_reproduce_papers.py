@@ -7,7 +7,7 @@ import pytest
 from skarce.datasets import DataNotFoundError
 from skarce.reproduce.papers import PAPERS, find_paper
 from skarce.reproduce.papers.fgcv import experiments as fgcv
-from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
+from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names, with_data
 from tests.cli.commands import assert_one_line, run
 from tests.reproduce.tiny_paper import TINY
 
@@ -74,3 +74,8 @@ def test_missing_data_name_what_can_still_run():
     with pytest.raises(DataNotFoundError, match=r"'lost' was not found. Ready to run: --only one,two\."):
         check_data(paper, ["one", "two", "lost"], 0)
     check_data(paper, ["one", "two"], 0)
+    names = [f"ready-{number}" for number in range(30)]
+    many = replace(paper, experiments=(*(replace(TINY.experiments[0], name=name) for name in names), paper.experiments[-1]))
+    assert with_data(many, [*names, "lost"], 0)[0] == names
+    with pytest.raises(DataNotFoundError, match=r"'lost' was not found. Leave these experiments out of --only\."):
+        check_data(many, [*names, "lost"], 0)  # a longer list would be cut, and nobody could paste it

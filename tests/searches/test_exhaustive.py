@@ -1,6 +1,7 @@
 """All sets of a few functions: the best one is the best of brute force with dense formulas."""
 
 import re
+import time
 from itertools import combinations
 from math import comb
 
@@ -10,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from skarce import SparseRegressor
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, PenalizedError, SharedEvidence, SharedGCV
-from skarce.searches import Exhaustive, Floating, Forward
+from skarce.searches import Exhaustive, Floating, Forward, exhaustive
 from skarce.searches.leftovers import Leftovers
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -238,3 +239,15 @@ def test_order_dependent_penalties_are_refused():
 def test_wrong_parameters(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_durations_are_in_words_that_mean_something():
+    assert exhaustive._about(0.01) == "about 1 seconds"
+    assert exhaustive._about(1e4) == "about 3 hours"
+    assert exhaustive._about(1e9) == "about 30 years"
+    assert exhaustive._about(1e20) == "more than 1,000 years"
+
+
+def test_the_time_of_a_set_is_not_that_of_a_first_call():
+    delays = iter([0.05, *[0.0] * 100])
+    assert exhaustive._quickest(lambda: time.sleep(next(delays))) < 0.01

@@ -20,7 +20,7 @@ from skarce.reproduce.runner.findings import Finding, findings
 from skarce.reproduce.runner.paper import Paper
 from skarce.reproduce.runner.records import Store
 from skarce.reproduce.runner.run import Options, Run
-from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names
+from skarce.reproduce.runner.selection import UnknownExperimentError, check_data, experiment_names, with_data
 from skarce.reproduce.runner.summary_table import summary_table
 from skarce.reproduce.runner.workers import LostProcessError
 
@@ -81,7 +81,10 @@ def reproduce(
     chosen = experiment_names(found, None if names is None else names.split(","), elsewhere=whole)
     folder = out or Path("results", "reproduce", f"{paper}-quick" if quick else paper)
     _check_folder(folder)
-    check_data(found, chosen, seed)
+    if names is None:
+        chosen = _available(found, chosen, seed)
+    else:
+        check_data(found, chosen, seed)
     store = _open(folder / RECORDS, fresh)
     run = Run(found, store, Options(seed, repeats, 60.0 * budget, jobs or -1), chosen)
     _run_to_the_end(run, folder, quick)
@@ -89,6 +92,14 @@ def reproduce(
     if n_failed:
         say(f"{n_failed} fits failed; see {folder / RESULTS} for the reasons.")
         click.get_current_context().exit(1)
+
+
+def _available(paper: Paper, names: list[str], seed: int) -> list[str]:
+    """The experiments that have data. Say which ones are left out because they have none."""
+    ready, missing = with_data(paper, names, seed)
+    if missing:
+        say(f"{missing} {len(names) - len(ready)} of {len(names)} experiments are left out.")
+    return ready
 
 
 def _check_folder(folder: Path) -> None:

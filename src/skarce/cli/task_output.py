@@ -10,6 +10,7 @@ import numpy as np
 from skarce.basis import KernelBasis
 from skarce.cli.model_file import SavedModel
 from skarce.datasets.tables import TableError
+from skarce.estimators import PrimalSVMClassifier
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
 
 
@@ -80,7 +81,8 @@ class ClassificationOutput(TaskOutput):
     def level(self, model: SavedModel) -> dict[str, str]:
         classes = model.regressor.classes_
         of_second = f" of {classes[1]}" if len(classes) == 2 else ""
-        return {"classes": _classes(model), "intercept": f"{_intercept(model)} (log odds{of_second})"}
+        scale = "margin" if isinstance(model.regressor, PrimalSVMClassifier) else "log odds"
+        return {"classes": _classes(model), "intercept": f"{_intercept(model)} ({scale}{of_second})"}
 
     def criterion_remark(self, model: SavedModel) -> str:
         return "the sum over the classes" if model.has_posterior_per_class else ""

@@ -178,6 +178,13 @@ _ALL = (
 )
 METHODS = {task: {method.name: method for method in _ALL if method.task is task} for task in TASKS.values()}
 
+# Estimators of ours whose models have no active functions, so commands cannot save and explain them.
+IN_PYTHON = {
+    "lwpr": "skarce.LWPRRegressor",
+    "fa": "skarce.JointFactorRegressor",
+    "kdr": "skarce.KernelDimensionReduction before another regressor",
+}
+
 
 def find_methods(names: Iterable[str], task: Task | None = None) -> list[Method]:
     """The methods of these names, each once, in this order. Without a task, a name may be that of any task."""
@@ -191,7 +198,8 @@ def find_own_method(name: str, task: Task | None = None) -> Method:
     """The method of this name, which must not be a rival: rivals can only be compared."""
     namesakes = [known[name] for known in METHODS.values() if name in known]
     if namesakes and all(method.is_rival for method in namesakes):
-        raise UnknownMethodError(f"{name!r} is a rival and can only be compared; choose from {choices(own_names, task)}.")
+        where = f" (in Python, it is {IN_PYTHON[name]})" if name in IN_PYTHON else ""
+        raise UnknownMethodError(f"{name!r} is a rival and can only be compared{where}; choose from {choices(own_names, task)}.")
     (method,) = _found([name], task, own_names)
     return method
 

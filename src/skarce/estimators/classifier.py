@@ -160,7 +160,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     def _checked_rows(
         self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True, classes: Any = None
     ) -> Rows:
-        X, y = self._checked_pair(probe, X, _checked_labels(y), is_first=is_first)
+        X, y = self._checked_pair(probe, X, checked_labels(y), is_first=is_first)
         with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
@@ -252,7 +252,7 @@ def labels_at(classes: Any, values: Any) -> Any:
     return xp.take(to_device(classes, values), places, axis=0)
 
 
-def _checked_labels(y: Any) -> Any:
+def checked_labels(y: Any) -> Any:
     """Return labels of no fixed kind as whole numbers or booleans if they all are; the other checks are scikit-learn's.
 
     Raise for labels that are missing or cannot be put in order.

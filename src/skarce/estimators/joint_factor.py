@@ -6,13 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, is_count
+from skarce._parameters import as_number, check_choice, check_count, check_coverage, is_count
 from skarce._scales import SQUARED, check_targets, checked_counts, checked_scales, standardized_inputs
 from skarce._text import quoted
 from skarce._typing import Floats
@@ -204,6 +205,27 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         shape = (len(X), *np.shape(model.intercept_))
         mean = (model.y_mean_ + model.y_scale_ * mean).reshape(shape)
         return (mean, (model.y_scale_ * np.sqrt(variance)).reshape(shape)) if return_std else mean
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
+        """Return intervals that cover new targets: the mean, and the std of `predict` times a quantile of the normal distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs. Values that are missing are NaN.
+        coverage : float, default=0.95
+            Share of new targets that the intervals are to cover, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Lower ends.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Upper ends.
+        """
+        reach = stats.norm.ppf(0.5 + 0.5 * check_coverage(coverage))
+        mean, std = self.predict(X, return_std=True)
+        return mean - reach * std, mean + reach * std
 
     @property
     def outcome_(self) -> Outcome:

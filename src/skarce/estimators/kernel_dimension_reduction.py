@@ -17,6 +17,7 @@ from skarce._scales import SQUARED, center_and_spread, check_targets, checked_sc
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import numeric_targets, quietly_validated
+from skarce.estimators.classifier import checked_labels
 from skarce.methods.dimension_reduction import (
     Plan,
     choose_n_components,
@@ -176,6 +177,8 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         X, y = quietly_validated(twin, X, y, multi_output=True, ensure_min_samples=FEWEST_ROWS)
         X = checked_scales(np.asarray(X, dtype=np.float64), SQUARED)
         self._check_room(X.shape[1])
+        if (X[:1] == X).all():
+            raise ValueError("X does not vary, so no direction of it says anything. Pass rows with at least two different inputs.")
         targets = self._checked_targets(y)
         rows = draw_landmarks(len(X), int(self.max_rows), rng)
         twin.mean_, twin.scale_ = center_and_spread(X)
@@ -262,6 +265,9 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         targets = targets.reshape(len(targets), -1)
         if is_number:
             check_targets(targets)
+        else:
+            for column in targets.T:
+                checked_labels(column)
         if (targets == targets[:1]).all():
             raise ValueError("y does not vary, so no direction of X matters to it. Pass targets with at least two values.")
         return targets

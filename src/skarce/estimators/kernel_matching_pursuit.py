@@ -75,7 +75,8 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
         same candidates and widths, and scales the std by the root mean square of (target - prediction) / std over left-out rows.
         ``"auto"`` does so if kernels or widths were learned and there are at most 50,000 rows, or if the data determine more than a
         tenth as many weights as there are rows. A splitter of scikit-learn, or an iterable of (train, test) indices, says which
-        rows to leave out.
+        rows to leave out. With ``loss="huber"``, the median takes the place of the root mean square: the std is that of most rows,
+        and does not cover outliers.
     moments : {"auto", "whole", "columns"}, default="auto"
         How much of the Gram matrix of the candidates is computed. ``"whole"`` computes all of it. ``"columns"`` computes one column
         for each function that enters. ``"auto"`` decides by a cost model and the memory budget (a quarter of scikit-learn's
@@ -234,6 +235,15 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
         if self.variant == "basic":
             return BasicPursuit(self.patience, as_number(self.tol), self.n_basis, self._crowded(applies=self._judges_size()))
         return super()._method()
+
+    def _expects_outliers(self) -> bool:
+        return bool(self.loss == "huber")
+
+    def _why_no_path(self) -> str:
+        choice = 'loss="huber"' if self.loss == "huber" else 'variant="basic"' if self.variant == "basic" else None
+        if choice is None:
+            return super()._why_no_path()
+        return f"{choice} keeps no models of other sizes. Fit again with the n_basis or tol that you want."
 
     def _check_choices(self) -> None:
         check_choice("variant", self.variant, VARIANTS)

@@ -61,8 +61,9 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         `partial_fit`. With fewer than 10 rows it is 30 divided by the number of inputs.
     learning_rate : float, default=1.0
         Step size of the metrics, in relative units. With 0.0 they stay as they are.
-    penalty : float, default=1e-5
-        How much the squared elements of a metric cost, for targets of variance one. It keeps fields from becoming ever narrower.
+    penalty : float, default=0.3
+        How much narrow fields cost: this number times the squared error of the field, times the logarithm of one plus the squared
+        elements of its metric over those of `initial_metric`. It keeps fields from becoming ever narrower. 0.0 lets them.
     add_below : float, default=0.1
         A row at which the activations of all fields are below this value gets its own field.
     prune_above : float, default=0.7
@@ -160,7 +161,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         metric: str = "diagonal",
         initial_metric: Any = "auto",
         learning_rate: float = 1.0,
-        penalty: float = 1e-5,
+        penalty: float = 0.3,
         add_below: float = 0.1,
         prune_above: float = 0.7,
         projection_gain: float = 0.7,

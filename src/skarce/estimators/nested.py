@@ -121,15 +121,19 @@ class NestedRegressor(SparseRegressorBase):
         if all(p.path is None for p in posteriors):
             if not len(self.active_):
                 raise ValueError(f"This fit has no model with functions. {self.outcome_.value}")
-            raise ValueError(
-                f"The models on the way to this one are not nested ({self.outcome_.name}). with_n_basis and with_tol need a search "
-                "that only adds functions one by one, or only removes them one by one."
-            )
+            raise ValueError(self._why_no_path())
         with blas_threads(1):
             chosen = [p if p.path is None else self._of_size(p, p.path, size_of(p.path)) for p in posteriors]
             model = copy(self)
             model._keep_chosen(chosen, _Members(self._path_basis, self._path_members, len(self.relevance_)))
         return model
+
+    def _why_no_path(self) -> str:
+        """Say why there are no models of other sizes."""
+        return (
+            f"The models on the way to this one are not nested ({self.outcome_.name}). with_n_basis and with_tol need a search "
+            "that only adds functions one by one, or only removes them one by one."
+        )
 
     def _of_size(self, posterior: Posterior, path: NestedPath, size: int) -> Posterior:
         if size == len(posterior.active):

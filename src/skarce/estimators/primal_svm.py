@@ -104,13 +104,14 @@ class PrimalSVMClassifier(LatentClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Constant of the margin. 0.0 if ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_active,) or (n_classes, n_active)
-        Diagonal of the penalty K. It is infinite if a class does not use the function.
+        Precision of each weight by the penalty K alone, 1 / (K^-1)_ii. It is infinite if a class does not use the function.
     temperature_ : float
         Number that margins are divided by to become log odds, which left-out rows have asked for. NaN if the model is not
         calibrated.
     relevance_ : ndarray of shape (n_candidates,)
-        How well the data determine the weight of each candidate, 1 - alpha_i Sigma_ii, from 0 (left out) to 1. With more than two
-        classes, the largest value over the classes.
+        How well the data determine the weight of each candidate, 1 - alpha_i Sigma_ii, from 0 (left out) to 1. alpha_i is
+        `weight_precision_`, and Sigma the inverse of the second derivatives of the objective. With more than two classes, the
+        largest value over the classes.
     basis_ : transformer
         Fitted basis, reduced to the active functions.
     relevance_vectors_ : ndarray of shape (n_active, n_features)
@@ -222,19 +223,25 @@ class PrimalSVMClassifier(LatentClassifier):
         return labels_at(model.classes_, stacked([0.0 * margins, margins], axis=1) if margins.ndim == 1 else margins)
 
     @lazy_on_dask
-    def decision_function(self, X: Any) -> Any:  # type: ignore[override]  # a margin has no std
+    def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Return the margin of each row: of the second class, or of each class against the rest.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
+        return_std : bool, default=False
+            Only False: other classifiers return the standard deviation of log odds, but a margin has none.
 
         Returns
         -------
         margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Margins. Beyond -1 and 1 a training row costs nothing.
         """
+        if return_std:
+            raise ValueError(
+                "margins have no std. predict_proba says how sure the model is; log odds of VBLSClassifier have a std."
+            )
         model = snapshot(self)
         X = model._checked_queries(X)
         return in_type_of(X, model._margins(X))

@@ -248,6 +248,10 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             return n_rows <= MANY_ROWS and learns_widths(self._seeded_basis())
         return self.calibrate_std is True or (isinstance(self.calibrate_std, np.bool_) and bool(self.calibrate_std))
 
+    def _expects_outliers(self) -> bool:
+        """Whether the noise is that of most rows, and others may be anywhere."""
+        return False
+
     def _keep_calibration(self, left_out: LeftOut | LeftOutSums | None) -> list[str]:
         posteriors = self._posteriors()
         scales, remarks = np.ones(len(posteriors)), []
@@ -257,7 +261,13 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
                 if isinstance(left_out, LeftOutSums):
                     scales[output], said = scale_from_sums(left_out, output, is_doubted=is_doubted)
                 else:
-                    scales[output], said = scale_and_remarks(left_out, output, posterior.noise_freedom, is_doubted=is_doubted)
+                    scales[output], said = scale_and_remarks(
+                        left_out,
+                        output,
+                        posterior.noise_freedom,
+                        is_doubted=is_doubted,
+                        expects_outliers=self._expects_outliers(),
+                    )
                 remarks += said
             print_calibration("std scale", scales, self.verbose)
         self.std_scale_ = scales if isinstance(self.posterior_, list) else float(scales[0])

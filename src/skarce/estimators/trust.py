@@ -31,21 +31,26 @@ TOO_SURE = (
 )
 
 
-def scale_and_remarks(left_out: LeftOut, output: int, freedom: float, *, is_doubted: bool) -> tuple[float, list[str]]:
+def scale_and_remarks(
+    left_out: LeftOut, output: int, freedom: float, *, is_doubted: bool, expects_outliers: bool = False
+) -> tuple[float, list[str]]:
     """Return the factor on the std of one target, and warnings. Outliers do not count for the factor; they are named.
 
-    If a model is doubted already, nothing more is said about how sure it is.
+    A method that expects outliers, such as one with a robust loss, has a std for the other rows, so most rows decide about the
+    factor. If a model is doubted already, nothing more is said about how sure it is.
     """
     targets, errors = left_out.targets[:, output], left_out.targets[:, output] - left_out.means[:, output]
     variances, weights, remarks = left_out.variances[:, output], left_out.weights, []
-    far = outlying(targets, errors, variances, weights) if np.isinf(freedom) else np.empty(0, dtype=np.intp)
+    far = np.empty(0, dtype=np.intp)
+    if np.isinf(freedom) and not expects_outliers:
+        far = outlying(targets, errors, variances, weights)
     usual = np.delete(np.arange(len(errors)), far)
     if len(far):
         rows = np.sort(left_out.places[far])
         remarks.append(OUTLIERS.format(times=_times_the_usual(errors, far), rows=listed([int(row) for row in rows])))
     # If outliers made the noise too large, there is a reason to believe in a smaller std.
     expected = 0.0 if len(far) else EXPECTED_ROWS
-    scale = std_scale(errors[usual], variances[usual], weights[usual], freedom, expected)
+    scale = std_scale(errors[usual], variances[usual], weights[usual], freedom, expected, of_bulk=expects_outliers)
     if not is_doubted and is_too_sure(scale, errors[usual], targets[usual], weights[usual]):
         remarks.append(TOO_SURE.format(scale=scale))
     return scale, remarks

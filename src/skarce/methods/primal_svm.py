@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from skarce._linalg import cholesky_of_nearly_singular, inverse_of_lower
 from skarce._memory import require
 from skarce._parallel import on_one_blas_thread
 from skarce._typing import Floats, Indices
@@ -208,14 +209,26 @@ class _Growth:
         model = self._model
         _, curvature = self._rows.slopes(model.latent)
         matrix = model.hessian(curvature)
-        matrix.flat[:: len(matrix) + 1] += JITTER * max(float(np.trace(matrix)), 1.0)  # the constant may have no curvature
+        jitter = JITTER * max(float(np.trace(matrix)), 1.0)
+        matrix.flat[:: len(matrix) + 1] += jitter  # the constant may have no curvature
         return LatentFit.of(
             self._indices,
             model.weights,
-            model.penalty.diagonal(),
+            _precisions(model.penalty, len(model.weights) - len(self._indices), jitter),
             matrix,
             means,
             score=model.objective,
             outcome=outcome,
             trace=self._journal.trace(),
         )
+
+
+def _precisions(penalty: Floats, n_fixed: int, jitter: float) -> Floats:
+    """Return how well the penalty alone determines each weight, if the others may be anything: 1 / (K^-1)_ii.
+
+    The diagonal of K would be the precision for given other weights. Kernels overlap, so no variance compares with that.
+    """
+    K = penalty[n_fixed:, n_fixed:].copy()
+    K.flat[:: len(K) + 1] += jitter
+    root = inverse_of_lower(cholesky_of_nearly_singular(K))
+    return np.concatenate([np.zeros(n_fixed), 1.0 / np.einsum("ij,ij->j", root, root)])

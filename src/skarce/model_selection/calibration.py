@@ -30,7 +30,13 @@ LEAST_LOG_DENSITY = -1e6  # of a count; below it, all are equally impossible
 
 
 def std_scale(
-    errors: Floats, variances: Floats, weights: Floats, freedom: float = np.inf, expected_rows: float = EXPECTED_ROWS
+    errors: Floats,
+    variances: Floats,
+    weights: Floats,
+    freedom: float = np.inf,
+    expected_rows: float = EXPECTED_ROWS,
+    *,
+    of_bulk: bool = False,
 ) -> float:
     r"""Return the factor on the std: the root mean square of error / std over left-out rows.
 
@@ -54,6 +60,9 @@ def std_scale(
         Degrees of freedom of the noise.
     expected_rows : float, default=10
         Rows that are as the model expects.
+    of_bulk : bool, default=False
+        Whether the median of the absolute values takes the place of the root mean square. So the noise of a robust loss is found,
+        too: it is that of most rows, and no std covers the outliers.
     """
     counts = (variances > 0.0) & (weights > 0.0)
     if not counts.any():
@@ -61,7 +70,7 @@ def std_scale(
     shares = weights[counts] / weights[counts].sum()
     with np.errstate(over="ignore"):
         squares = errors[counts] ** 2 / variances[counts]
-        square = _mean_square(squares, shares, freedom)
+        square = _median_square(squares, shares) if of_bulk else _mean_square(squares, shares, freedom)
     if not 0.0 < square < np.inf:
         return 1.0
     return _with_expected_rows(square, float(weights[counts].sum()), expected_rows)
@@ -118,6 +127,13 @@ def _mean_square(squares: Floats, shares: Floats, freedom: float) -> float:
         if abs(scale - before) <= SETTLED * scale:
             break
     return scale
+
+
+def _median_square(squares: Floats, shares: Floats) -> float:
+    """Return the weighted median of the squares, over that of a squared standard normal variable."""
+    order = np.argsort(squares, kind="stable")
+    total = np.cumsum(shares[order])
+    return STD_OF_MEDIAN**2 * float(squares[order[np.searchsorted(total, 0.5 * total[-1])]])
 
 
 def about(log_odds: Floats, center: Floats, divisor: float) -> Floats:

@@ -54,7 +54,10 @@ class Outcome(Enum):
         "model on held-out rows. Fewer centers help (KernelBasis(centers=...)), and so does a larger gamma if you have set it."
     )
     STEP_LIMIT = "The fit reached the step limit before it converged. Raise max_iter, or use a larger tol."
-    TIME_LIMIT = "The fit reached the time limit, and this is the best model so far. Raise max_time, or use a larger tol."
+    TIME_LIMIT = (
+        "The fit reached the time limit, and this is the best model so far. Raise max_time, use a larger tol, or offer fewer "
+        "candidates."
+    )
     CONSTANT_TARGET = "The target does not vary, so the model predicts only its mean."
     TOO_LITTLE_DATA = (
         "There is at most one observation, so the model predicts only its mean. Sample weights count observations: check that they "

@@ -226,3 +226,41 @@ def test_numbers_that_are_tried():
     assert candidates_for(0) == [0]
     assert candidates_for(3) == [0, 1, 2, 3]
     assert candidates_for(20) == [*range(11), 13, 17, 20]
+
+
+def loose_rows(seed, n, p, K):
+    """Columns that share factors, with a last one that has little noise."""
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(n, K))
+    X = factors @ rng.normal(size=(K, p)) + rng.normal(0.0, 0.5, (n, p))
+    return standardized(np.column_stack([X, factors @ rng.normal(size=K) + rng.normal(0.0, 0.3, n)]), np.ones(n))[0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("seed", "n", "p", "K"), [(103, 1000, 12, 4), (106, 1000, 12, 4), (5, 400, 10, 3), (7, 600, 20, 5)])
+def test_every_score_is_that_of_a_fit_with_as_many_factors(seed, n, p, K):
+    # Each number of factors once began with the noise of the one before, and ended at poor maxima.
+    rows = loose_rows(seed, n, p, K)
+    spread = Spread.of(rows, np.ones(n))
+    scores = information_scores(spread, K + 2, isotropic=False)
+    assert max(scores, key=scores.get) == K
+    for tried in range(1, K + 3):
+        cost = 0.5 * np.log(n) * n_parameters(p + 1, tried, isotropic=False)
+        fit = fit_directly(spread, tried, isotropic=False, tol=1e-5, max_iter=1000).log_likelihood(spread)
+        assert scores[tried] + cost == pytest.approx(fit, abs=0.2)
+        if tried >= K:
+            theirs = n * FactorAnalysis(tried, tol=1e-8, max_iter=5000, svd_method="lapack").fit(rows).score(rows)
+            assert scores[tried] + cost >= theirs - 3.0  # the cost of one factor is more than ten times as much
+
+
+def test_left_out_rows_are_scored_by_fits_from_their_own_start():
+    rows = loose_rows(103, 1000, 12, 4)
+    scores = left_out_scores(rows, np.ones(1000), np.arange(1000) % 5, 12, 6, isotropic=False)
+    expected = 0.0
+    for fold in range(5):
+        is_out = np.arange(1000) % 5 == fold
+        spread = Spread.of(rows[~is_out], np.ones(800))
+        model = fit_directly(spread, 4, isotropic=False, tol=1e-5, max_iter=1000)
+        expected += conditional_density(model, 12, rows[is_out] - spread.center).sum() / 1000
+    assert scores[4] == pytest.approx(expected, abs=1e-3)
+    assert scores[4] > scores[6] - 1e-3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skarce.methods.lwpr.field import (
+    LEAST_ERROR,
     Field,
     Scores,
     activation,
@@ -194,7 +195,8 @@ def test_metrics_move_down_the_slope_of_finite_differences(is_full, rng):
     def total(metric):
         field["metric"][...] = metric
         D = metric.T @ metric if is_full else np.diag(metric**2)
-        return slope * activation(field, x) + w / 20.0 * settings.penalty * np.sum(D**2) / d
+        penalty = 0.3 * (0.2 + LEAST_ERROR) * np.log1p(np.sum(D**2) / (d * settings.initial_metric**2))
+        return slope * activation(field, x) + w / 20.0 * penalty
 
     expected = np.zeros_like(before)
     for place in zip(*np.triu_indices(d), strict=True) if is_full else [(i,) for i in range(d)]:

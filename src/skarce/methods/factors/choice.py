@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from skarce.methods.factors.spread import Spread
 ALL_UP_TO = 10  # each number of factors is tried up to this one, and then every 1.25th
 GROWTH = 1.25
 TRIAL_TOL, TRIAL_STEPS = 1e-3, 50  # of fits without some rows
+CRITERION_TOL, CRITERION_STEPS = 1e-4, 200  # of fits to all rows, whose likelihoods differ by as little as the cost of a parameter
 
 
 def candidates_for(most: int) -> list[int]:
@@ -47,7 +48,7 @@ def information_scores(spread: Spread, most: int, *, isotropic: bool) -> dict[in
     cost = 0.5 * np.log(max(spread.n_samples, 1.0))
     return {
         model.n_factors: model.log_likelihood(spread) - cost * n_parameters(spread.n_columns, model.n_factors, isotropic=isotropic)
-        for model in _path(spread, candidates_for(most), isotropic)
+        for model in _models(spread, candidates_for(most), isotropic, CRITERION_TOL, CRITERION_STEPS)
     }
 
 
@@ -64,13 +65,13 @@ def _left_out(rows: Floats, weights: Floats, is_out: Indices, tried: Sequence[in
     """The log density of the targets that are left out, added up, for each number of factors."""
     spread = Spread.of(rows[~is_out], weights[~is_out])
     new, counts = rows[is_out] - spread.center, weights[is_out]
-    return np.array([counts @ conditional_density(model, n_inputs, new) for model in _path(spread, tried, isotropic)])
+    models = _models(spread, tried, isotropic, TRIAL_TOL, TRIAL_STEPS)
+    return np.array([counts @ conditional_density(model, n_inputs, new) for model in models])
 
 
-def _path(spread: Spread, tried: Sequence[int], isotropic: bool) -> list[FactorModel]:
-    """A model for each number of factors. The noise of one is where the next one begins."""
-    models: list[FactorModel] = []
-    for n_factors in tried:
-        start = models[-1].noise if models and n_factors > 1 else None
-        models.append(fit_directly(spread, n_factors, isotropic=isotropic, tol=TRIAL_TOL, max_iter=TRIAL_STEPS, start=start))
-    return models
+def _models(spread: Spread, tried: Sequence[int], isotropic: bool, tol: float, max_iter: int) -> Iterator[FactorModel]:
+    """A model for each number of factors.
+
+    None begins where another one ended: noise that fewer factors leave is often next to a poor maximum of more.
+    """
+    return (fit_directly(spread, n_factors, isotropic=isotropic, tol=tol, max_iter=max_iter) for n_factors in tried)

@@ -205,6 +205,24 @@ static inline double step_size(const Task *t, const double *field, double square
     return t->settings->learning_rate * squared_norm / (double)t->at.d / error * weight / (weight + CAUTION);
 }
 
+/* The sum of all squared elements of D = M'M. */
+static double squared_metric(const Task *t, const double *metric) {
+    const Py_ssize_t d = t->at.d;
+    double total = 0.0;
+    Py_ssize_t i, j, k;
+    if (!t->at.is_full) {
+        for (i = 0; i < d; i++) total += metric[i] * metric[i] * metric[i] * metric[i];
+        return total;
+    }
+    for (i = 0; i < d; i++)
+        for (j = 0; j <= i; j++) {
+            double element = 0.0;
+            for (k = 0; k <= j; k++) element += metric[k * d + i] * metric[k * d + j];
+            total += (i == j ? 1.0 : 2.0) * element * element;
+        }
+    return total;
+}
+
 /* The upper triangle of M M'M, times a factor. */
 static void add_penalty(const Task *t, const double *metric, double price) {
     const Py_ssize_t d = t->at.d;
@@ -217,10 +235,17 @@ static void add_penalty(const Task *t, const double *metric, double price) {
             for (j = i; j < d; j++) t->step[i * d + j] += price * metric[i * d + k] * t->gram[k * d + j];
 }
 
+/* The gradient of the penalty gamma J log(1 + |D|^2 / (d D0^2)) in M is this number times M M'M. */
+static double penalty_slope(const Task *t, const double *field) {
+    const double first = t->settings->initial_metric, price = t->settings->penalty * (left_out_error(t, field) + LEAST_ERROR);
+    const double squares = squared_metric(t, field + t->at.metric), d = (double)t->at.d;
+    return 4.0 * price / (d * first * first + squares);
+}
+
 static void move_metric(const Task *t, double *field, const double *x, double w, double slope) {
     const Layout *at = &t->at;
     const Py_ssize_t d = at->d, n = at->mean - at->metric;
-    const double price = 4.0 * t->settings->penalty / (double)d * w / field[at->weight];
+    const double price = penalty_slope(t, field) * w / field[at->weight];
     double *metric = field + at->metric, *step = t->step, length, most, squared_norm;
     Py_ssize_t i, j;
     for (i = 0; i < d; i++) t->offset[i] = x[i] - field[i];

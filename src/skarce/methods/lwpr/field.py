@@ -1,11 +1,11 @@
 """One receptive field and one row: the equations of locally weighted projection regression in NumPy.
 
-Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Five things differ
+Vijayakumar, D'Souza and Schaal (2005), Incremental online learning in high dimensions, Neural Computation 17. Six things differ
 from the paper. Sums are taken around the means *before* the row, with the weight that makes them the exact moments around the final
 means. The matrix `spread`, of which the paper keeps the diagonal, is whole. Left-out errors know how many copies of a row are in
 the sums, so that several passes over the same rows do not look like more rows. Steps of the metric are relative to its size and to
-the error, and smaller in fields that have seen little. If a direction turns around, its sums do so, too: with one input the
-local model is weighted least squares, exactly.
+the error, and smaller in fields that have seen little. The penalty of narrow fields is relative to the error and to the metric of
+new fields. If a direction turns around, its sums do so, too: with one input the local model is weighted least squares, exactly.
 
 Compiled code (`_lwpr.c`) does the same; the tests compare the two.
 """
@@ -182,9 +182,9 @@ def cost_slope(field: Field, seen: Scores) -> float:
 
 
 def move_metric(field: Field, x: Floats, w: float, slope: float, settings: Settings) -> None:
-    r"""Take a gradient step of the cost and of the penalty \gamma \|D\|^2 / d in M, eq. 11 and table 3 of the paper."""
+    r"""Take a gradient step of the cost and of the penalty in M, eq. 11 and table 3 of the paper."""
     offset, metric = x - field["center"], field["metric"]
-    price = 4.0 * settings.penalty / len(x) * w / field.number("weight")
+    price = penalty_slope(field, settings) * w / field.number("weight")
     if field.layout.is_full:
         by_weight = -w * np.triu(np.outer(metric @ offset, offset))
         by_penalty = price * np.triu(metric @ (metric.T @ metric))
@@ -195,6 +195,18 @@ def move_metric(field: Field, x: Floats, w: float, slope: float, settings: Setti
     step = settings.learning_rate * step_size(field, squared_norm) * (slope * by_weight + by_penalty)
     length, most = np.sqrt(np.sum(step**2)), LARGEST_STEP * np.sqrt(squared_norm)
     metric -= step * (most / length) if length > most else step
+
+
+def penalty_slope(field: Field, settings: Settings) -> float:
+    r"""Return a number c such that c M M'M is the gradient of the penalty :math:`\gamma J\log(1 + \|D\|^2 / (d\,D_0^2))` in M.
+
+    J is the left-out error and counts as constant, and D_0 the metric of new fields. The paper has :math:`\gamma\|D\|^2 / d`. Then
+    one value of gamma cannot suit narrow and wide fields, or targets with little and much noise.
+    """
+    metric = field["metric"]
+    squares = float(np.sum((metric.T @ metric) ** 2 if field.layout.is_full else metric**4))
+    price = settings.penalty * (left_out_error(field) + LEAST_ERROR)
+    return 4.0 * price / (len(metric) * settings.initial_metric**2 + squares)
 
 
 def step_size(field: Field, squared_norm: float) -> float:

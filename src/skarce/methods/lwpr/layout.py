@@ -97,7 +97,7 @@ class Settings:
     learning_rate : float
         Step size of the metric. With 0.0 it stays as it is.
     penalty : float
-        How much the squared elements of D cost.
+        How much narrow fields cost, as a share of their squared left-out error.
     initial_metric : float
         D of a new field is this number times the identity.
     settled_weight : float
@@ -115,7 +115,7 @@ class Settings:
     final_forgetting: float = 0.99999
     forgetting_pace: float = 0.9999
     learning_rate: float = 1.0
-    penalty: float = 1e-5
+    penalty: float = 0.3
     initial_metric: float = 5.0
     settled_weight: float = 5.0
     copies: float = 1.0

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from skarce._text import LONGEST_WORD
 from skarce.datasets import DataNotFoundError
 from skarce.reproduce.runner.paper import Experiment, Paper
+
+MOST_OF_HINT = LONGEST_WORD - 1  # characters; longer words are cut, and nobody can paste what was cut
 
 
 class UnknownExperimentError(ValueError):
@@ -41,14 +44,29 @@ def _problem_with_names(unknown: Sequence[str], elsewhere: Sequence[str]) -> str
     return f"unknown experiment {quoted}"
 
 
-def check_data(paper: Paper, names: Sequence[str], seed: int) -> None:
-    """Draw a split of every experiment before any work starts. The error message names those that can run."""
+def with_data(paper: Paper, names: Sequence[str], seed: int) -> tuple[list[str], str]:
+    """The experiments whose data are available, and in words which are not. A split of each is drawn before any work starts.
+
+    Raise a DataNotFoundError if there are no data for any of them.
+    """
     chosen = [experiment for experiment in paper.experiments if experiment.name in names]
     problems = {experiment.name: problem for experiment in chosen if (problem := _problem_with_data(experiment, seed))}
-    if problems:
-        ready = [name for name in names if name not in problems]
-        hint = f" Ready to run: --only {','.join(ready)}." if ready else ""
-        raise DataNotFoundError(f"{next(iter(problems.values()))}{_also_missing(list(problems)[1:])}{hint}")
+    ready = [name for name in names if name not in problems]
+    if not problems:
+        return ready, ""
+    said = f"{next(iter(problems.values()))}{_also_missing(list(problems)[1:])}"
+    if not ready:
+        raise DataNotFoundError(said)
+    return ready, said
+
+
+def check_data(paper: Paper, names: Sequence[str], seed: int) -> None:
+    """Raise a DataNotFoundError if an experiment has no data. The message names those that have, if the line has room for them."""
+    ready, missing = with_data(paper, names, seed)
+    if missing:
+        listed = ",".join(ready)
+        hint = f"Ready to run: --only {listed}" if len(listed) <= MOST_OF_HINT else "Leave these experiments out of --only"
+        raise DataNotFoundError(f"{missing} {hint}.")
 
 
 def _problem_with_data(experiment: Experiment, seed: int) -> str | None:
