@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -230,7 +231,16 @@ class ByPasses:
         return rows.at(np.sort(np.random.default_rng(self._method.random_state).choice(n, FIRST_ROWS, replace=False)))
 
     def _total_of_sample(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
-        return add([work(self._design.rows)])
+        return add([work(self._sample)])
+
+    @cached_property
+    def _sample(self) -> Rows:
+        """The sample of the rows, on the device of the others."""
+        rows, like = self._design.rows, self._design.like
+        if like is None:
+            return rows
+        weights = None if rows.weights is None else to_device(rows.weights, like)
+        return Rows(to_device(rows.X, like), to_device(rows.targets, like), weights)
 
     def _without_functions(self, problem: Problem, journal: Journal) -> Target:
         weights = np.zeros(int(self._fit_intercept))
