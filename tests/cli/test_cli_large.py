@@ -271,6 +271,46 @@ def test_files_that_do_not_go_together_are_refused(homes):
     assert_one_line(refused("parts", *FIT, "--stream"), "parts/9.parquet", "'town'", "numbers")
 
 
+def written(frame, path, **columns):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    frame.assign(**columns).to_parquet(path)
+
+
+KINDS = {
+    "numbers, but text": (lambda homes: homes["size"], lambda homes: homes["size"].astype(str)),
+    "text, but numbers": (lambda homes: homes["town"].astype("category"), lambda homes: 1),
+    "numbers, but dates or times": (lambda homes: homes["size"], lambda homes: pd.Timestamp("2024-01-01")),
+    "text, but lists or other objects": (lambda homes: homes["town"], lambda homes: [[1]] * N_ROWS),
+}
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+@pytest.mark.parametrize(("kinds", "columns"), KINDS.items(), ids=list(KINDS))
+def test_a_column_of_two_kinds_is_named_with_both_files(homes, how, kinds, columns):
+    for number, column in enumerate(columns):
+        written(homes, f"mixed/{number}.parquet", mark=column(homes))
+    before, after = kinds.split(", ")
+    said = f"Error: column 'mark' holds {before} in mixed/0.parquet, {after} in mixed/1.parquet; write it in the same way"
+    assert_one_line(refused("mixed", *FIT, how), said)
+    fitted("mixed", *FIT, how, "--exclude", "mark")
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_keys_of_folders_are_of_one_kind(homes, how):
+    for key in ("12", "A1"):
+        written(homes, f"zones/zone={key}/0.parquet")
+    assert_one_line(refused("zones", *FIT, how), "'zone' holds numbers in zones/zone=12/0.parquet, but text in zones/zone=A1/")
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_a_file_without_values_in_a_column_says_nothing_about_its_kind(homes, how):
+    written(homes, "gaps/0.parquet", town=np.nan)
+    written(homes, "gaps/1.parquet")
+    written(homes[:0], "gaps/2.parquet", town=np.zeros(0))
+    fitted("gaps", *FIT, how, "--missing", "drop")
+    assert load(Path("m.skops")).columns["town"] == "text"
+
+
 @pytest.mark.parametrize("damage", ["cut", "text", "quote", "bytes", "gzip"])
 def test_damaged_files_are_one_line(homes, damage):
     content = Path("homes.csv").read_bytes()
