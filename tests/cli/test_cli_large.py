@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from skarce._whole_file import OutputError
+from skarce.cli.ending import Stopped
 from skarce.cli.model_file import load
 from skarce.cli.streamed import files, fit, state
 from skarce.comparison import REGRESSION, own_names
@@ -586,6 +587,22 @@ def test_ctrl_c_in_the_search_says_that_all_rows_are_in(homes, monkeypatch):
     monkeypatch.setattr(fit, "explained_share", interrupted)
     result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
     assert "The sums of 1,000 of 1,000 rows are in s.state" in result.stderr
+
+
+@pytest.mark.parametrize("message", ["", "Terminated; no file was written."], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("place", ["named_files", "StateFile.load", "save"])
+def test_a_stop_before_and_after_the_pass_says_that_the_state_is_there(stopped, monkeypatch, message, place):
+    def interrupted(*arguments):
+        raise Stopped(message)
+
+    word = "Terminated" if message else "Interrupted"
+    monkeypatch.setattr(f"skarce.cli.fitting.{place}", interrupted)
+    for name in (stopped, "new.state"):
+        said = refused("parts", *FIT, "--stream", "--state", name).stderr.splitlines()[-1]
+        kept = f"no model was written. The state in {name} is still there."
+        assert said == f"{word}; {kept if Path(name).exists() else 'no file was written.'}"
+    assert Path("new.state").exists() == (place == "save")
+    assert Path(stopped).exists()
 
 
 def test_ctrl_c_without_a_state_is_one_line(homes, monkeypatch):
