@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 WORDS = {"SIGINT": b"Interrupted", "SIGTERM": b"Terminated", "SIGHUP": b"Terminated"}
@@ -26,5 +27,16 @@ def main() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    os.write(2, WORDS[signal.Signals(number).name] + b"; no file was written.\n")
+    os.write(2, WORDS[signal.Signals(number).name] + b"; " + _what_is_left(sys.argv) + b"\n")
     os._exit(BY_SIGNAL + number)
+
+
+def _what_is_left(arguments: list[str]) -> bytes:
+    """Say that no file was written, and that the file of ``--state`` is still there if it is."""
+    for place, argument in enumerate(arguments):
+        option, _, name = argument.partition("=")
+        if option == "--state":
+            path = name or "".join(arguments[place + 1 : place + 2])
+            if os.path.isfile(path):
+                return b"no model was written. The state in " + os.fsencode(path) + b" is still there."
+    return b"no file was written."

@@ -144,12 +144,14 @@ def check_container(values: Any, name: str) -> None:
             if root == package and class_name in (None, kind.__name__):
                 raise TypeError(
                     f"{name} is of type {root}.{type(values).__name__}, which is not turned into an array silently. Call {call} on "
-                    f"it, and pass the result.{_on_its_device(root)}"
+                    f"it, and pass the result.{_instead(root)}"
                 )
 
 
-def _on_its_device(package: str) -> str:
-    """Say what else can be done with arrays of a package that computes on devices."""
+def _instead(package: str) -> str:
+    """Say what else can be done with lazy data, and with arrays of a package that computes on devices."""
+    if package in ("dask", "dask_expr"):
+        return " A pipeline needs rows in memory: to fit a model to Dask data, give its transformers to the model as basis=."
     if package not in PACKAGES or is_dispatched():
         return ""
     return " Or fit and predict under sklearn.config_context(array_api_dispatch=True): then it is computed on its own device."

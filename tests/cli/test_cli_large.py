@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from skarce._whole_file import OutputError
+from skarce.cli.ending import Stopped
 from skarce.cli.model_file import load
 from skarce.cli.streamed import files, fit, state
 from skarce.comparison import REGRESSION, own_names
@@ -269,6 +270,46 @@ def test_files_that_do_not_go_together_are_refused(homes):
         assert_one_line(refused("no*.csv", *FIT, how), "no*.csv")
     homes.assign(town=1).to_parquet("parts/9.parquet")
     assert_one_line(refused("parts", *FIT, "--stream"), "parts/9.parquet", "'town'", "numbers")
+
+
+def written(frame, path, **columns):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    frame.assign(**columns).to_parquet(path)
+
+
+KINDS = {
+    "numbers, but text": (lambda homes: homes["size"], lambda homes: homes["size"].astype(str)),
+    "text, but numbers": (lambda homes: homes["town"].astype("category"), lambda homes: 1),
+    "numbers, but dates or times": (lambda homes: homes["size"], lambda homes: pd.Timestamp("2024-01-01")),
+    "text, but lists or other objects": (lambda homes: homes["town"], lambda homes: [[1]] * N_ROWS),
+}
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+@pytest.mark.parametrize(("kinds", "columns"), KINDS.items(), ids=list(KINDS))
+def test_a_column_of_two_kinds_is_named_with_both_files(homes, how, kinds, columns):
+    for number, column in enumerate(columns):
+        written(homes, f"mixed/{number}.parquet", mark=column(homes))
+    before, after = kinds.split(", ")
+    said = f"Error: column 'mark' holds {before} in mixed/0.parquet, {after} in mixed/1.parquet; write it in the same way"
+    assert_one_line(refused("mixed", *FIT, how), said)
+    fitted("mixed", *FIT, how, "--exclude", "mark")
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_keys_of_folders_are_of_one_kind(homes, how):
+    for key in ("12", "A1"):
+        written(homes, f"zones/zone={key}/0.parquet")
+    assert_one_line(refused("zones", *FIT, how), "'zone' holds numbers in zones/zone=12/0.parquet, but text in zones/zone=A1/")
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_a_file_without_values_in_a_column_says_nothing_about_its_kind(homes, how):
+    written(homes, "gaps/0.parquet", town=np.nan)
+    written(homes, "gaps/1.parquet")
+    written(homes[:0], "gaps/2.parquet", town=np.zeros(0))
+    fitted("gaps", *FIT, how, "--missing", "drop")
+    assert load(Path("m.skops")).columns["town"] == "text"
 
 
 @pytest.mark.parametrize("damage", ["cut", "text", "quote", "bytes", "gzip"])
@@ -546,6 +587,22 @@ def test_ctrl_c_in_the_search_says_that_all_rows_are_in(homes, monkeypatch):
     monkeypatch.setattr(fit, "explained_share", interrupted)
     result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
     assert "The sums of 1,000 of 1,000 rows are in s.state" in result.stderr
+
+
+@pytest.mark.parametrize("message", ["", "Terminated; no file was written."], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("place", ["named_files", "StateFile.load", "save"])
+def test_a_stop_before_and_after_the_pass_says_that_the_state_is_there(stopped, monkeypatch, message, place):
+    def interrupted(*arguments):
+        raise Stopped(message)
+
+    word = "Terminated" if message else "Interrupted"
+    monkeypatch.setattr(f"skarce.cli.fitting.{place}", interrupted)
+    for name in (stopped, "new.state"):
+        said = refused("parts", *FIT, "--stream", "--state", name).stderr.splitlines()[-1]
+        kept = f"no model was written. The state in {name} is still there."
+        assert said == f"{word}; {kept if Path(name).exists() else 'no file was written.'}"
+    assert Path("new.state").exists() == (place == "save")
+    assert Path(stopped).exists()
 
 
 def test_ctrl_c_without_a_state_is_one_line(homes, monkeypatch):

@@ -38,7 +38,7 @@ def written(rows, y, kind):
     frame.to_csv("all.csv", index=False)
     if kind == "csv":
         return "all.csv"
-    os.mkdir("parts")
+    os.makedirs("parts", exist_ok=True)
     for number, part in enumerate(np.array_split(np.arange(N_ROWS), [70, 200])):
         frame.iloc[part].to_parquet(f"parts/{number}.parquet", index=False)
     return "parts"
@@ -115,10 +115,13 @@ def test_labels_and_counts_that_cannot_be_used_are_one_line(rows):
     assert_one_line(refused(halves.where(halves.index != 203, -1.0), "--task", "counts"), "line 205 of 'y' has -1")
     missing = labels_of(rows, "text").where(rows.index != 203)
     assert_one_line(refused(missing, "--task", "classification"), "1 missing value, in line 205")
-    written(rows, labels_of(rows, "text"), "parquet")
-    rows.drop(columns="noise").assign(y=1).to_parquet("parts/9.parquet")
-    result = run("fit", "parts", *FIT, "--stream", "--task", "classification")
-    assert_one_line(result, "'y' of parts/9.parquet holds numbers, but text in the rows before")
+    for labels, said in (
+        (labels_of(rows, "text"), ", but numbers in parts/9.parquet"),
+        (rows["noise"] > 0, "'y' of parts/9.parquet holds numbers, but booleans in the rows before"),
+    ):
+        written(rows, labels, "parquet")
+        rows.drop(columns="noise").assign(y=1).to_parquet("parts/9.parquet")
+        assert_one_line(run("fit", "parts", *FIT, "--stream", "--task", "classification"), said)
 
 
 class Constant:

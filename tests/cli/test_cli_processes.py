@@ -113,6 +113,22 @@ def test_a_command_that_is_stopped_while_it_starts_is_one_line(number, word, pat
         assert_one_line_of(stderr, word, "no file was written")
 
 
+@pytest.mark.parametrize("options", [["--state", "fit.state"], ["--state=fit.state"], ["--state", "no.state"], ["--state"]])
+def test_a_fit_that_is_stopped_while_it_starts_says_that_its_state_is_there(tmp_path, options):
+    (tmp_path / "fit.state").write_bytes(b"sums")
+    source = f"""if True:
+        import os, signal, sys
+        from _skarce_start import main
+        sys.addaudithook(lambda event, of: event == "import" and of[0] == "skarce" and os.kill(os.getpid(), signal.SIGTERM))
+        sys.argv = ["skarce", "fit", "a.parquet", *{options}]
+        main()
+    """
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=False)
+    kept = b"no model was written. The state in fit.state is still there."
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr == b"Terminated; " + (kept if "fit.state" in options[-1] else b"no file was written.") + b"\n"
+
+
 @pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "Interrupted"), (signal.SIGTERM, "Terminated")])
 def test_a_fit_that_is_stopped_is_one_line(tmp_path, number, word):
     os.mkfifo(tmp_path / "pipe.csv")

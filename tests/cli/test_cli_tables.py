@@ -59,7 +59,7 @@ BAD_TABLES = {
     "short row": ("a,b,y\n1,2,3\n1,2\n", ["'y'", "line 3"]),
     "constant target": ("a,y\n1,7\n2,7\n", ["'y'", "same in all rows", "7"]),
     "only column": ("y\n1\n2\n", ["'y'", "only column"]),
-    "infinite input": ("a,y\n1,2\n2,3\n-inf,4\n", ["'a'", "infinite", "line 4"]),
+    "infinite input": ("a,y\n1,2\n2,3\n-inf,4\n", ["'a'", "infinite", "line 4", "which --missing drop leaves out"]),
     "infinite target": ("a,y\n1,inf\n2,3\n", ["'y'", "infinite", "line 2"]),
     "too large to square": ("a,y\n1,2\n1e200,3\n", ["'a'", "1e+150", "line 3"]),
     "duplicate names": ("a,b,a,y\n1,2,3,4\n", ["Error: bad.csv has more than one column named 'a'"]),

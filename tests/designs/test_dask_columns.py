@@ -187,6 +187,44 @@ def test_what_metadata_and_parameters_tell_is_refused_at_once(model, columns, y,
         model.fit(untouchable(FRAME[columns]), y)
 
 
+@pytest.mark.parametrize("n_times", [2, 3])
+def test_a_name_that_is_there_more_than_once_is_counted(n_times):
+    rows = untouchable(FRAME[["q", *["p"] * n_times, "y"]])
+    model = VBLSRegressor().fit(FRAME[["p", "q"]], FRAME["y"])
+    said = rf"^X has {n_times} columns named 'p'\. Give each column its own name\.$"
+    for ask in (
+        lambda: model.fit(rows, "y"),
+        lambda: model.fit(rows, "p"),
+        lambda: model.predict(rows),
+        lambda: model.score(rows, "y"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ask()
+
+
+def test_delayed_objects_are_named_by_their_type():
+    late, rows, model = dask.delayed(computed)(FRAME, 0), untouchable(), VBLSRegressor().fit(X, FRAME["y"])
+    asked = {
+        "X": (lambda: model.fit(late, FRAME["y"]), lambda: model.predict(late), lambda: model.score(late, FRAME["y"])),
+        "y": (lambda: model.fit(rows[NAMES], late),),
+        "sample_weight": (lambda: model.fit(rows[NAMES], rows["y"], late),),
+    }
+    for name, calls in asked.items():
+        for ask in calls:
+            with pytest.raises(
+                TypeError, match=rf"^{name} must be a Dask array, series or data frame, got Delayed\. .*from_delayed"
+            ):
+                ask()
+
+
+def test_a_pipeline_is_told_how_dask_data_go_through_a_transformer():
+    for rows in (frame()[NAMES], frame()[NAMES].to_dask_array(lengths=True)):
+        with pytest.raises(TypeError, match=r"Call \.compute\(\) .* give its transformers to the model as basis=\.$"):
+            make_pipeline(KernelBasis(gamma=1.0, centers=5), VBLSRegressor()).fit(rows, frame()["y"])
+    with pytest.raises(TypeError, match=r"^y is of type dask\..* give its transformers to the model as basis=\.$"):
+        make_pipeline(StandardScaler(), VBLSRegressor()).fit(frame()[NAMES], frame()["y"])
+
+
 def test_as_many_centers_as_rows_are_enough():
     """A number above that of the rows stands for all of them, and the lengths of chunks say how many there are."""
     model = RelevanceVectorRegressor(KernelBasis(gamma=0.1, centers=10**6))

@@ -120,6 +120,13 @@ def test_any_order_and_any_tree_give_the_same(name):
     assert_same(Sums.total(parts), expected)
 
 
+def test_the_total_is_of_any_iterable_but_not_of_nothing():
+    basis, phi = BASES["kernels"]
+    assert_same(Sums.total(part for part in cut(basis, np.array_split(np.arange(N), 3))), slow_sums(phi, Y, WEIGHTS))
+    with pytest.raises(ValueError, match=r"^parts must have the sums of at least one block, got \[\]\.$"):
+        Sums.total([])
+
+
 def test_parts_stay_as_they_are():
     parts = cut("passthrough", np.array_split(np.arange(N), 3))
     before = [pickle.dumps(part) for part in parts]

@@ -22,7 +22,7 @@ from skarce.cli.streamed.choice import is_streamed, named_files
 from skarce.cli.streamed.files import DataFiles
 from skarce.cli.streamed.fit import StreamedFit
 from skarce.cli.streamed.passes import FitByPasses
-from skarce.cli.streamed.state import StateFile, fingerprint
+from skarce.cli.streamed.state import StateFile, fingerprint, mentioned
 from skarce.cli.streamed.summary import RecognizedClassesError
 from skarce.cli.target_methods import (
     basis_option,
@@ -113,7 +113,11 @@ Examples:
     help="Keep the sums of streamed data in this file, so that the same command can go on. It is deleted after success.",
 )
 def fit(data: tuple[Path, ...], out: Path, stream: bool | None, state: Path | None, **given: Any) -> None:
-    options = FitOptions(**given)
+    with mentioned(state):
+        _fit(data, FitOptions(**given), out, stream, state)
+
+
+def _fit(data: tuple[Path, ...], options: FitOptions, out: Path, stream: bool | None, state: Path | None) -> None:
     options.check()
     files = named_files(data, stream)
     check_output(out, *(data if files is None else [file.path for file in files]))

@@ -80,7 +80,10 @@ def numbers(table: Table, name: str, *, has_gaps: bool = False) -> Floats:
     _refuse(
         table,
         too_large,
-        lambda row: f"column {quoted(name)} has an infinite value, or one beyond {LARGEST:g}, in {table.place(row)}",
+        lambda row: (
+            f"column {quoted(name)} has an infinite value, or one beyond {LARGEST:g}, in {table.place(row)}; correct it, or make "
+            "it a missing value, which --missing drop leaves out"
+        ),
     )
     return floats
 

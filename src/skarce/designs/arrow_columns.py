@@ -61,7 +61,7 @@ class Layout:
             if name in self.repeated:
                 raise ValueError(f"{self.source} has more than one column named {quoted(name)}. Give each column its own name.")
             may_be_text = columns.is_one_target and name in columns.targets
-            if not _is_numeric(self.types[name]) and not (may_be_text and is_text(self.types[name])):
+            if not is_numeric(self.types[name]) and not (may_be_text and is_text(self.types[name])):
                 raise ValueError(self._without_numbers(name, is_feature=name in columns.features))
 
     def is_single(self, columns: Columns) -> bool:
@@ -161,6 +161,7 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(values) or types.is_large_string(values))
 
 
-def _is_numeric(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
+    """Tell whether a column holds numbers, booleans or decimals."""
     types = pyarrow().types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from skarce._text import listed, quoted
@@ -18,6 +19,22 @@ LABELS = "Regressors need numbers, and classifiers take text. If the text is num
 def is_frame(values: Any) -> bool:
     """Tell whether data have named columns. A series of Dask has one, too, but it is not a frame."""
     return hasattr(values, "columns") and getattr(values, "ndim", 0) == 2
+
+
+def check_collection(values: Any, name: str) -> None:
+    """Raise for objects of Dask that have no partitions, such as delayed ones, and for frames with a name twice.
+
+    A delayed object has every attribute, so its class is asked.
+    """
+    if not hasattr(type(values), "to_delayed"):
+        raise TypeError(
+            f"{name} must be a Dask array, series or data frame, got {type(values).__name__}. Make one from delayed parts by "
+            "dask.dataframe.from_delayed or dask.array.from_delayed, or call .compute() on it if it fits into memory."
+        )
+    if is_frame(values):
+        column, count = Counter(values.columns).most_common(1)[0] if len(values.columns) else (None, 0)
+        if count > 1:
+            raise ValueError(f"{name} has {count} columns named {quoted(column)}. Give each column its own name.")
 
 
 def check_inputs(X: Any) -> None:

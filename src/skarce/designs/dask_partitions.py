@@ -10,7 +10,7 @@ import numpy as np
 
 from skarce._progress import is_watched, progress
 from skarce._text import one_line
-from skarce.designs.dask_columns import check_inputs, with_columns_taken
+from skarce.designs.dask_columns import check_collection, check_inputs, with_columns_taken
 
 Total = TypeVar("Total")
 FAN_IN = 8  # results that one task of the tree adds up
@@ -46,6 +46,9 @@ class Partitions:
     """
 
     def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            if is_dask(values):
+                check_collection(values, name)
         X, y, sample_weight = with_columns_taken(X, y, sample_weight)
         if y is None:
             raise ValueError("y is None: pass the targets as a Dask array or series, or the name of a column of X.")

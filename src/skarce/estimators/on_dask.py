@@ -15,7 +15,7 @@ from skarce._typing import Floats
 from skarce._validation import in_brief
 from skarce.basis import KernelBasis
 from skarce.designs.dask import lazily
-from skarce.designs.dask_columns import check_inputs, check_kinds, is_frame
+from skarce.designs.dask_columns import check_collection, check_inputs, check_kinds, is_frame
 from skarce.designs.dask_partitions import is_dask
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -31,6 +31,7 @@ def lazy_on_dask(method: Function) -> Function:
     def answered(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return method(self, X, *args, **options)
+        check_collection(X, "X")
         model, name = snapshot(self), method.__name__
         check_is_fitted(model, "posterior_")
         given = signature.bind(self, X, *args, **options).arguments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from scipy.linalg import blas
 
 from skarce._parallel import add_squares
 from skarce._scales import negligible
+from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.moments.gram import WholeGram
 from skarce.moments.moments import Moments
@@ -137,10 +138,14 @@ class Sums:
         return Sums.total([self, other])
 
     @classmethod
-    def total(cls, parts: Sequence[Sums]) -> Sums:
+    def total(cls, parts: Iterable[Sums]) -> Sums:
         """Return the sums over all rows of some parts, at least one. The parts stay as they are."""
-        total = parts[0].faded(1.0)
-        for part in parts[1:]:
+        rest = iter(parts)
+        first = next(rest, None)
+        if first is None:
+            raise ValueError(f"parts must have the sums of at least one block, got {quoted(parts)}.")
+        total = first.faded(1.0)
+        for part in rest:
             total.include(part)
         return total
 

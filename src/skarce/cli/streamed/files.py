@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import pandas as pd
 from pandas.api import types
 
+from skarce.cli.streamed.column_kinds import check_kinds
 from skarce.cli.streamed.parquet_parts import ParquetPart, parquet_parts
 from skarce.datasets.content import TableError, is_gzipped
 from skarce.datasets.csv_blocks import CsvPart, csv_header, csv_parts
@@ -108,11 +109,13 @@ class DataFiles:
         return min(BLOCK_ROWS, max(FEWEST_BLOCK_ROWS, BLOCK_VALUES // len(self.columns)))
 
     def with_columns(self, names: Sequence[str]) -> DataFiles:
-        """The same files with only some columns, after a check that all files have them."""
+        """The same files with only some columns, after a check that all files have them, and Parquet files of the same kind."""
         for file in self.files:
             table = Table(pd.DataFrame(columns=_names(file)), file.name, row_number)
             for name in names:
                 table.column(name)
+        if is_parquet(self.files[0].path):
+            _explained(lambda: check_kinds(self.files, names))
         return replace(self, columns=tuple(names))
 
     def empty_table(self) -> Table:

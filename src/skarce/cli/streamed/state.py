@@ -6,7 +6,8 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ HEADER = "skarce-state.json"  # the part of the file that says what it is
 FORMAT = 1
 SECONDS = 5.0  # between two states at least
 SHARE_OF_TIME = 0.05  # that is spent on writing states at most
+NOTHING = "no file was written."  # how the message of an interrupt ends that left no file
 
 
 class StateError(OutputError):
@@ -157,6 +159,18 @@ class StateFile:
         state = FitState(**{**content, "place": Place(*content["place"])})
         _check(state, len(self._identity["files"]))
         return state
+
+
+@contextmanager
+def mentioned(path: Path | None) -> Iterator[None]:
+    """Let an interrupt say that a state is still there, unless it has written the state and says more itself."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        word, _, end = (str(interrupt) or f"Interrupted; {NOTHING}").partition("; ")
+        if end == NOTHING and path is not None and path.is_file():
+            interrupt.args = (f"{word}; no model was written. The state in {path} is still there.",)
+        raise
 
 
 _REMEDY = "Name another file for --state, or delete it to begin again."
