@@ -1,25 +1,30 @@
 """Second-order steps for all ridges of the active block at once, in their logarithms.
 
 If functions overlap, changes of single ridges need thousands of steps. Newton's method with Levenberg's damping needs a few.
-Functions whose best ridge is infinite are removed one by one, the largest gain first.
+Functions whose best ridge is infinite are removed, the largest gain first: many of them together as long as that gains what they
+promise one by one, and the last ones one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError
+from skarce._linalg import NotPositiveDefiniteError, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
+from skarce.searches.checkpoint import KEPT_SHARE
 from skarce.searches.damped_newton import Derivatives, damped_step, settle
-from skarce.searches.removals import strike_out, thin_out
+from skarce.searches.removals import strike_out, strike_out_together, thin_out
 from skarce.states.active_block import ActiveBlock
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE
+
+MANY = 32  # superfluous functions of which several are removed at once
 
 
 class Settled(NamedTuple):
@@ -82,14 +87,17 @@ class Ridges:
         return len(self.block)
 
     def without_superfluous(self) -> Ridges:
-        """Remove the functions that are better left out, one by one, the largest gain first.
+        """Remove the functions that are better left out, the largest gain first.
 
-        Each removal is a rank-one update of the inverse, O(L^2). The block itself is reduced once at the end.
+        Each removal is a rank-one update of the inverse, O(L^2), and several at once are one product of matrices. The block itself
+        is reduced once at the end.
         """
         if not self.criterion.superfluous(self.block, self.n_samples).any():
             return self
-        members = Remaining(self.block)
-        thin_out(_Doubted(self.criterion, self.n_samples, members))
+        doubted = _Doubted(self.criterion, self.n_samples, Remaining(self.block))
+        doubted.remove_most()
+        thin_out(doubted)
+        members = doubted.members
         return replace(self, positions=self.positions[members.kept], block=members.block())
 
     def stepped(self, tolerance: float, damping: float) -> tuple[Ridges, float, float]:
@@ -149,6 +157,25 @@ class Remaining(Members):
     def kept(self) -> Indices:
         return np.flatnonzero(self.alive)
 
+    def copy(self) -> Remaining:
+        """Return what is left as an object of its own."""
+        same = copy(self)
+        same._inverse, same._weights, same.alive = self._inverse.copy(), self._weights.copy(), self.alive.copy()
+        same.n_removed = max(self.n_removed, 1)  # its arrays are its own
+        return same
+
+    def remove_together(self, positions: Indices) -> None:
+        """Remove several functions. The energy rises by w_R'(H^-1_RR)^-1 w_R, and log|H| by log|H^-1_RR|."""
+        weights, ridges = self._weights[positions], self.ridges[positions]
+        lower = strike_out_together(positions, self._inverse, self._weights)
+        explained = solve_lower(lower, weights)
+        self.energy += float(explained @ explained)
+        self._log_determinant += float(2.0 * np.log(lower.diagonal()).sum() + np.log(ridges).sum())
+        self._inverse[positions, positions] = 1.0 / ridges
+        self._weights[positions] = 0.0
+        self.alive[positions] = False
+        self.n_removed += len(positions)
+
     def remove(self, position: int) -> None:
         if not self.n_removed:
             self._inverse, self._weights = self._inverse.copy(), self._weights.copy()
@@ -165,7 +192,7 @@ class Remaining(Members):
         return self._block.without(self.kept, self.energy, self.log_determinant, self.inverse, self.weights)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Doubted:
     """The remaining functions, together with the criterion that says which of them are better left out."""
 
@@ -179,3 +206,30 @@ class _Doubted:
 
     def remove(self, position: int) -> None:
         self.members.remove(position)
+
+    def remove_most(self) -> None:
+        """While many functions are superfluous, remove as many at once as gain at least half of what they promise one by one.
+
+        Functions that overlap promise the same gain twice, and one of them may be needed if the others go.
+        """
+        positions, gains = self.doubtful()
+        while len(positions) >= MANY:
+            order = np.argsort(-gains)
+            sizes = [len(order) >> halvings for halvings in range(len(order).bit_length()) if len(order) >> halvings >= MANY // 2]
+            if not any(self._removes(positions[order[:size]], float(gains[order[:size]].sum())) for size in sizes):
+                return
+            positions, gains = self.doubtful()
+
+    def _removes(self, positions: Indices, promised: float) -> bool:
+        """Remove these functions if that gains enough. Return whether it did."""
+        fewer = self.members.copy()
+        try:
+            fewer.remove_together(positions)
+        except NotPositiveDefiniteError:
+            return False
+        criterion, n_samples = self.criterion, self.n_samples
+        rise = criterion.score(fewer, n_samples) - criterion.score(self.members, n_samples)
+        if not rise >= KEPT_SHARE * promised:
+            return False
+        self.members = fewer
+        return True
