@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.preprocessing import SplineTransformer
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 from skarce import KernelBasis, ProcessBasis
 from skarce._device import to_host
 from skarce.basis import fit_basis
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.basis.on_device import SHAPES
-from tests.devices import LIBRARIES, Device
+from tests.devices import LIBRARIES, Device, dispatched, needs_dispatch
 
 KERNELS = [*DISTANCE_KERNELS, *PRODUCT_KERNELS]
 
@@ -108,10 +110,40 @@ def test_features_of_a_process_are_those_of_numpy(device):
     np.testing.assert_allclose(on_device(kept, rows(seed=1), device), kept.transform(rows(seed=1)), atol=1e-9)
 
 
+@needs_dispatch
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        PolynomialFeatures(2),
+        StandardScaler(copy=False),
+        PCA(2),
+        make_pipeline(StandardScaler(), "passthrough", PolynomialFeatures(3, include_bias=False)),
+        make_pipeline("passthrough"),
+    ],
+    ids=str,
+)
+def test_transformers_that_support_the_array_api_work_there(device, transformer, monkeypatch):
+    X = device(rows(seed=1))
+    with dispatched(monkeypatch):
+        candidates = fit_basis(transformer, rows(40), None, None)
+        evaluation = candidates.on_device(X)
+        found = evaluation.values(slice(None))
+        assert device.holds(found)
+        assert evaluation.n_candidates == found.shape[1]
+        exact = candidates.select(np.arange(found.shape[1])).transform(rows(seed=1))
+        np.testing.assert_allclose(to_host(found), exact, atol=1e-12)
+        found *= 0.0
+        np.testing.assert_array_equal(to_host(X), rows(seed=1))
+        kept = candidates.select(np.array([1, 0]))
+        np.testing.assert_allclose(to_host(kept.on_device(X).values(slice(3))), exact[:3, [1, 0]], atol=1e-12)
+
+
 def test_other_transformers_and_kernel_matrices_stay_on_the_host(device):
-    candidates = fit_basis(SplineTransformer(), rows(), None, None)
-    with pytest.raises(TypeError, match="SplineTransformer works in the memory of the host, but X is a"):
-        candidates.on_device(device(rows()))
+    for transformer in (SplineTransformer(), make_pipeline(StandardScaler(), SplineTransformer())):
+        candidates = fit_basis(transformer, rows(), None, None)
+        name = type(transformer).__name__
+        with pytest.raises(TypeError, match=f"{name} works in the memory of the host, but X is a"):
+            candidates.on_device(device(rows()))
     basis = KernelBasis("precomputed").fit(np.eye(4))
     with pytest.raises(ValueError, match="pass a NumPy array"):
         basis.on_device(device(np.eye(4)))

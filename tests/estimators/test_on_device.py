@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skarce
 from skarce import (
@@ -48,6 +48,15 @@ def assert_on_device(device, answer, expected, rtol=1e-9, atol=1e-9):
         assert device.holds(found)
         assert to_host(found).dtype == exact.dtype
         np.testing.assert_allclose(to_host(found), exact, rtol=rtol, atol=atol)
+
+
+def test_polynomials_of_inputs_are_made_where_the_rows_are(device):
+    X, y, weights = problem()
+    model = EvidenceRegressor(make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False)), calibrate_std=False)
+    found = clone(model).fit(device(X), device(y), device(weights))
+    expected = model.fit(X, y, weights)
+    assert_on_device(device, found.predict(device(X), return_std=True), expected.predict(X, return_std=True))
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda one: one.__name__)

@@ -1,11 +1,16 @@
-"""Candidates at rows on a device: kernels and inputs, evaluated there through the array API, in double precision."""
+"""Candidates at rows on a device: kernels, inputs, and transformers that support the array API. They are evaluated there, in double
+precision.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
+from sklearn.utils import get_tags
 
 from skarce._device import device_of, doubles, joined, namespace, package_of, placed, rows_at_a_time, taken, to_device, where
 from skarce._parallel import slices
@@ -84,6 +89,43 @@ def inputs_on_device(X: Any) -> DeviceEvaluation:
     """Return the inputs themselves as candidates."""
     xp = namespace(X)
     return DeviceEvaluation(X, X.shape[1], lambda rows: xp.asarray(rows, copy=True))
+
+
+def works_on_device(transformer: Any) -> bool:
+    """Tell whether a transformer of scikit-learn supports the array API, and so do all steps if it is a pipeline."""
+    steps = getattr(transformer, "steps", None)
+    if steps is not None:
+        return all(step in (None, "passthrough") or works_on_device(step) for _, step in steps)
+    return bool(getattr(get_tags(transformer), "array_api_support", False))
+
+
+def transformer_on_device(transformer: Any, X: Any, n_candidates: int) -> DeviceEvaluation:
+    """Return the output columns of a transformer that was fitted in memory. Its numbers are copied to the device."""
+    there = _moved(transformer, X)
+
+    def values(rows: Any) -> Any:
+        with config_context(array_api_dispatch=True):
+            phi = there.transform(namespace(rows).asarray(rows, copy=True))  # with copy=False it works in place
+        if package_of(phi) != package_of(rows) or device_of(phi) != device_of(rows):
+            raise TypeError(
+                f"{type(transformer).__name__} must return {where(rows)}, like its inputs, but its answer is {where(phi)}."
+            )
+        phi = doubles(phi)
+        check_range(phi)
+        return phi
+
+    return DeviceEvaluation(X, n_candidates, values)
+
+
+def _moved(transformer: Any, like: Any) -> Any:
+    """Return a copy of a fitted transformer whose arrays of real numbers are on the device of an array."""
+    moved = copy(transformer)
+    for name, value in vars(transformer).items():
+        if name == "steps":
+            moved.steps = [(step, _moved(part, like) if hasattr(part, "transform") else part) for step, part in value]
+        elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            setattr(moved, name, placed(value, namespace(like), device_of(like)))
+    return moved
 
 
 def check_range(phi: Any) -> None:

@@ -21,7 +21,7 @@ from skarce.basis.centers import AUTO_LANDMARKS
 from skarce.basis.default import INPUTS, NAMES, named_basis
 from skarce.basis.kernel_basis import KernelBasis
 from skarce.basis.kernels import DISTANCE_KERNELS, OTHER_NAMES, PRODUCT_KERNELS
-from skarce.basis.on_device import DeviceEvaluation, inputs_on_device
+from skarce.basis.on_device import DeviceEvaluation, inputs_on_device, transformer_on_device, works_on_device
 from skarce.basis.process_basis import ProcessBasis
 from skarce.basis.sparse_columns import SparseEvaluation, canonical
 
@@ -118,9 +118,12 @@ class TransformerCandidates:
     def on_device(self, X: Any) -> DeviceEvaluation:
         if isinstance(self._transformer, ProcessBasis):
             return self._transformer.on_device(X)
+        if works_on_device(self._transformer):
+            return transformer_on_device(self._transformer, X, self.n_candidates)
         raise TypeError(
             f"{type(self._transformer).__name__} works in the memory of the host, but X is {where(X)}. On a device there are "
-            'kernels (KernelBasis, ProcessBasis) and the inputs themselves ("passthrough"). Move X to the host, or transform it.'
+            'kernels (KernelBasis, ProcessBasis), the inputs themselves ("passthrough"), and transformers of scikit-learn that '
+            "support the array API, such as PolynomialFeatures. Move X to the host, or transform it."
         )
 
     def select(self, indices: Any) -> SelectedColumns:
