@@ -9,6 +9,7 @@ import numpy as np
 
 from skarce._parameters import check_count, check_flag, check_not_negative
 from skarce.criteria import Criterion
+from skarce.criteria.criterion import CompiledRule
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.compiled import LEAST_REMAINDER, MOST_TOGETHER, take_steps
@@ -178,17 +179,14 @@ class BestAction(Search):
 
     def _steps(self, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int) -> int:
         budget = journal.budget
-        score = criterion.score(state, state.moments.n_samples)
         n_steps = min(at_most, budget.max_steps - journal.n_steps)
         rule = criterion.compiled_rule() if self.has_compiled_steps(criterion, state) else None
         if rule is not None:
-            size = len(state)
-            most_changes = min(self.max_changes, sys.maxsize)
-            steps = take_steps(rule, state, tol, n_steps, budget.room(size), most_changes, self.together)
-            journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
-            if len(steps.actions) or not state.dependent < LEAST_REMAINDER:
-                return len(steps.actions)
+            n_taken = self._compiled_steps(rule, criterion, state, journal, tol, n_steps)
+            if n_taken or not state.dependent < LEAST_REMAINDER:
+                return n_taken
             n_steps = 1  # perhaps a candidate helps of which the compiled steps see nothing left
+        score = criterion.score(state, state.moments.n_samples)
         for step in range(n_steps):
             action, index, ridge, gain = self.best(criterion, state, budget.room(len(state)))
             if gain <= tol or state.is_exact():
@@ -204,6 +202,21 @@ class BestAction(Search):
         if n_steps:
             state.refresh()
         return n_steps
+
+    def _compiled_steps(
+        self, rule: CompiledRule, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int
+    ) -> int:
+        """Take compiled steps, also after refreshes that became due on the way if the state has squares. Return their number."""
+        n_taken, most_changes = 0, min(self.max_changes, sys.maxsize)
+        while n_taken < at_most:
+            size, score = len(state), criterion.score(state, state.moments.n_samples)
+            room = journal.budget.room(size)
+            steps = take_steps(rule, state, tol, at_most - n_taken, room, most_changes, self.together)
+            journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
+            n_taken += len(steps.actions)
+            if not (steps.is_cut_short and state.has_squares) or state.is_ill_conditioned or journal.exhausted() is not None:
+                break
+        return n_taken
 
     @staticmethod
     def best(criterion: Criterion, state: State, room: int) -> tuple[str, int, float, float]:

@@ -14,6 +14,7 @@ from skarce.searches import _climb
 from skarce.states.state import DEPENDENT, EXACT_FIT, RIDGE_RANGE, State
 
 ACTIONS, GROWTH = np.array(["add", "change", "delete"]), np.array([1, 0, -1])
+CUT_SHORT = (2, 3)  # what the compiled loop returns if digits are lost, and if its arrays are full
 NEW_FUNCTIONS = 128  # at most this many functions enter in one call of the compiled loop
 MAX_DRIFT = 1e-8  # largest error of the updated alignments, relative to their size, before they are computed again
 # The same if solutions with H are refined, which then have as many digits as the steps need. The search checks the gain afterwards.
@@ -35,12 +36,15 @@ class Steps(NamedTuple):
         How much each action raised the score.
     growth : array of shape (n_steps,)
         By how many functions the model grew: 1, 0 or -1.
+    is_cut_short : bool
+        Whether the steps ended only because a refresh was due: updates have lost digits, or there was no room for more functions.
     """
 
     actions: NDArray[np.str_]
     candidates: Indices
     gains: Floats
     growth: Indices
+    is_cut_short: bool
 
 
 def take_steps(
@@ -73,7 +77,7 @@ def take_steps(
     nothing = np.empty(0)
     squares = (state.remainder, state.overlap) if state.has_squares else (nothing, nothing)
     sums = (state.residual, state.freedom) if state.has_squares else (0.0, 0.0)
-    steps, size, _, _ = _climb.climb(
+    steps, size, _, status = _climb.climb(
         *(whole_matrix(gram), gram.diagonal, state.leftover, state.alignment, inverse, weights, ridges, active),
         *(
             actions,
@@ -83,7 +87,7 @@ def take_steps(
             n_candidates,
             size,
             capacity,
-            capacity,
+            min(size + room, n_candidates) if state.has_squares else capacity,
             max_steps,
             max_changes,
             int(refines),
@@ -96,4 +100,4 @@ def take_steps(
     if steps:
         state.restart(active[:size], ridges[:size])
     taken = actions[:steps]
-    return Steps(ACTIONS[taken], indices[:steps], gains[:steps], GROWTH[taken])
+    return Steps(ACTIONS[taken], indices[:steps], gains[:steps], GROWTH[taken], status in CUT_SHORT)
