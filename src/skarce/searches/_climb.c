@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { ADD, CHANGE, DROP, NONE };
-enum { CONVERGED, STEPS_DONE, DIGITS_LOST, FULL };
+enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
 enum { TILE = 256, MOST_TOGETHER = 32 }; /* candidates in a tile, whose rows stay in the cache; changes that can wait */
 enum { AFRESH = 16 }; /* changes of H between two computations of `shrunk` and `penalties`, which updates keep in between */
 
@@ -554,7 +554,6 @@ static const Expected expected[N_BUFFERS] = {
 /* When the loop stops. */
 typedef struct {
     Py_ssize_t max_active, max_steps, max_changes;
-    int is_roomy; /* 0: more functions may be active than fit, and the loop stops when the arrays are full */
     double tol;
 } Limits;
 
@@ -572,7 +571,6 @@ static int take_numbers(PyObject *const *arguments, State *s, Limits *limits) {
     for (i = 0; i < N_NUMBERS; i++)
         if (take_double(arguments[N_SIZES + i], names[N_SIZES + i], numbers[i]) < 0) return -1;
     s->squares = s->freedom > 0.0;
-    limits->is_roomy = limits->max_active <= s->capacity;
     if (limits->max_active > s->capacity) limits->max_active = s->capacity;
     if (s->size > s->capacity) {
         PyErr_Format(PyExc_ValueError, "size must be at most capacity (%zd), got %zd", s->capacity, s->size);
@@ -649,10 +647,6 @@ static Py_ssize_t take_steps(State *s, const Limits *limits, const Py_buffer *bu
         else drop(s, move.where);
         if (!s->waiting && has_lost_digits(s)) {
             *status = DIGITS_LOST;
-            break;
-        }
-        if (s->size == s->capacity && !limits->is_roomy) {
-            *status = FULL;
             break;
         }
     }

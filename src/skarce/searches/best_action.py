@@ -9,6 +9,7 @@ import numpy as np
 
 from skarce._parameters import check_count, check_flag, check_not_negative
 from skarce.criteria import Criterion
+from skarce._typing import Indices
 from skarce.criteria.criterion import CompiledRule
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
@@ -23,6 +24,10 @@ from skarce.states.state import State
 
 ILL_CONDITIONED_STRETCH = 64  # most steps between two refreshes if H is ill-conditioned
 TAKEN_BACK = -1  # returned instead of a number of steps if they were taken back
+LARGE_MODEL = 48  # with fewer functions, a step is cheap for all candidates
+FEW_HELP = 1 / 8  # of the size of the model; if more candidates help, many are about to enter
+NEARLY = 0.3  # candidates that rank lower, where 1 would help, do not enter within some hundred steps
+FAR = 3  # candidates that are far are left out if all are this many times the active and the near ones
 NOTICED = 1e-6  # smaller gains of the score are of no interest to anyone
 
 
@@ -30,6 +35,20 @@ def broken_promise(n_steps: int, tol: float) -> Outcome:
     """Return the outcome of a search that ends because its last steps gained nothing. The gain they promised may be negligible."""
     is_negligible = n_steps != TAKEN_BACK and n_steps * tol < NOTICED
     return Outcome.CONVERGED if is_negligible else Outcome.ILL_CONDITIONED
+
+
+def nearby(criterion: Criterion, state: State) -> Indices | None:
+    """Return the candidates that may enter during the next steps, or None if these are many or not known yet.
+
+    If few candidates help, the model is nearly complete, and most steps change ridges. It takes long to tell candidates about a
+    change, and those that are far from helping need not know before the next refresh.
+    """
+    if len(state) < LARGE_MODEL:
+        return None
+    ranking = criterion.ranking(state)
+    near = np.flatnonzero(ranking > NEARLY)
+    is_known = np.count_nonzero(ranking > 1.0) <= FEW_HELP * len(state)
+    return near if is_known and FAR * (len(state) + len(near)) <= len(ranking) else None
 
 
 @dataclass(frozen=True)
@@ -211,7 +230,8 @@ class BestAction(Search):
         while n_taken < at_most:
             size, score = len(state), criterion.score(state, state.moments.n_samples)
             room = journal.budget.room(size)
-            steps = take_steps(rule, state, tol, at_most - n_taken, room, most_changes, self.together)
+            near = nearby(criterion, state) if state.has_squares else None
+            steps = take_steps(rule, state, tol, at_most - n_taken, room, most_changes, self.together, near)
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             n_taken += len(steps.actions)
             if not (steps.is_cut_short and state.has_squares) or state.is_ill_conditioned or journal.exhausted() is not None:
