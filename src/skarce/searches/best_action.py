@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skarce._parameters import check_count, check_flag, check_not_negative
-from skarce.criteria import Criterion
 from skarce._typing import Indices
+from skarce.criteria import Criterion
 from skarce.criteria.criterion import CompiledRule
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
