@@ -234,7 +234,8 @@ class BestAction(Search):
             steps = take_steps(rule, state, tol, at_most - n_taken, room, most_changes, self.together, near)
             journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
             n_taken += len(steps.actions)
-            if not (steps.is_cut_short and state.has_squares) or state.is_ill_conditioned or journal.exhausted() is not None:
+            goes_on = steps.is_cut_short and state.has_squares and not state.loses_digits()
+            if not goes_on or journal.exhausted() is not None:
                 break
         return n_taken
 

@@ -264,9 +264,10 @@ class _Climb:
     def _stays_tight(self, before: Checkpoint, tolerance: float) -> bool:
         """Tell whether joint steps have converged, and the actions since then gained less than what joint steps would stop at.
 
-        With P squared, a joint step takes as long as many actions.
+        With P squared, a joint step takes as long as many actions. If H is ill-conditioned, joint steps come again all the same:
+        the score that actions promise has fewer digits than the one that is computed after joint steps.
         """
-        if not (self._is_tight and self._state.has_squares):
+        if not (self._is_tight and self._state.has_squares) or self._state.loses_digits():
             return False
         self._since_tight += before.rise()
         return 0.0 < self._since_tight <= tolerance
