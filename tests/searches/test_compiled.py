@@ -5,6 +5,7 @@ import pytest
 
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.searches import BestAction, GreedyBatches
+from skarce.searches.best_action import LARGE_MODEL, NEARLY, nearby
 from skarce.searches.compiled import take_steps
 from skarce.states.active_set import ActiveSet
 from skarce.states.budget import Budget
@@ -71,3 +72,52 @@ def test_the_end_is_the_same_certificate_if_changes_wait(criterion):
 def test_too_many_changes_that_wait():
     with pytest.raises(ValueError, match="together must be a whole number from 1 to 32, got 33"):
         BestAction(together=33)
+
+
+@pytest.mark.parametrize("criterion", [IndividualEvidence(), GCV()])
+def test_steps_that_see_all_candidates_as_near_are_the_same(criterion):
+    moments, *_ = kernel_moments(3.0, n=200, noise=0.3, fit_intercept=False)
+    found = []
+    for near in (None, np.arange(moments.n_candidates)):
+        state = criterion.new_state(moments, np.arange(0, 200, 20), 1e-2 * moments.gram.diagonal[::20])
+        steps = take_steps(criterion.compiled_rule(), state, 1e-3, 60, 200, 1000, near=near)
+        assert {"add", "change"} <= set(steps.actions)
+        found.append((steps.actions.tolist(), steps.candidates.tolist(), state.active.tolist(), state.ridges))
+    assert found[0][:3] == found[1][:3]
+    np.testing.assert_allclose(found[0][3], found[1][3], rtol=1e-8)
+
+
+def test_only_near_candidates_enter_and_gain_what_they_promise():
+    moments, phi, t = kernel_moments(3.0, n=200, noise=0.3, fit_intercept=False)
+    start, near = np.arange(0, 200, 20), np.arange(5, 200, 10)
+    criterion, state = GCV(), ActiveSet(moments, start, 1e-2 * moments.gram.diagonal[start], squares=True)
+    before = score(phi, t, start, state.ridges.copy(), 200)
+    steps = take_steps(criterion.compiled_rule(), state, 1e-6, 200, 200, 1000, near=near)
+    assert len(steps.actions) > 20
+    assert set(steps.candidates[steps.actions == "add"]) <= {*start, *near}
+    assert score(phi, t, state.active, state.ridges, 200) - before == pytest.approx(steps.gains.sum(), rel=1e-6)
+
+
+def test_candidates_are_near_only_if_few_help_a_large_model():
+    moments, *_ = kernel_moments(60.0, n=400, noise=0.3, fit_intercept=False)
+    assert nearby(GCV(), GCV().new_state(moments)) is None
+    found = GreedyBatches().run(GCV(), moments, Journal(Budget(tol=1e-3)))
+    state = GCV().new_state(moments, found.active, found.ridges)
+    assert len(state) >= LARGE_MODEL
+    near, ranking = nearby(GCV(), state), GCV().ranking(state)
+    assert near is None or (ranking[np.setdiff1d(np.arange(400), near)] <= NEARLY).all()
+    *_, gain = BestAction.best(GCV(), state, room=400)
+    assert gain <= 1e-3
+
+
+@pytest.mark.parametrize("gamma", [10.0, 0.3])
+def test_sums_that_are_updated_rank_the_same_changes(gamma):
+    """Many steps in one call find the moves of many calls with one step each, which compute everything afresh."""
+    moments, *_ = kernel_moments(gamma, n=150, noise=0.3, fit_intercept=False)
+    start = np.arange(0, 150, 5)
+    states = [ActiveSet(moments, start, 0.1 * moments.gram.diagonal[start], squares=True) for _ in range(2)]
+    at_once = take_steps(GCV().compiled_rule(), states[0], 1e-3, 50, 150, 1000)
+    single = [take_steps(GCV().compiled_rule(), states[1], 1e-3, 1, 150, 1000) for _ in at_once.actions]
+    assert at_once.actions.tolist() == [steps.actions[0] for steps in single]
+    assert at_once.candidates.tolist() == [steps.candidates[0] for steps in single]
+    np.testing.assert_allclose(at_once.gains, [steps.gains[0] for steps in single], rtol=1e-5, atol=1e-8)

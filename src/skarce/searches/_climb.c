@@ -11,6 +11,7 @@
 enum { ADD, CHANGE, DROP, NONE };
 enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
 enum { TILE = 256, MOST_TOGETHER = 32 }; /* candidates in a tile, whose rows stay in the cache; changes that can wait */
+enum { AFRESH = 16 }; /* changes of H between two computations of `shrunk` and `penalties`, which updates keep in between */
 
 /* What one change of H does to the candidates, given row = G_A'column and row2 = G_A'column2:
  * alignment += first * row, leftover += second * row^2,
@@ -36,6 +37,8 @@ typedef struct {
     double floor;                  /* no ridge is smaller than this */
     double exact;                  /* a residual below this counts as zero */
     double *row2, *column2;        /* m, capacity: work space */
+    double *shrunk, *penalties;    /* capacity: H^-1 Z w, and h'Z h for each column h of H^-1 */
+    int updates;                   /* changes of H before these two are computed afresh */
     Py_ssize_t refine;             /* 1: solutions with H are refined once, because the inverse has lost digits */
     double *right, *off, *off2;    /* capacity: work space */
     Py_ssize_t waiting, together;  /* changes that candidates have not seen yet, and the largest number of them */
@@ -184,17 +187,37 @@ static double shrink(const State *s, const double *column) {
     return total;
 }
 
-/* column[j] = h'Z h for column j of H^-1, called h */
+/* `shrunk` and `penalties` from H^-1 in one pass over it */
 FOR_EACH_CPU
-static void penalties(const State *s) {
-    double *__restrict penalty = s->column;
+static void sum_afresh(State *s) {
+    double *__restrict shrunk = s->shrunk, *__restrict penalty = s->penalties;
     Py_ssize_t i, j, n = s->size;
+    memset(shrunk, 0, sizeof(double) * n);
     memset(penalty, 0, sizeof(double) * n);
     for (j = 0; j < n; j++) {
         const double *__restrict row = s->inverse + j * s->capacity;
-        double ridge = s->ridges[j];
-        for (i = 0; i < n; i++) penalty[i] += ridge * row[i] * row[i];
+        double ridge = s->ridges[j], factor = ridge * s->weights[j];
+        for (i = 0; i < n; i++) {
+            shrunk[i] += factor * row[i];
+            penalty[i] += ridge * row[i] * row[i];
+        }
     }
+    s->updates = s->refine ? 0 : AFRESH;
+}
+
+/* H^-1 Z w and diag(H^-1 Z H^-1) after H^-1 += factor d d' and w += weight d, where d = sign column. With e = column2 = H^-1 Z column,
+ * the matrix H^-1 Z becomes H^-1 Z + factor d (f - Z d)', where f = unit e_p if the ridge of function p changes; see `shift`
+ * and `add` for what that gives: shrunk += of_column column + of_column2 column2, penalties += column (twice column2 + once column). */
+FOR_EACH_CPU
+static void update_sums(State *s, double of_column, double of_column2, double twice, double once) {
+    double *__restrict shrunk = s->shrunk, *__restrict penalty = s->penalties;
+    const double *__restrict column = s->column, *__restrict column2 = s->column2;
+    Py_ssize_t i;
+    for (i = 0; i < s->size; i++) {
+        shrunk[i] += of_column * column[i] + of_column2 * column2[i];
+        penalty[i] += column[i] * (twice * column2[i] + once * column[i]);
+    }
+    s->updates--;
 }
 
 static Coordinate without(const State *s, Py_ssize_t j, double shrunk, double penalty) {
@@ -228,10 +251,9 @@ static Move best_move_by_gcv(State *s, Py_ssize_t max_active) {
         }
     }
     s->bar = share;
-    shrink(s, s->weights);
-    penalties(s);
+    if (s->updates <= 0) sum_afresh(s);
     for (j = 0; j < s->size; j++) {
-        Coordinate f = without(s, j, s->column2[j], s->column[j]);
+        Coordinate f = without(s, j, s->shrunk[j], s->penalties[j]);
         double spread = s->inverse[j * s->capacity + j];
         double lowest = fmax(s->lowest * s->diagonal[s->active[j]], s->floor);
         double x = best_x(&f, lowest), ridge = x > 0.0 ? fmax(1.0 / x - f.psi, lowest) : INFINITY, after;
@@ -265,13 +287,35 @@ static void combine(const State *s, const double *column, Py_ssize_t from, Py_ss
     }
 }
 
-/* row and row2 for all candidates, in tiles, so that each row of the Gram matrix is read once */
+/* The same for two columns, so that each row of the Gram matrix is read once */
+FOR_EACH_CPU
+static void combine_two(const State *s, const double *column, const double *column2, Py_ssize_t from, Py_ssize_t width,
+                        double *__restrict row, double *__restrict row2) {
+    const double *gram = s->gram + from;
+    Py_ssize_t a, k, n = s->m;
+    for (a = 0; a + 4 <= s->size; a += 4) {
+        const double *__restrict g0 = gram + s->active[a] * n, *__restrict g1 = gram + s->active[a + 1] * n;
+        const double *__restrict g2 = gram + s->active[a + 2] * n, *__restrict g3 = gram + s->active[a + 3] * n;
+        double f0 = column[a], f1 = column[a + 1], f2 = column[a + 2], f3 = column[a + 3];
+        double e0 = column2[a], e1 = column2[a + 1], e2 = column2[a + 2], e3 = column2[a + 3];
+        for (k = 0; k < width; k++) {
+            row[k] += f0 * g0[k] + f1 * g1[k] + f2 * g2[k] + f3 * g3[k];
+            row2[k] += e0 * g0[k] + e1 * g1[k] + e2 * g2[k] + e3 * g3[k];
+        }
+    }
+    for (; a < s->size; a++) {
+        const double *__restrict g = gram + s->active[a] * n;
+        double f = column[a], e = column2[a];
+        for (k = 0; k < width; k++) row[k] += f * g[k], row2[k] += e * g[k];
+    }
+}
+
+/* row and row2 for all candidates, in tiles that stay in the cache */
 static void combine_both(const State *s, const double *column, const double *column2) {
     Py_ssize_t from, width;
     for (from = 0; from < s->m; from += width) {
         width = s->m - from < TILE ? s->m - from : TILE;
-        combine(s, column, from, width, s->row + from);
-        combine(s, column2, from, width, s->row2 + from);
+        combine_two(s, column, column2, from, width, s->row + from, s->row2 + from);
     }
 }
 
@@ -311,11 +355,13 @@ static void catch_up(State *s) {
         width = s->m - from < TILE ? s->m - from : TILE;
         for (k = 0; k < s->waiting; k++) {
             memset(s->tile, 0, 2 * TILE * sizeof(double));
-            combine(s, s->columns + k * s->capacity, from, width, s->tile);
+            if (s->squares) {
+                combine_two(s, s->columns + k * s->capacity, s->columns2 + k * s->capacity, from, width, s->tile, s->tile + TILE);
+                spread_squares(s, &s->effects[k], from, width, s->tile, s->tile + TILE);
+            } else {
+                combine(s, s->columns + k * s->capacity, from, width, s->tile);
+            }
             spread_change(s, &s->effects[k], from, width, s->tile);
-            if (!s->squares) continue;
-            combine(s, s->columns2 + k * s->capacity, from, width, s->tile + TILE);
-            spread_squares(s, &s->effects[k], from, width, s->tile, s->tile + TILE);
         }
     }
     s->waiting = 0;
@@ -376,22 +422,24 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     const double *gram = s->gram + candidate * s->m;
     Effect effect = {0};
     double total = s->leftover[candidate] + ridge, weight = s->alignment[candidate] / total;
-    Py_ssize_t i, j, n = s->size;
-    for (i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (j = 0; j < n; j++) sum += s->inverse[i * s->capacity + j] * gram[s->active[j]];
-        s->column[i] = sum;
-        s->right[i] = gram[s->active[i]];
-    }
-    spread_out(s, s->right);
+    Py_ssize_t i, n = s->size;
+    double penalty;
+    for (i = 0; i < n; i++) s->right[i] = gram[s->active[i]];
+    solve(s, s->right, s->column);
+    penalty = spread_out(s, s->right);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
     if (s->squares) { /* row = mu and row2 = nu of FGCV, eqs 44 to 47 */
         double overlap = s->overlap[candidate], remainder = s->remainder[candidate];
         for (i = 0; i < s->m; i++) s->row2[i] = s->row[i] - s->row2[i];
         effect.of_row = -(overlap - weight * remainder) / total, effect.of_row2 = -weight;
         effect.twice = -2.0 / total, effect.once = remainder / (total * total);
+        double share = (penalty + ridge) / total, kappa = 0.0;
+        for (i = 0; i < n; i++) kappa += s->weights[i] * s->ridges[i] * s->column[i];
+        kappa = weight * share - kappa / total;
         s->freedom -= remainder / total;
         s->residual += weight * (weight * remainder - 2.0 * overlap);
+        update_sums(s, -kappa, -weight, 2.0 / total, share / total);
+        s->shrunk[n] = kappa, s->penalties[n] = share / total;
     }
     s->energy -= weight * s->alignment[candidate];
     effect.first = -weight, effect.second = -1.0 / total;
@@ -433,6 +481,7 @@ static void shift(State *s, Py_ssize_t position, double difference) {
         effect.twice = 2.0 * step, effect.once = step * step * length;
         s->freedom += step * length;
         s->residual += step * weight * (2.0 * kappa + step * length * weight);
+        update_sums(s, step * (weight - kappa - step * length * weight), -step * weight, -2.0 * step, step * (1.0 - step * length));
     }
     effect.first = step * weight, effect.second = step;
     if (s->refine) spread_effect(s, &effect);
@@ -455,6 +504,8 @@ static void drop(State *s, Py_ssize_t position) {
     for (i = 0; i < s->size; i++) s->inverse[i * s->capacity + position] = s->inverse[i * s->capacity + last];
     s->weights[position] = s->weights[last];
     s->ridges[position] = s->ridges[last];
+    s->shrunk[position] = s->shrunk[last];
+    s->penalties[position] = s->penalties[last];
     s->active[position] = s->active[last];
     s->size = last;
 }
@@ -614,14 +665,15 @@ static PyObject *climb(PyObject *self, PyObject *const *arguments, Py_ssize_t n_
         return NULL;
     set_arrays(&s, buffers);
     if (check_shapes(buffers, &s, &limits) < 0 || check_apart(expected, buffers, N_BUFFERS) < 0 || check_active(&s) < 0) goto done;
-    s.row = calloc(2 * s.m + (5 + 2 * s.together) * s.capacity + 2 * TILE, sizeof(double));
+    s.row = calloc(2 * s.m + (7 + 2 * s.together) * s.capacity + 2 * TILE, sizeof(double));
     if (s.row == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     s.row2 = s.row + s.m, s.column = s.row2 + s.m, s.column2 = s.column + s.capacity;
     s.right = s.column2 + s.capacity, s.off = s.right + s.capacity, s.off2 = s.off + s.capacity;
-    s.columns = s.off2 + s.capacity, s.columns2 = s.columns + s.together * s.capacity;
+    s.shrunk = s.off2 + s.capacity, s.penalties = s.shrunk + s.capacity;
+    s.columns = s.penalties + s.capacity, s.columns2 = s.columns + s.together * s.capacity;
     s.tile = s.columns2 + s.together * s.capacity;
     Py_BEGIN_ALLOW_THREADS
     steps = take_steps(&s, &limits, buffers, &status);

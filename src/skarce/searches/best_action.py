@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skarce._parameters import check_count, check_flag, check_not_negative
+from skarce._typing import Indices
 from skarce.criteria import Criterion
+from skarce.criteria.criterion import CompiledRule
 from skarce.moments import Moments
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.compiled import LEAST_REMAINDER, MOST_TOGETHER, take_steps
@@ -22,6 +24,10 @@ from skarce.states.state import State
 
 ILL_CONDITIONED_STRETCH = 64  # most steps between two refreshes if H is ill-conditioned
 TAKEN_BACK = -1  # returned instead of a number of steps if they were taken back
+LARGE_MODEL = 48  # with fewer functions, a step is cheap for all candidates
+FEW_HELP = 1 / 8  # of the size of the model; if more candidates help, many are about to enter
+NEARLY = 0.3  # candidates that rank lower, where 1 would help, do not enter within some hundred steps
+FAR = 3  # candidates that are far are left out if all are this many times the active and the near ones
 NOTICED = 1e-6  # smaller gains of the score are of no interest to anyone
 
 
@@ -29,6 +35,20 @@ def broken_promise(n_steps: int, tol: float) -> Outcome:
     """Return the outcome of a search that ends because its last steps gained nothing. The gain they promised may be negligible."""
     is_negligible = n_steps != TAKEN_BACK and n_steps * tol < NOTICED
     return Outcome.CONVERGED if is_negligible else Outcome.ILL_CONDITIONED
+
+
+def nearby(criterion: Criterion, state: State) -> Indices | None:
+    """Return the candidates that may enter during the next steps, or None if these are many or not known yet.
+
+    If few candidates help, the model is nearly complete, and most steps change ridges. It takes long to tell candidates about a
+    change, and those that are far from helping need not know before the next refresh.
+    """
+    if len(state) < LARGE_MODEL:
+        return None
+    ranking = criterion.ranking(state)
+    near = np.flatnonzero(ranking > NEARLY)
+    is_known = np.count_nonzero(ranking > 1.0) <= FEW_HELP * len(state)
+    return near if is_known and FAR * (len(state) + len(near)) <= len(ranking) else None
 
 
 @dataclass(frozen=True)
@@ -178,17 +198,14 @@ class BestAction(Search):
 
     def _steps(self, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int) -> int:
         budget = journal.budget
-        score = criterion.score(state, state.moments.n_samples)
         n_steps = min(at_most, budget.max_steps - journal.n_steps)
         rule = criterion.compiled_rule() if self.has_compiled_steps(criterion, state) else None
         if rule is not None:
-            size = len(state)
-            most_changes = min(self.max_changes, sys.maxsize)
-            steps = take_steps(rule, state, tol, n_steps, budget.room(size), most_changes, self.together)
-            journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
-            if len(steps.actions) or not state.dependent < LEAST_REMAINDER:
-                return len(steps.actions)
+            n_taken = self._compiled_steps(rule, criterion, state, journal, tol, n_steps)
+            if n_taken or not state.dependent < LEAST_REMAINDER:
+                return n_taken
             n_steps = 1  # perhaps a candidate helps of which the compiled steps see nothing left
+        score = criterion.score(state, state.moments.n_samples)
         for step in range(n_steps):
             action, index, ridge, gain = self.best(criterion, state, budget.room(len(state)))
             if gain <= tol or state.is_exact():
@@ -204,6 +221,23 @@ class BestAction(Search):
         if n_steps:
             state.refresh()
         return n_steps
+
+    def _compiled_steps(
+        self, rule: CompiledRule, criterion: Criterion, state: State, journal: Journal, tol: float, at_most: int
+    ) -> int:
+        """Take compiled steps, also after refreshes that became due on the way if the state has squares. Return their number."""
+        n_taken, most_changes = 0, min(self.max_changes, sys.maxsize)
+        while n_taken < at_most:
+            size, score = len(state), criterion.score(state, state.moments.n_samples)
+            room = journal.budget.room(size)
+            near = nearby(criterion, state) if state.has_squares else None
+            steps = take_steps(rule, state, tol, at_most - n_taken, room, most_changes, self.together, near)
+            journal.note_all(steps.actions, steps.candidates, score + steps.gains.cumsum(), size + steps.growth.cumsum())
+            n_taken += len(steps.actions)
+            goes_on = steps.is_cut_short and state.has_squares and not state.loses_digits()
+            if not goes_on or journal.exhausted() is not None:
+                break
+        return n_taken
 
     @staticmethod
     def best(criterion: Criterion, state: State, room: int) -> tuple[str, int, float, float]:

@@ -235,6 +235,7 @@ class _Climb:
         self._pace = Pace(journal)
         self._is_tight = False
         self._n_idle = self._n_tries = 0
+        self._since_tight = 0.0  # how much actions have gained since joint steps converged
         self._before_try: Checkpoint | None = None
 
     def round(self) -> Outcome | None:
@@ -252,11 +253,24 @@ class _Climb:
             return Outcome.SIZE_LIMIT if self._journal.budget.room(len(state)) == 0 else Outcome.CONVERGED
         if is_settled:
             # Single actions check every change themselves. After batches only tight joint steps do.
-            self._is_tight = self._move_ridges((10.0 if by_single_actions else 0.1) * self._tol, self._schedule.max_tight_steps)
+            tolerance = (10.0 if by_single_actions else 0.1) * self._tol
+            if not self._stays_tight(before, tolerance):
+                self._is_tight = self._move_ridges(tolerance, self._schedule.max_tight_steps)
         elif first_gain:
             tolerance = max(self._schedule.looseness * first_gain, 0.1 * self._tol)
             self._move_ridges(tolerance, self._schedule.max_joint_steps)
         return self._checked(before, n_actions)
+
+    def _stays_tight(self, before: Checkpoint, tolerance: float) -> bool:
+        """Tell whether joint steps have converged, and the actions since then gained less than what joint steps would stop at.
+
+        With P squared, a joint step takes as long as many actions. If H is ill-conditioned, joint steps come again all the same:
+        the score that actions promise has fewer digits than the one that is computed after joint steps.
+        """
+        if not (self._is_tight and self._state.has_squares) or self._state.loses_digits():
+            return False
+        self._since_tight += before.rise()
+        return 0.0 < self._since_tight <= tolerance
 
     def _tries_several(self) -> bool:
         """Add several functions at once, and go on from there. Return False, at the best set so far, if that has not helped before.
@@ -291,6 +305,7 @@ class _Climb:
         return n_actions, first_gain, n_actions == 0
 
     def _move_ridges(self, tolerance: float, max_steps: int) -> bool:
+        self._since_tight = 0.0
         return self._schedule.move_ridges(self._criterion, self._state, self._journal, tolerance, max_steps)
 
     def _checked(self, before: Checkpoint, n_actions: int) -> Outcome | None:

@@ -51,6 +51,28 @@ class _Solution(NamedTuple):
     frame: Frame
 
 
+class _Factors(NamedTuple):
+    """What a refresh leaves for the candidates: L^-1 and L^-1 Phi_A't."""
+
+    root: Floats
+    explained: Floats
+
+
+class _Shown:
+    """A quantity of all candidates, which a set computes when somebody asks for it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, active_set: ActiveSet, owner: type | None = None) -> Floats:
+        active_set._show_candidates()
+        values: Floats = getattr(active_set, self._name)
+        return values
+
+    def __set__(self, active_set: ActiveSet, values: Floats) -> None:
+        setattr(active_set, self._name, values)
+
+
 class ActiveSet(State):
     """Active candidates, each with its own ridge, and the quantities of all candidates given them.
 
@@ -69,8 +91,13 @@ class ActiveSet(State):
     -----
     A refresh or an addition leaves the rows ``cover`` = L^-1 Phi_A'Phi up to date, where L is the Cholesky factor of H. The next
     addition then costs one product with these rows. A change or a removal works on Phi_A'Phi instead, and ``cover`` is out of date
-    afterwards.
+    afterwards. After a refresh, the quantities of the candidates are computed when they are asked for.
     """
+
+    leftover = _Shown()
+    alignment = _Shown()
+    remainder = _Shown()
+    overlap = _Shown()
 
     def __init__(
         self, moments: Moments, active: Indices | None = None, ridges: Floats | None = None, *, squares: bool = False
@@ -80,6 +107,7 @@ class ActiveSet(State):
         self._coordinates: RowCoordinates | None = None
         self._solution: _Solution | None = None
         self._spread: Floats | None = None
+        self._unseen: _Factors | None = None
         self._n = 0
         self._index = np.zeros(8, dtype=np.intp)
         self._ridges = np.zeros(8)
@@ -144,44 +172,54 @@ class ActiveSet(State):
         moments = self.moments
         lower = self._factor_or_thin_out()
         self.factor = GrowingCholesky(lower)
-        self._solution, self._spread, self._cover_is_fresh = None, None, True
+        self._solution, self._spread, self._unseen, self._cover_is_fresh = None, None, None, True
         self.is_ill_conditioned, self.dependent = False, DEPENDENT
         if self.has_squares and self._n and self._refresh_ill_conditioned():
             return
-        self.leftover = moments.gram.diagonal.copy()
-        self.alignment = moments.projections.copy()
-        self.energy = resolved_energy(moments)
         if not self._n:
+            self.leftover, self.alignment, self.energy = *self._untouched(), resolved_energy(moments)
             if self.has_squares:
-                self.remainder, self.overlap = self.leftover.copy(), self.alignment.copy()
+                self.remainder, self.overlap = self._untouched()
                 self.residual, self.freedom = self.energy, moments.n_samples
             return
-        # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         root = inverse_of_lower(lower)
+        explained = root @ moments.projections[self.active]
+        self._spread = _squared_norms_of_columns(root)
+        self.energy = left_of(resolved_energy(moments), explained)
+        if self.has_squares:
+            self.residual = max(self.energy - float(self.ridges @ (root.T @ explained) ** 2), RESOLUTION * moments.target_energy)
+            self.freedom = moments.n_samples - self._n + float(self.ridges @ self.spread())
+        self._unseen = _Factors(root, explained)
+
+    def _untouched(self) -> tuple[Floats, Floats]:
+        """Return phi'phi and phi't of all candidates."""
+        return self.moments.gram.diagonal.copy(), self.moments.projections.copy()
+
+    def _show_candidates(self) -> None:
+        """Compute the quantities of the candidates after a refresh. Joint steps often follow, and then nobody asks for them."""
+        if self._unseen is None:
+            return
+        (root, explained), self._unseen = self._unseen, None
+        # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         cover = self._cover[: self._n]
-        there = whole_there(moments.gram, self._n)
+        there = whole_there(self.moments.gram, self._n)
         if there is None:
             lower_product(root, self.gram_rows, out=cover)
         else:
             cover[:] = to_host(to_device(root, there) @ taken(there, self.active))
-        self._spread = _squared_norms_of_columns(root)
-        explained = root @ moments.projections[self.active]
+        self.leftover, self.alignment = self._untouched()
         self.leftover -= np.einsum("am,am->m", cover, cover)
         self.alignment -= explained @ cover
-        self.energy = left_of(self.energy, explained)
         if self.has_squares:
-            self._refresh_squares(root, cover, root.T @ explained)
+            self._show_squares(root, cover, root.T @ explained)
 
-    def _refresh_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
+    def _show_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
         """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5)."""
-        moments, ridges = self.moments, self.ridges
-        inward = np.empty_like(cover)
+        ridges, inward = self.ridges, np.empty_like(cover)
         lower_product(root, cover, out=inward, transposed=True)
         self.overlap = self.alignment - (ridges * weights) @ inward
         inward *= np.sqrt(ridges)[:, None]
         self.remainder = self.leftover - np.einsum("am,am->m", inward, inward)
-        self.residual = max(self.energy - float(ridges @ weights**2), RESOLUTION * moments.target_energy)
-        self.freedom = moments.n_samples - self._n + float(ridges @ self.spread())
 
     def _refresh_ill_conditioned(self) -> bool:
         """If H is ill-conditioned and the rows are available, compute everything from them. Return whether this was done."""
@@ -221,6 +259,7 @@ class ActiveSet(State):
         """Add a candidate (FGCV, appendix VI)."""
         if not self._cover_is_fresh:
             self._refresh_cover()
+        self._show_candidates()
         n, self._solution, self._spread = self._n, None, None
         self._reserve(n + 1)
         row, cover = self._rows[n], self._cover[:n]
