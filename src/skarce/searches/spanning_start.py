@@ -116,7 +116,8 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     own = criterion.one_ridge()
     if own is None:
         return None
-    pool = _sample(moments, int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK)), 0)
+    least, most = LOOK
+    pool = _sample(moments, min(max(int(moments.n_samples / ROWS_PER_CANDIDATE), least), most), 0)
     gram = moments.gram.block(pool, pool)
     pivots, heights = _pivots(gram)
     if not _look_alike(heights):
@@ -153,7 +154,7 @@ def _drawn(n: int, most: int, random_state: int) -> Indices:
 
 def _pivots(gram: Floats) -> tuple[Indices, Floats]:
     """Return candidates in the order in which they span the others, and the squared distance of each from those before it."""
-    factor, pivots, rank, _ = lapack.dpstrf(gram)
+    factor, pivots, rank, _ = lapack.dpstrf(gram.T)  # the same matrix, in the memory order of LAPACK
     return pivots[:rank] - 1, factor.diagonal()[:rank] ** 2
 
 
