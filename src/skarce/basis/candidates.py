@@ -193,6 +193,11 @@ class ColumnsEvaluation:
         self.n_rows, self.n_candidates = values.shape
         self.dtype = values.dtype
 
+    @property
+    def is_by_column(self) -> bool:
+        """Whether the values are doubles, and each column is contiguous."""
+        return self.dtype == np.float64 and self._values.flags.f_contiguous
+
     def without(self, dropped: Indices) -> ColumnsEvaluation:
         """Return the same columns, but zero at all rows for the candidates `dropped`."""
         values = self._values.copy()

@@ -21,7 +21,7 @@ from skarce.designs.problem import Problem
 from skarce.methods.latent.by_passes import ByPasses
 from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
-from skarce.methods.latent.landmarks import Landmarks, held
+from skarce.methods.latent.landmarks import HELD, Landmarks, held
 from skarce.methods.latent.laplace import Laplace
 from skarce.methods.latent.model import LatentModel
 from skarce.methods.latent.pool import ColumnsPool
@@ -85,7 +85,7 @@ class SparseLatent(Method[LatentFit]):
                 )
         if problems[0].design.has_passes:
             return ByPasses(self, problems, budget).run()
-        evaluation, means = problems[0].evaluation()
+        evaluation, means = problems[0].evaluation(HELD)
         evaluation = held(evaluation)
         journals = [Journal(budget) for _ in problems]
         starts, stopped = self._starts(evaluation, problems, journals)
