@@ -13,6 +13,10 @@ from tests.problems import kernel_moments
 CRITERIA = {"learned": IndividualEvidence(), "given": IndividualEvidence(0.3)}
 
 
+def sets_of(criterion, moments, pivots, heights, most):
+    return SpanningSets(criterion, moments, pivots, moments.gram.block(pivots, pivots), heights, most)
+
+
 def spanning_of(moments, n_spanning=None):
     every = np.arange(moments.n_candidates)
     pivots, heights = _pivots(moments.gram.block(every, every))
@@ -44,7 +48,7 @@ def test_sets_may_win_exactly_if_one_of_them_does(criterion, case, only_proofs):
     n, gamma, noise, n_spanning = case
     moments, _, _ = kernel_moments(gamma, n=n, noise=noise)
     spanning = spanning_of(moments, n_spanning)
-    sets = SpanningSets(criterion, moments, *spanning, n // 3)
+    sets = sets_of(criterion, moments, *spanning, n // 3)
     best = best_score(criterion, moments, *spanning, n // 3)
     assert sets.may_win(best - 0.01)
     assert not sets.may_win(best + 1.0)
@@ -69,6 +73,6 @@ def test_nothing_is_proved_of_a_criterion_without_a_bound_or_of_sets_that_are_cu
     worth = {
         criterion: best_score(criterion, moments, *spanning_of(moments), 20) + 10.0 for criterion in (GCV(), IndividualEvidence())
     }
-    makes = {criterion: SpanningSets(criterion, moments, *spanning_of(moments), 20) for criterion in worth}
+    makes = {criterion: sets_of(criterion, moments, *spanning_of(moments), 20) for criterion in worth}
     assert [sets.may_win(worth[criterion]) for criterion, sets in makes.items()] == [True, False]
     assert makes[IndividualEvidence()].may_win(worth[IndividualEvidence()], are_cut=True)

@@ -46,6 +46,8 @@ class SpanningSets:
         What the data say about the candidates.
     spanning : array of shape (n_spanning,)
         Candidates in the order in which they span the others.
+    gram : array of shape (n_spanning, n_spanning)
+        Their Gram matrix.
     heights : array of shape (n_spanning,)
         The squared distance of each from the span of those before it, in descending order.
     most : int
@@ -56,13 +58,13 @@ class SpanningSets:
     spanning : array of shape (n,)
         As many of the candidates as count, and one more.
     gram : array of shape (n, n)
-        Their Gram matrix.
+        The Gram matrix of these.
     """
 
-    def __init__(self, criterion: Criterion, moments: Moments, spanning: Indices, heights: Floats, most: int) -> None:
+    def __init__(self, criterion: Criterion, moments: Moments, spanning: Indices, gram: Floats, heights: Floats, most: int) -> None:
         self._criterion, self._n_samples, self._energy = criterion, moments.n_samples, resolved_energy(moments)
         self._all_count, self._heights, self.spanning = len(heights) <= most, heights[: most + 1], spanning[: most + 1]
-        self.gram = moments.gram.block(self.spanning, self.spanning)
+        self.gram = gram[: most + 1, : most + 1]
         self._projections = moments.projections[self.spanning]
 
     def may_win(self, worth: float, *, are_cut: bool = False) -> bool:

@@ -123,7 +123,8 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     if not _look_alike(heights):
         return None
     most = int(LARGEST_SHARE * _n_distinct(moments))
-    sets = SpanningSets(criterion, moments, pool[pivots], heights, most)
+    pivots = pivots[: most + 1]
+    sets = SpanningSets(criterion, moments, pool[pivots], gram[np.ix_(pivots, pivots)], heights, most)
     if not sets.may_win(worth, are_cut=(budget.max_active or most) < most):
         return None
     spanned = Spanned.by(moments, sets.spanning, sets.gram)
