@@ -26,6 +26,26 @@ def test_an_estimator_does_not_import_what_few_fits_need():
     assert run(code) == "[]"
 
 
+def test_an_estimator_imports_no_other_estimators_and_only_the_searches_and_criteria_that_it_uses():
+    others = [
+        *(f"skarce.estimators.{name}" for name in ("vbls", "lwpr", "fast_gcv", "classifier", "criterion_search")),
+        *("skarce.searches.exhaustive", "skarce.searches.floating", "skarce.criteria.gcv", "skarce.model_selection.widths"),
+        *("skarce.methods.latent", "skarce.likelihoods.bernoulli"),
+    ]
+    code = f"import sys, skarce; skarce.RelevanceVectorRegressor; print([name for name in {others} if name in sys.modules])"
+    assert run(code) == "[]"
+
+
+@pytest.mark.parametrize("room", ["basis", "criteria", "estimators", "likelihoods", "model_selection", "searches"])
+def test_rooms_have_all_names_that_they_list_and_no_others(room):
+    room = getattr(skarce, room)
+    for name in room.__all__:
+        assert getattr(room, name).__module__.startswith(room.__name__)
+        assert name in dir(room)
+    with pytest.raises(AttributeError, match=f"module '{room.__name__}' has no attribute 'Nothing'"):
+        _ = room.Nothing
+
+
 @pytest.mark.parametrize("name", skarce.__all__)
 def test_every_name_is_there_and_listed(name):
     assert getattr(skarce, name) is getattr(skarce, name)

@@ -27,11 +27,17 @@ class NotPositiveDefiniteError(ArithmeticError):
     """A pivot of a Cholesky factorization is negative or zero: the columns are dependent to working precision."""
 
 
-def cholesky(matrix: Floats) -> Floats:
-    """Return the lower factor L with L L' = matrix. Raise `NotPositiveDefiniteError` if there is none."""
+def cholesky(matrix: Floats, ridges: Floats | None = None) -> Floats:
+    """Return the lower factor L with L L' = matrix, or with `ridges` added to its diagonal.
+
+    Raise `NotPositiveDefiniteError` if there is none. The matrix stays as it is.
+    """
     if not len(matrix):
         return np.empty((0, 0))
-    factor, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    factor = np.array(matrix, order="F")  # the memory order that LAPACK overwrites
+    if ridges is not None:
+        factor.T.reshape(-1)[:: len(factor) + 1] += ridges
+    factor, info = lapack.dpotrf(factor, lower=1, clean=1, overwrite_a=1)
     if info != 0:
         raise NotPositiveDefiniteError(f"leading minor {info} of a {matrix.shape} matrix is not positive")
     return factor

@@ -103,7 +103,7 @@ def check_largest(largest: Floats, limits: Range, name: str, remedy: str) -> Non
 
 def check_targets(targets: Floats, *, is_first: bool = True) -> None:
     """Raise a ValueError if a target, which is a column of `targets`, is out of range."""
-    if len(targets):
+    if len(targets) and not _are_ordinary(targets, SQUARED):
         name = "y" if targets.shape[1] == 1 else "column {} of y"
         _check(largest_of(targets), SQUARED, name, "Multiply y by {}.", is_first)
 

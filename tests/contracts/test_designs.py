@@ -211,9 +211,10 @@ def test_a_target_that_does_not_vary_is_noticed(design, fit_intercept):
         assert constant.target_scale == 1.0
 
 
-def test_rows_can_be_asked_or_the_error_says_what_to_do(design, case, rows, fit_intercept):
+@pytest.mark.parametrize("most_held", [0, 10**6])
+def test_rows_can_be_asked_or_the_error_says_what_to_do(design, case, rows, fit_intercept, most_held):
     if case.keeps_rows:
-        evaluation, means = design.evaluation()
+        evaluation, means = design.evaluation(most_held)
         phi, weights = design.candidates.transform(rows.X), rows.row_weights
         expected = phi - weights @ phi / weights.sum() if fit_intercept else phi
         np.testing.assert_allclose(evaluation.columns(np.arange(15)), expected, atol=1e-10)

@@ -7,7 +7,8 @@ from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor
 from skarce.criteria import GCV, IndividualEvidence, SharedGCV
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.searches import spanning_start
-from skarce.searches.spanning_start import APART, FAR_BEHIND, FEW, LARGEST_SHARE, Spanned, better_start
+from skarce.searches.spanning_sets import FAR_BEHIND
+from skarce.searches.spanning_start import APART, FEW, LARGEST_SHARE, Spanned, better_start
 from skarce.states.budget import Budget
 from tests.oracles import profiled_log_evidence, stable_gcv
 from tests.problems import kernel_moments, moments_of

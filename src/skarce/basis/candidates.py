@@ -100,11 +100,11 @@ class KernelEvaluation:
 
     def tiles_for_projections(self) -> list[Tile] | None:
         """Return tiles that leave out kernels too small to count if this saves time for Phi'B, or None."""
-        return None if self._near is None else self._near_costs.tiles_for_projections(self._near)
+        return self._near_costs.tiles_for_projections(lambda: self._near)
 
     def tiles_for_sums(self) -> list[Tile] | None:
         """Return tiles that leave out kernels too small to count if this saves time for all of Phi'Phi, or None."""
-        return None if self._near is None else self._near_costs.tiles_for_sums(self._near)
+        return self._near_costs.tiles_for_sums(lambda: self._near)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._fill(self._rows[rows], self._centers[columns], out)
@@ -192,6 +192,11 @@ class ColumnsEvaluation:
         self._values = values
         self.n_rows, self.n_candidates = values.shape
         self.dtype = values.dtype
+
+    @property
+    def is_by_column(self) -> bool:
+        """Whether the values are doubles, and each column is contiguous."""
+        return self.dtype == np.float64 and self._values.flags.f_contiguous
 
     def without(self, dropped: Indices) -> ColumnsEvaluation:
         """Return the same columns, but zero at all rows for the candidates `dropped`."""

@@ -100,10 +100,11 @@ def distinct_rows(X: Floats, weights: Floats | None = None) -> Indices:
     compared only if two hashes are equal.
     """
     rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0.0)
-    values = np.ascontiguousarray(X[rows] + X.dtype.type(0.0))  # -0.0 becomes 0.0
+    counted = X if weights is None else X[rows]
+    values = np.ascontiguousarray(counted + X.dtype.type(0.0))  # -0.0 becomes 0.0
     bits = values.view(np.uint64 if values.dtype == np.float64 else np.uint32).astype(np.uint64, copy=False)
     factors = np.arange(1, X.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    hashes = np.sort((bits * factors).sum(axis=1, dtype=np.uint64))
+    hashes = np.sort(bits @ factors)
     if (hashes[1:] != hashes[:-1]).all():
         return rows
     _, first = np.unique(values, axis=0, return_index=True)

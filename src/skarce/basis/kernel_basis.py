@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Real
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skarce._atomic import become, snapshot, unfitted_twin
+from skarce._atomic import become, copied, snapshot, unfitted_twin
 from skarce._parameters import as_number, check_dict, generator_of
 from skarce._scales import CANDIDATES, check_overflow, checked_counts, checked_scales, largest_of
 from skarce._text import quoted
@@ -288,9 +287,10 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         basis : KernelBasis
             A fitted basis.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "centers_"):  # the check of scikit-learn takes longer than all that follows
+            check_is_fitted(self)
         indices = np.asarray(indices, dtype=np.intp)
-        chosen = copy(self)
+        chosen = copied(self)
         chosen.centers_ = self.centers_[indices]
         chosen.center_indices_ = None if self.center_indices_ is None else self.center_indices_[indices]
         chosen.candidate_numbers_ = self.candidate_numbers_[indices]
@@ -375,9 +375,11 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         if not isinstance(self.kernel_, str) or self.kernel_ not in DISTANCE_KERNELS:
             return
         gamma = np.asarray(self.gamma_, dtype=np.float64)
-        factors = np.broadcast_to(gamma if self.kernel_ == "laplacian" else np.sqrt(gamma), len(self.origin_))
-        reach = float(np.max(factors * largest_of(self.centers_ - self.origin_)))
-        if not reach < (most := FAR[self.centers_.dtype.char]):
+        factors, most = gamma if self.kernel_ == "laplacian" else np.sqrt(gamma), FAR[self.centers_.dtype.char]
+        if float(factors.max()) * _length(differences := self.centers_ - self.origin_) < most:  # no difference is longer than all
+            return
+        reach = float(np.max(np.broadcast_to(factors, len(self.origin_)) * largest_of(differences)))
+        if not reach < most:
             raise ValueError(
                 f"gamma={gamma.max():.3g} is too large for these inputs: centers are {reach:.3g} widths apart, but at "
                 f'most {most:g} can be computed. Choose a smaller gamma, or gamma="scale".'
@@ -456,6 +458,13 @@ class KernelBasis(TransformerMixin, BaseEstimator):
         super().__setstate__(state)
         if hasattr(self, "centers_") and not hasattr(self, "kernel_"):
             self.kernel_ = self.kernel
+
+
+def _length(values: Floats) -> float:
+    """Return the Euclidean length of all values together. It may be infinite, or NaN."""
+    flat = values.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(flat @ flat))
 
 
 def check_learned(kernel: Any, gamma: Any) -> None:

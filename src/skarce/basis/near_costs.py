@@ -15,6 +15,8 @@ CALL = 8e4  # of one tile
 LEAST = 5e7  # a pass without tiles that takes less is not worth a look
 PAYS = 0.7  # tiles must save the rest of the time without them, because all of this is rough
 
+Near = Callable[[], NearTiles | None]  # what may have tiles; None if the kernel has none
+
 
 @dataclass(frozen=True)
 class NearCosts:
@@ -39,13 +41,13 @@ class NearCosts:
     def element(self) -> float:
         return COMPILED if self.is_compiled else INTERPRETED
 
-    def tiles_for_projections(self, near: NearTiles) -> list[Tile] | None:
-        """Return the tiles if projections in tiles take less time than without them."""
+    def tiles_for_projections(self, near: Near) -> list[Tile] | None:
+        """Return the tiles if there are any and projections in tiles take less time than without them."""
         plain = self._projections(Shape.of(self.n_rows, self.n_candidates))
         return self._tiles(near, self._projections, plain * (0.5 if self.is_symmetric else 1.0))
 
-    def tiles_for_sums(self, near: NearTiles) -> list[Tile] | None:
-        """Return the tiles if all of Phi'Phi takes less time in tiles than without them."""
+    def tiles_for_sums(self, near: Near) -> list[Tile] | None:
+        """Return the tiles if there are any and all of Phi'Phi takes less time in tiles than without them."""
         return self._tiles(near, self._sums, self._sums(Shape.of(self.n_rows, self.n_candidates)))
 
     def _projections(self, shape: Shape) -> float:
@@ -55,11 +57,11 @@ class NearCosts:
         squares = shape.near**2
         return self._projections(shape) + shape.times * float(MULTIPLY * shape.rows @ squares + SCATTER * squares.sum())
 
-    def _tiles(self, near: NearTiles, cost: Callable[[Shape], float], plain: float) -> list[Tile] | None:
+    def _tiles(self, make: Near, cost: Callable[[Shape], float], plain: float) -> list[Tile] | None:
         def pays(shape: Shape, more: float) -> bool:
             return cost(shape) + self.n_rows * (GATHER + more) + shape.times * len(shape.rows) * CALL < PAYS * plain
 
-        if plain < LEAST:
+        if plain < LEAST or (near := make()) is None:
             return None
         if not near.are_made:
             best = Shape.of(self.n_rows, near.touching * self.n_candidates)

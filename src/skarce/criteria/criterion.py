@@ -160,6 +160,13 @@ class Criterion(Judge):
         """
         return np.full_like(left, np.inf)
 
+    def score_bound(self, energy: float, log_determinant: float, n_samples: float) -> float:
+        """Return a bound on the score of sets with at least this t'P t and this log|I + Phi Lambda^-1 Phi'|.
+
+        The energy is not negative. Default: infinite, because nothing is known about the score.
+        """
+        return np.inf
+
     def compiled_rule(self) -> CompiledRule | None:
         """Return what the compiled step loop needs for this criterion. Default: None, the loop cannot be used."""
         return None

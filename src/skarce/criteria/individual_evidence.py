@@ -144,9 +144,12 @@ class IndividualEvidence(Criterion):
         return EvidenceFit
 
     def score(self, members: Members, n_samples: float) -> float:
+        return self.score_bound(members.energy, members.log_determinant, n_samples)
+
+    def score_bound(self, energy: float, log_determinant: float, n_samples: float) -> float:
         if self.noise_variance is not None:
-            return -0.5 * (members.energy / self.noise_variance + members.log_determinant)
-        return -0.5 * (n_samples * float(np.log(members.energy)) + members.log_determinant)
+            return -0.5 * (energy / self.noise_variance + log_determinant)
+        return -0.5 * (n_samples * float(np.log(energy)) + log_determinant) if energy > 0.0 else np.inf
 
     def superfluous(self, members: Members, n_samples: float) -> NDArray[np.bool_]:
         # o^2 <= psi noise, multiplied by h^2: this needs no division, and is exact if lambda h is near one.

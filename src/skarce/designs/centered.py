@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skarce._memory import fits
+from skarce._parallel import for_each, slices
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
-from skarce.basis.candidates import ALL, ColumnsEvaluation, Evaluation
+from skarce.basis.candidates import ALL, ColumnsEvaluation, Evaluation, KernelEvaluation
+from skarce.basis.tiles import weighted_squares
 from skarce.moments import CONSTANT
 from skarce.moments.passes import check_candidates
 
 ROUNDING = 1e-14  # phi'phi about the mean below this share of raw phi'phi is rounding
+PANEL_BYTES = 2**21  # of kernels that are centered while they are in the cache
 
 
 class CenteredEvaluation:
@@ -32,7 +37,7 @@ class CenteredEvaluation:
         total = float(weights.sum())
         check_candidates(squares, total, lambda: (evaluation,))
         self.means = sums[:, 0] / total
-        self._varies = squares - total * self.means**2 > np.maximum(ROUNDING * squares, negligible(total))
+        self._varies = _varies(squares, self.means, total)
 
     def fill(self, rows: slice, columns: slice, out: Floats) -> None:
         self._evaluation.fill(rows, columns, out)
@@ -63,19 +68,45 @@ class CenteredEvaluation:
         return product
 
 
-def centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
-    """Return the candidates about their weighted means, and the means."""
+def _varies(squares: Floats, means: Floats, total: float) -> NDArray[np.bool_]:
+    """Tell which candidates are more than their means and rounding, by phi'W phi. `total` is the sum of W."""
+    return np.asarray(squares - total * means**2 > np.maximum(ROUNDING * squares, negligible(total)))
+
+
+def centered(evaluation: Evaluation, weights: Floats, most_held: int = 0) -> tuple[Evaluation, Floats]:
+    """Return the candidates about their weighted means, and the means. At most so many values of kernels are held in memory."""
     if isinstance(evaluation, ColumnsEvaluation):
         return _centered_columns(evaluation.columns(np.arange(evaluation.n_candidates)), weights)
+    n, m = evaluation.n_rows, evaluation.n_candidates
+    if isinstance(evaluation, KernelEvaluation) and n * m <= most_held and fits(n, m):
+        return _centered_kernels(evaluation, weights)
     about_mean = CenteredEvaluation(evaluation, weights)
     return about_mean, about_mean.means
 
 
-def not_centered(evaluation: Evaluation, weights: Floats) -> tuple[Evaluation, Floats]:
-    """Return the candidates as they are, and zeros, after a check of their range."""
+def not_centered(evaluation: Evaluation, weights: Floats, most_held: int = 0) -> tuple[Evaluation, Floats]:
+    """Return the candidates as they are, and zeros, after a check of their range. None of them are held."""
     _, squares = evaluation.project(weights[:, None], weights)
     check_candidates(squares, float(weights.sum()), lambda: (evaluation,))
     return evaluation, np.zeros(evaluation.n_candidates)
+
+
+def _centered_kernels(evaluation: KernelEvaluation, weights: Floats) -> tuple[Evaluation, Floats]:
+    """Hold the columns of kernels. Each panel of them is centered while it is in the cache."""
+    n, m, total = evaluation.n_rows, evaluation.n_candidates, float(weights.sum())
+    values, means, squares = np.empty((m, n)).T, np.empty(m), np.empty(m)
+
+    def work(columns: slice) -> None:
+        panel = values[:, columns]
+        evaluation.fill(slice(0, n), columns, panel)
+        means[columns] = weights @ panel / total
+        squares[columns] = weighted_squares(panel, weights)
+        panel -= means[columns]
+        panel[:, ~_varies(squares[columns], means[columns], total)] = 0.0
+
+    for_each(work, slices(m, max(16, PANEL_BYTES // (8 * n))), operations=20.0 * n * m)
+    check_candidates(squares, total, lambda: (evaluation,))
+    return ColumnsEvaluation(values), means
 
 
 def _centered_columns(values: Floats, weights: Floats) -> tuple[Evaluation, Floats]:

@@ -287,8 +287,11 @@ class Design(ABC):
         targets, weights = self.rows.targets[:, output], self.rows.weights
         return Observations.of(likelihood, targets, weights, has_constant=self.fit_intercept)
 
-    def evaluation(self) -> tuple[Evaluation, Floats]:
-        """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept."""
+    def evaluation(self, most_held: int = 0) -> tuple[Evaluation, Floats]:
+        """Return the candidates at the rows about their means, and the means. Default: raise, because no rows are kept.
+
+        If there are at most `most_held` values, they may be computed at once and held in memory.
+        """
         raise ValueError(
             "this method changes the weights of the rows again and again, so it needs them in memory, but row blocks and Dask data "
             "are not kept there. Pass arrays X and y to fit."

@@ -98,9 +98,9 @@ class InMemoryDesign(Design):
         moments, self._center = moments_from_sums(sums, self._read, fit_intercept=self.fit_intercept)
         return moments
 
-    def evaluation(self) -> tuple[Evaluation, Floats]:
+    def evaluation(self, most_held: int = 0) -> tuple[Evaluation, Floats]:
         evaluation, weights = self._block.evaluation, self.rows.row_weights
-        return (centered if self.fit_intercept else not_centered)(evaluation, weights)
+        return (centered if self.fit_intercept else not_centered)(evaluation, weights, most_held)
 
     def reweighted(self, output: int, factors: Floats) -> tuple[InMemoryDesign, Moments]:
         """Return a design of one output with the weight of each row times its factor, and its moments.

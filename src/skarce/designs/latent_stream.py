@@ -166,7 +166,7 @@ class LatentStream(Design):
             problems.append(Problem(view, output, likelihood))
         return problems
 
-    def evaluation(self) -> tuple[Evaluation, Floats]:
+    def evaluation(self, most_held: int = 0) -> tuple[Evaluation, Floats]:
         means = self._now.means * self.fit_intercept
         past = self._past_rows()
         values = np.vstack([self._phi - means, past.candidates - np.outer(past.constant, means)])

@@ -75,6 +75,6 @@ class Problem:
         """The targets of this output, with their weights."""
         return self.design.observations(self.output, self.likelihood)
 
-    def evaluation(self) -> tuple[Evaluation, Floats]:
-        """Return the candidates at the rows about their means, and the means."""
-        return self.design.evaluation()
+    def evaluation(self, most_held: int = 0) -> tuple[Evaluation, Floats]:
+        """Return the candidates at the rows about their means, and the means. At most so many values may be held in memory."""
+        return self.design.evaluation(most_held)

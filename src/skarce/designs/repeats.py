@@ -21,7 +21,8 @@ def times_counted(rows: Rows) -> float:
 
     A stream keeps the targets of its last batch only. This batch then stands for all rows.
     """
-    return max(float(_weights(rows).sum()) / _n_distinct(rows), 1.0) if len(rows.targets) else 1.0
+    weights, n = _weights(rows), len(rows.targets)
+    return max((n if weights is None else float(weights.sum())) / _n_distinct(rows), 1.0) if n else 1.0
 
 
 def n_distinct_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
@@ -42,16 +43,15 @@ def n_distinct_in(X: Any, y: Any, fit_params: dict[str, Any]) -> float:
         return np.inf
 
 
-def _weights(rows: Rows) -> Floats:
-    n = len(rows.targets)
-    return np.ones(n) if rows.weights is None else rows.weights[-n:]
+def _weights(rows: Rows) -> Floats | None:
+    return None if rows.weights is None else rows.weights[-len(rows.targets) :]
 
 
 def _n_distinct(rows: Rows) -> int:
     """Return the number of rows of positive weight that differ in inputs or targets."""
     weights, n = _weights(rows), len(rows.targets)
     n_distinct = len(distinct_rows(rows.targets, weights))
-    if n_distinct < np.count_nonzero(weights):
+    if n_distinct < (n if weights is None else np.count_nonzero(weights)):
         n_distinct = len(distinct_rows(np.hstack([_as_numbers(rows.X)[-n:], rows.targets]), weights))
     return n_distinct
 

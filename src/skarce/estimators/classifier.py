@@ -17,7 +17,7 @@ from skarce._device import is_on_device, log_expit, namespace, stacked, to_devic
 from skarce._scales import checked_counts
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
-from skarce._validation import check_container, in_brief, is_missing
+from skarce._validation import are_plain_labels, check_container, in_brief, is_missing
 from skarce.designs import Design, Rows
 from skarce.designs.labels import Codes, targets_of
 from skarce.estimators.base import checked_weights
@@ -31,6 +31,8 @@ from skarce.methods.method import Method
 from skarce.model_selection.calibration import about, log_odds_of_shares, temperature
 from skarce.model_selection.cross_fitting import LeftOut
 from skarce.posteriors.latent import LatentPosterior
+
+MOST_PLAIN_CLASSES = 0.5  # of the rows: with more, scikit-learn warns that these may be no classes
 
 
 class LatentClassifier(ClassifierMixin, LatentEstimator):
@@ -161,9 +163,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
         self, probe: Any, X: Any, y: Any, sample_weight: Any, *, is_first: bool = True, is_whole: bool = True, classes: Any = None
     ) -> Rows:
         X, y = self._checked_pair(probe, X, checked_labels(y), is_first=is_first)
-        with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
+        y = _as_classes(y)
         weights = checked_weights(self, sample_weight, X)
         classes, codes = self._coded(y, weights, classes)
         counts = np.ones(len(y)) if weights is None else weights
@@ -188,7 +188,8 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
                 f"{type(self).__name__} needs at least two classes, got one class, {quoted(seen.tolist()[0])}, among the rows of "
                 "positive weight."
             )
-        return np.unique(y, return_inverse=True)
+        classes = np.unique(y)
+        return classes, np.searchsorted(classes, y)
 
     def _width_options(self, rows: Rows, method: Method[Any], names: Any) -> dict[str, Any]:
         """Two classes learn by the evidence of labels. Models of one class against the rest share one expansion of it."""
@@ -250,6 +251,16 @@ def labels_at(classes: Any, values: Any) -> Any:
     if xp is np or classes.dtype.kind not in "biuf":  # no device holds text
         return classes[to_host(places)]
     return xp.take(to_device(classes, values), places, axis=0)
+
+
+def _as_classes(y: Any) -> Any:
+    """Return labels in one dimension after scikit-learn's checks. It has none for a few whole numbers."""
+    if are_plain_labels(y) and len(np.unique(y)) <= MOST_PLAIN_CLASSES * len(y):
+        return y
+    with np.errstate(invalid="ignore"):  # scikit-learn casts labels to whole numbers, to see whether they are
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+    return y
 
 
 def checked_labels(y: Any) -> Any:

@@ -12,7 +12,7 @@ from skarce._device import joined, sqrt, stacked, taken
 from skarce._parallel import blas_threads
 from skarce._scales import CANDIDATES, SQUARED, checked_scales
 from skarce._typing import Floats
-from skarce._validation import check_dense, check_kind, checked_table, quietly_validated
+from skarce._validation import check_dense, check_kind, checked_table, quietly_validated, validated_with_labels
 from skarce.basis import takes_arrays
 from skarce.designs import Design
 from skarce.estimators.calibration import Calibrated
@@ -76,7 +76,8 @@ class LatentEstimator(Calibrated):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         basis = self._seeded_basis()
         if takes_arrays(basis):
-            X, y = quietly_validated(probe, X, y, reset=is_first, accept_sparse=sparse_format(basis), **options)
+            check = quietly_validated if options else validated_with_labels
+            X, y = check(probe, X, y, reset=is_first, accept_sparse=sparse_format(basis), **options)
             return checked_scales(X, CANDIDATES if basis is None else SQUARED, is_first=is_first), y
         checked_table(probe, X, reset=is_first)
         check_dense(y)

@@ -231,7 +231,6 @@ class _Climb:
     def __init__(self, schedule: GreedyBatches, criterion: Criterion, state: State, journal: Journal, tol: float) -> None:
         self._schedule, self._criterion, self._state, self._journal, self._tol = schedule, criterion, state, journal, tol
         self._single = BestAction(refresh_every=schedule.stretch, max_changes=schedule.max_changes)
-        self._by_passes = replace(self._single, together=TOGETHER)
         self._pace = Pace(journal)
         self._is_tight = False
         self._n_idle = self._n_tries = 0
@@ -295,7 +294,7 @@ class _Climb:
     def _single_actions(self) -> tuple[int, float, bool]:
         most = self._pace.begin(self._single.refresh_every)
         waits = len(self._state) > SMALL_MODEL and not self._state.has_squares
-        actions = self._by_passes if waits else self._single
+        actions = replace(self._single, together=TOGETHER) if waits else self._single
         n_actions = actions.stretch(self._criterion, self._state, self._journal, self._tol, most)
         self._pace.end()
         return n_actions, 0.0, n_actions < (1 if self._state.is_ill_conditioned else most)

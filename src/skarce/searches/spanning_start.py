@@ -23,6 +23,7 @@ from skarce.moments import Moments
 from skarce.moments.directions import Directions
 from skarce.searches.joint_steps import joint_steps
 from skarce.searches.search import Start
+from skarce.searches.spanning_sets import SpanningSets
 from skarce.states.active_block import ActiveBlock
 from skarce.states.budget import Budget
 from skarce.states.state import resolved_energy
@@ -33,9 +34,6 @@ LOOK = (100, 200)  # least and most candidates of a look, which says whether a s
 ROWS_PER_CANDIDATE = 4  # of a look
 FEW, APART = 20, 0.04  # candidates look alike if this few of them leave no more than this share of any other unexplained
 FRUITLESS = 20.0  # a start that is worth less than the model by this much, in log evidence, does not catch up
-FAR_BEHIND = 60.0  # if functions at a rough ridge are this far behind a model, those at the best ridge do not win either
-PAST_THE_PEAK = 10.0  # the same if more functions are worse again: then the best ridge does not gain much
-FIRST_SIZES = (12, 24, 48, 96)  # how many of them are tried before the best ridge is computed
 LARGEST_SHARE = 1 / 3  # of the rows; with more functions at the start, a small error says little
 SETTLING_STEPS = 8  # joint steps that remove superfluous functions together; single actions take them out one by one
 HALF_OF_THE_DIGITS = float(np.finfo(float).eps ** -0.5)  # a condition number at which half of the digits are left
@@ -118,15 +116,18 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
     own = criterion.one_ridge()
     if own is None:
         return None
-    pool = _sample(moments, int(np.clip(moments.n_samples / ROWS_PER_CANDIDATE, *LOOK)), 0)
+    least, most = LOOK
+    pool = _sample(moments, min(max(int(moments.n_samples / ROWS_PER_CANDIDATE), least), most), 0)
     gram = moments.gram.block(pool, pool)
     pivots, heights = _pivots(gram)
-    # How far the best ridge comes past the peak has been measured by generalized cross validation alone.
-    behind = (FAR_BEHIND, FAR_BEHIND if own is EvidenceFit else PAST_THE_PEAK)
-    if not _look_alike(heights) or not _may_win(criterion, moments, pool[pivots], heights, worth, behind):
+    if not _look_alike(heights):
         return None
-    pivots = pivots[: int(LARGEST_SHARE * _n_distinct(moments)) + 1]  # a start with one more is refused
-    spanned = Spanned.by(moments, pool[pivots], gram[np.ix_(pivots, pivots)])
+    most = int(LARGEST_SHARE * _n_distinct(moments))
+    pivots = pivots[: most + 1]
+    sets = SpanningSets(criterion, moments, pool[pivots], gram[np.ix_(pivots, pivots)], heights, most)
+    if not sets.may_win(worth, are_cut=(budget.max_active or most) < most):
+        return None
+    spanned = Spanned.by(moments, sets.spanning, sets.gram)
     if spanned is None:
         return None
     starts = [spanned.start(EvidenceFit, budget.max_active)]
@@ -154,28 +155,13 @@ def _drawn(n: int, most: int, random_state: int) -> Indices:
 
 def _pivots(gram: Floats) -> tuple[Indices, Floats]:
     """Return candidates in the order in which they span the others, and the squared distance of each from those before it."""
-    factor, pivots, rank, _ = lapack.dpstrf(gram)
+    factor, pivots, rank, _ = lapack.dpstrf(gram.T)  # the same matrix, in the memory order of LAPACK
     return pivots[:rank] - 1, factor.diagonal()[:rank] ** 2
 
 
 def _look_alike(heights: Floats) -> bool:
     """Whether a few candidates span all others nearly: those that the pivots of a Cholesky factorization choose."""
     return len(heights) <= FEW or bool(heights[FEW] <= APART * heights[0])
-
-
-def _may_win(
-    criterion: Criterion, moments: Moments, spanning: Indices, heights: Floats, worth: float, behind: tuple[float, float]
-) -> bool:
-    """Whether a few of the functions that span the others, at a ridge that ignores the rest, come near a model's worth.
-
-    They may be behind it by one number if their worth still rises with their number, and by another if it is past its peak. This
-    takes a small part of the time that the best ridge takes, and most models are far ahead.
-    """
-    most = min(len(heights) - 1, LARGEST_SHARE * _n_distinct(moments))
-    blocks = (_block(spanning[:n], np.full(n, heights[n]), moments) for n in FIRST_SIZES if n <= most)
-    scores = [np.inf if block is None else criterion.score(block, moments.n_samples) for block in blocks]
-    best = max(scores, default=np.inf)
-    return best > worth - behind[bool(scores) and scores[-1] < best]
 
 
 def _block(active: Indices, ridges: Floats, moments: Moments) -> ActiveBlock | None:

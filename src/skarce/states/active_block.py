@@ -48,9 +48,7 @@ class ActiveBlock(Members):
         self.projections = projections
         self.target_energy = target_energy
         self._ridges = ridges
-        matrix = gram.copy()
-        matrix.flat[:: len(gram) + 1] += ridges
-        self._factor = cholesky(matrix)
+        self._factor = cholesky(gram, ridges)
         self._explained = solve_lower(self._factor, projections)
         self.energy = left_of(target_energy, self._explained)
         diagonal = self._factor.diagonal()

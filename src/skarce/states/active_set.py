@@ -423,10 +423,8 @@ class ActiveSet(State):
     def _factor_or_thin_out(self) -> Floats:
         """Factorize H. While it is singular to working precision, remove the most recent function."""
         while True:
-            matrix = self.gram_block
-            matrix.flat[:: self._n + 1] += self.ridges
             try:
-                return cholesky(matrix)
+                return cholesky(self.gram_block, self.ridges)
             except NotPositiveDefiniteError:
                 self._n -= 1
 

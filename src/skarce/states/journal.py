@@ -54,7 +54,7 @@ class Journal:
         self._limit: Outcome | None = None
         self._chunks: list[NDArray[np.void]] = []
         self._latest: list[tuple[Any, ...]] = []
-        self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)])
+        self._dtype = np.dtype([*TRACE.descr, *((name, np.float64) for name in own)]) if own else TRACE
 
     def note(self, action: str, index: int, score: float, n_active: int, *own: float) -> None:
         """Record a step: the action, the candidate, the score after the step, the size of the model, and the extra fields."""

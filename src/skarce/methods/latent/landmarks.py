@@ -42,6 +42,8 @@ def held(evaluation: Evaluation) -> Evaluation:
     A search scans all of them several times, and the kernels need not be computed again.
     """
     n_numbers = evaluation.n_rows * evaluation.n_candidates
+    if isinstance(evaluation, ColumnsEvaluation) and evaluation.is_by_column:
+        return evaluation
     if n_numbers > HELD or not fits(evaluation.n_rows, evaluation.n_candidates):
         return evaluation
     values = np.empty((evaluation.n_candidates, evaluation.n_rows)).T

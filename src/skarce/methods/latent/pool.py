@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._typing import Floats, Indices
@@ -57,7 +58,7 @@ class Pool(ABC, Generic[Model]):
         Return None if no candidate gains more than `tol`.
         """
         found = self.scanned(model)
-        is_out = np.isin(self.indices, [*model.indices, *refused])
+        is_out = _are_among(self.indices, np.array([*model.indices, *refused], dtype=np.intp))
         products = _Products(self, model)
         places: list[int] = []
         precisions: list[float] = []
@@ -94,6 +95,13 @@ class Pool(ABC, Generic[Model]):
         return None
 
 
+def _are_among(indices: Indices, others: Indices) -> NDArray[np.bool_]:
+    """Tell which indices are among others, by a table of all. `np.isin` first finds out that this is the best way."""
+    table = np.zeros(1 + max(indices.max(initial=0), others.max(initial=0)), dtype=bool)
+    table[others] = True
+    return table[indices]
+
+
 class _Products(Generic[Model]):
     """Phi'C^-1 phi of one candidate after the other; C^-1 loses psi psi' / (alpha + S) with every function that comes in."""
 
@@ -113,19 +121,19 @@ class _Products(Generic[Model]):
 
 
 class ColumnsPool(Pool[Laplace]):
-    """Candidates whose columns are held, shape (n_rows, len(indices))."""
+    """Candidates whose columns are held, shape (n_rows, len(indices)), with the rates of their penalties."""
 
-    def __init__(self, indices: Indices, columns: Floats) -> None:
-        self.indices, self.columns = indices, columns
+    def __init__(self, indices: Indices, columns: Floats, rates: Floats) -> None:
+        self.indices, self.columns, self.rates = indices, columns, rates
 
     @classmethod
-    def of(cls, evaluation: Evaluation, model: Laplace, others: Indices) -> ColumnsPool:
-        """Put the functions of a model and other candidates together."""
+    def of(cls, evaluation: Evaluation, model: Laplace, others: Indices, rates: Floats) -> ColumnsPool:
+        """Put the functions of a model and other candidates together. The rates are those of all candidates."""
         indices = np.sort(np.concatenate([model.indices, others])).astype(np.intp)
-        return cls(indices, np.asfortranarray(evaluation.columns(indices)))
+        return cls(indices, np.asfortranarray(evaluation.columns(indices)), rates[indices])
 
     def scanned(self, model: Laplace) -> Scan:
-        return scan(ColumnsEvaluation(self.columns), [model])[0]
+        return scan(ColumnsEvaluation(self.columns), [model], self.rates)[0]
 
     def products(self, model: Laplace, place: int) -> Floats:
         column = self.columns[:, place]

@@ -12,6 +12,7 @@ and the score grows with its prior variance, at zero, by :math:`\tfrac12(q - S) 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +45,11 @@ class Scan(NamedTuple):
 
     def gains(self) -> Floats:
         """Return by how much the score would rise at these precisions, B held; zero if it would not."""
-        some = np.flatnonzero(self.ratio > 1.0)
-        a, s, r = self.precisions(some), self.sparsity[some], self.rate[some]
-        q = self.quality[some] * (self.quality[some] - self.pull[some])
-        gains = np.zeros(len(self.rate))
-        gains[some] = np.maximum(0.5 * (np.log(a / (a + s)) + q / (a + s)) - r / a, 0.0)
+        q = self.quality * (self.quality - self.pull)
+        some = ((q > self.sparsity + 2.0 * self.rate) & (self.sparsity > 0.0)).nonzero()[0]
+        a, q, s, r = self.precisions(some), q[some], self.sparsity[some], self.rate[some]
+        total, gains = a + s, np.zeros(len(self.rate))
+        gains[some] = np.maximum(0.5 * (np.log(a / total) + q / total) - r / a, 0.0)
         return gains
 
     def after(self, candidate: int, cross: Floats, precision: float) -> Scan:
@@ -62,17 +63,23 @@ class Scan(NamedTuple):
         )
 
 
-def scan(evaluation: Evaluation, models: list[Laplace]) -> list[Scan]:
-    """Return S, Q, Z and r of all candidates for each model in one pass; the models share rows and weights."""
+def scan(evaluation: Evaluation, models: list[Laplace], rates: Floats | None = None) -> list[Scan]:
+    """Return S, Q, Z and r of all candidates for each model in one pass; the models share rows and weights.
+
+    `rates` are the rates of the candidates, which no model changes, if they are known.
+    """
     blocks = [_right_sides(model) for model in models]
-    row_weights = np.stack([models[0].observations.energy_weights, *(model.curvature for model in models)], axis=1)
+    row_weights = [model.curvature for model in models]
+    if rates is None:
+        row_weights.append(models[0].observations.energy_weights)
     right = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
-    products, squares = evaluation.project(right, row_weights)
-    rates = penalty_rates(models[0].observations, squares[:, 0])
-    ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
+    products, squares = evaluation.project(right, np.array(row_weights).T)
+    if rates is None:
+        rates = penalty_rates(models[0].observations, squares[:, -1])
+    starts = accumulate((block.shape[1] for block in blocks), initial=0)
     return [
-        _scan_of(model, product, square, rates)
-        for model, product, square in zip(models, np.split(products, ends, axis=1), squares.T[1:], strict=True)
+        _scan_of(model, products[:, start : start + block.shape[1]], square, rates)
+        for model, start, block, square in zip(models, starts, blocks, squares.T, strict=False)
     ]
 
 

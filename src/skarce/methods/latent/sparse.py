@@ -21,7 +21,7 @@ from skarce.designs.problem import Problem
 from skarce.methods.latent.by_passes import ByPasses
 from skarce.methods.latent.climb import FINE, Climb
 from skarce.methods.latent.em import check_memory, run_em
-from skarce.methods.latent.landmarks import Landmarks, held
+from skarce.methods.latent.landmarks import HELD, Landmarks, held
 from skarce.methods.latent.laplace import Laplace
 from skarce.methods.latent.model import LatentModel
 from skarce.methods.latent.pool import ColumnsPool
@@ -85,7 +85,7 @@ class SparseLatent(Method[LatentFit]):
                 )
         if problems[0].design.has_passes:
             return ByPasses(self, problems, budget).run()
-        evaluation, means = problems[0].evaluation()
+        evaluation, means = problems[0].evaluation(HELD)
         evaluation = held(evaluation)
         journals = [Journal(budget) for _ in problems]
         starts, stopped = self._starts(evaluation, problems, journals)
@@ -108,6 +108,7 @@ class SparseLatent(Method[LatentFit]):
         models, outcomes = list(starts), [Outcome.CONVERGED] * len(starts)
         still_open, began = list(range(len(starts))), time.monotonic()
         first = scan(evaluation, models)
+        rates = first[0].rate
         scan_seconds = time.monotonic() - began
         others = [self._first_pool(found, model, k) for k, (found, model) in enumerate(zip(first, models, strict=True))]
         all_seen = {k for k, model in enumerate(models) if len(others[k]) + len(model) == evaluation.n_candidates}
@@ -115,27 +116,27 @@ class SparseLatent(Method[LatentFit]):
             before = {k: models[k].score for k in still_open}
             for place, k in enumerate(still_open):
                 n_left = len(still_open) - place
-                models[k], outcomes[k] = self._climbed(evaluation, models[k], others[k], journals[k], n_left)
+                models[k], outcomes[k] = self._climbed(evaluation, models[k], others[k], rates, journals[k], n_left)
             paused = [k for k in still_open if outcomes[k] is Outcome.TIME_LIMIT and _has_time(models[k], journals[k])]
             rising = [k for k in still_open if models[k].score > before[k] + FINE * journals[k].budget.tol]
             rising = [k for k in rising if outcomes[k] is Outcome.CONVERGED and k not in all_seen]
             if rising and journals[rising[0]].exhausted(ahead=scan_seconds) is Outcome.TIME_LIMIT:
                 rising, outcomes = [], [Outcome.TIME_LIMIT if k in rising else outcome for k, outcome in enumerate(outcomes)]
-            scans = scan(evaluation, [models[k] for k in rising]) if rising else []
+            scans = scan(evaluation, [models[k] for k in rising], rates) if rising else []
             for k, found in zip(rising, scans, strict=True):
                 others[k] = self._violators(found, models[k], journals[k])
             still_open = sorted([*paused, *(k for k in rising if len(others[k]))])
         return list(zip(models, outcomes, strict=True))
 
     def _climbed(
-        self, evaluation: Evaluation, model: Laplace, others: Indices, journal: Journal, n_left: int
+        self, evaluation: Evaluation, model: Laplace, others: Indices, rates: Floats, journal: Journal, n_left: int
     ) -> tuple[Laplace, Outcome]:
         """Search a pool in the part of the time that the first of `n_left` targets has."""
         whole = journal.budget
         journal.budget = whole.share(n_left)
         try:
             with journal.shown():
-                return self.climb.run(model, ColumnsPool.of(evaluation, model, others), journal)
+                return self.climb.run(model, ColumnsPool.of(evaluation, model, others, rates), journal)
         finally:
             journal.budget = whole
 
