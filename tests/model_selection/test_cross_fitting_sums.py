@@ -6,9 +6,9 @@ import pytest
 from sklearn.base import clone
 
 from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor, VBLSRegressor
-from skarce.designs import RowBlocks
+from skarce.designs import InMemoryDesign, RowBlocks, Rows
 from skarce.designs.fold_sums import centers_in_fold, sums_of_folds, total_of_folds
-from skarce.designs.folds import N_FOLDS, fold_numbers
+from skarce.designs.folds import N_FOLDS, fold_numbers, hashed_splits, parts
 from skarce.model_selection.cross_fitting_sums import squared_errors, total_variance
 from skarce.moments import Sums, block_sums
 
@@ -93,12 +93,48 @@ def test_the_factor_is_near_that_of_single_rows():
 
 def test_a_refit_has_no_kernel_at_a_row_that_it_has_not_seen():
     basis = KernelBasis(gamma=1.0, centers=40, random_state=0).fit(X)
-    found = np.concatenate([centers_in_fold(basis, fold) for fold in range(N_FOLDS)])
+    total = block_sums(basis, X, Y)
+    found = np.concatenate([centers_in_fold(basis, fold, total) for fold in range(N_FOLDS)])
     np.testing.assert_array_equal(np.sort(found), np.arange(40))
     for fold in range(N_FOLDS):
-        places = basis.center_indices_[centers_in_fold(basis, fold)]
+        places = basis.center_indices_[centers_in_fold(basis, fold, total)]
         assert (fold_numbers(X)[places] == fold).all()
-    assert not len(centers_in_fold(clone(KERNELS).fit(X), 0))  # these centers are no rows
+    given = clone(KERNELS).fit(X)
+    assert not len(centers_in_fold(given, 0, block_sums(given, X, Y)))  # these centers are no rows
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.8, 1e4])
+def test_few_kernels_stay_if_they_reach_many_rows(gamma):
+    """In memory and in sums: a kernel stays if its squares over all rows are at least ten times that at its center."""
+    basis = KernelBasis(gamma=gamma, centers=20, random_state=0).fit(X)
+    reach = np.exp(-2.0 * gamma * ((X[:, None] - basis.centers_) ** 2).sum(axis=2)).sum(axis=0)
+    stays = reach >= 10.0
+    assert stays.sum() == {0.1: 20, 1e4: 0}.get(gamma, stays.sum())
+    assert gamma != 0.8 or 0 < stays.sum() < 20
+    total = block_sums(basis, X, Y)
+    leaving = np.concatenate([centers_in_fold(basis, fold, total) for fold in range(N_FOLDS)])
+    np.testing.assert_array_equal(np.sort(leaving), np.flatnonzero(~stays))
+    design = InMemoryDesign(basis, Rows(X, Y[:, None]))
+    zero = [
+        np.flatnonzero(~part.design.candidates.on(X).columns(np.arange(20)).any(axis=0))
+        for part in parts(design, hashed_splits(design))
+    ]
+    np.testing.assert_array_equal(np.sort(np.concatenate(zero)), np.flatnonzero(~stays))
+
+
+def test_a_few_wide_kernels_are_no_reason_to_doubt_the_std():
+    """The same centers as rows and a hair beside them: the model is the same, and so is the factor."""
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-3, 3, (3000, 2))
+    targets = 2.0 * np.sin(inputs[:, 0]) + rng.normal(0, 0.2, 3000)
+    scales = [
+        RelevanceVectorRegressor(KernelBasis(gamma=0.3, centers=inputs[:40] + aside), calibrate_std=True)
+        .fit(inputs, targets)
+        .std_scale_
+        for aside in (0.0, 1e-7)
+    ]
+    assert scales[0] == pytest.approx(scales[1], rel=1e-3)
+    assert scales[0] < 1.03
 
 
 def test_auto_calibrates_learned_widths_in_blocks_too():

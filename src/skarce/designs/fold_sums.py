@@ -11,7 +11,7 @@ from skarce._memory import require
 from skarce._typing import Indices
 from skarce.basis import KernelBasis
 from skarce.designs.design import Rows
-from skarce.designs.folds import N_FOLDS, fold_numbers
+from skarce.designs.folds import N_FOLDS, are_few, fold_numbers, may_stay
 from skarce.moments import Sums
 from skarce.moments.block_sums import sums_of_rows
 
@@ -28,11 +28,17 @@ def total_of_folds(parts: Sequence[list[Sums]]) -> list[Sums]:
     return [Sums.total(of_fold) for of_fold in zip(*parts, strict=True)]
 
 
-def centers_in_fold(candidates: Any, fold: int) -> Indices:
-    """Return the kernels that are centered at training rows of a fold. A refit without these rows has none of them."""
+def centers_in_fold(candidates: Any, fold: int, total: Sums) -> Indices:
+    """Return the kernels that are centered at training rows of a fold. A refit without these rows has none of them.
+
+    As in memory, kernels that are few and reach many rows stay. `total` are the sums of all folds.
+    """
     if not isinstance(candidates, KernelBasis) or candidates.center_indices_ is None:
         return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(fold_numbers(candidates.centers_, candidates) == fold)
+    leaves = fold_numbers(candidates.centers_, candidates) == fold
+    if are_few(candidates.n_candidates, total.n_samples):
+        leaves &= ~may_stay(candidates, total.gram.diagonal() + total.n_samples * total.candidate_means**2)
+    return np.flatnonzero(leaves)
 
 
 def require_room(n_candidates: int) -> None:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from skarce._memory import fits
@@ -30,6 +31,7 @@ from skarce.moments.passes import Block, sums_over
 N_FOLDS = 5
 HASH_BYTES = 8
 DENSE_BYTES = 2**23  # rows of a sparse matrix are made dense in blocks of about this size
+MANY_ROWS = 10  # per kernel. With more of them, hardly a row has a kernel of its own. Also the rows that determine its weight
 BETWEEN = "\x1f"  # the separator of units in ASCII, between the columns of a row of text
 
 Split = tuple[Indices, Indices]  # places of the rows to fit, and of the rows to leave out
@@ -41,7 +43,8 @@ class Part(NamedTuple):
     Attributes
     ----------
     design : InMemoryDesign
-        The rows to fit, with the candidates of all rows. Kernels at left-out rows are zero.
+        The rows to fit, with the candidates of all rows. Kernels at left-out rows are zero, unless they are few and reach many
+        rows.
     sums : Sums or None
         The whole moments of these rows, if they were added up without another pass.
     left_out : Rows
@@ -138,6 +141,21 @@ class _Without:
         return self.kernels.on(X).without(self.dropped)
 
 
+def are_few(n_kernels: int, n_rows: float) -> bool:
+    """Tell whether kernels are so few that hardly a row has one of its own."""
+    return n_kernels * MANY_ROWS <= n_rows
+
+
+def may_stay(kernels: KernelBasis, squares: Floats) -> NDArray[np.bool_]:
+    """Tell which of few kernels may stay if the rows at their centers are left out: those that reach many other rows.
+
+    A refit without a fifth of few kernels would be worse than the model, and would say so of the model. `squares` are the sums of
+    squares of the kernels over all rows.
+    """
+    own = kernels.make_kernel().diagonal(kernels.centers_)
+    return squares >= MANY_ROWS * own**2
+
+
 def kernels_of(candidates: Any) -> KernelBasis | None:
     """Return the kernels among which some may be zero, or None if candidates are no kernels."""
     if isinstance(candidates, _Without):
@@ -149,26 +167,34 @@ class _Centers:
     """Which kernels are centered at which rows.
 
     New rows have no kernel of their own, and so left-out rows must have none: all that is known about its weight is the prior, and
-    the std of the refit would be large at the left-out rows, but not at new ones.
+    the std of the refit would be large at the left-out rows, but not at new ones. Only kernels that `may_stay` do.
     """
 
     def __init__(self, design: Design) -> None:
         kernels = design.candidates
         self._rows: list[Any] = []
-        self._centers: list[Any] = []
+        self._centers: dict[int, Any] = {}
         if isinstance(kernels, KernelBasis):
             is_precomputed = kernels.kernel == "precomputed"
             n_rows, indices = len(design.rows.targets), kernels.center_indices_
             self._rows = list(range(n_rows)) if is_precomputed else list(_bytes_of(design.rows.X))
             places = range(n_rows) if indices is None else indices
-            self._centers = list(places) if is_precomputed else list(_bytes_of(kernels.centers_))
+            self._centers = dict(enumerate(list(places) if is_precomputed else list(_bytes_of(kernels.centers_))))
+            self._leave_out_those_that_stay(design, kernels)
+
+    def _leave_out_those_that_stay(self, design: Design, kernels: KernelBasis) -> None:
+        weights = design.rows.row_weights
+        n_rows = len({self._rows[place] for place in np.flatnonzero(weights > 0.0)})
+        if kernels.kernel == "precomputed" or not are_few(kernels.n_candidates, n_rows):
+            return
+        _, squares = kernels.on(design.rows.X).project(np.zeros((len(weights), 1)), weights)
+        for number in np.flatnonzero(may_stay(kernels, squares)):
+            del self._centers[int(number)]
 
     def at(self, places: Indices) -> Indices:
         """Return the candidates at these rows."""
-        if not self._centers:
-            return np.empty(0, dtype=np.intp)
-        rows = {self._rows[place] for place in places}
-        return np.array([number for number, center in enumerate(self._centers) if center in rows], dtype=np.intp)
+        rows = {self._rows[place] for place in places} if self._centers else set()
+        return np.array([number for number, center in self._centers.items() if center in rows], dtype=np.intp)
 
 
 def _sums(design: Design, places: Indices) -> Sums:

@@ -56,18 +56,19 @@ def cross_fit_sums(
     Return None if all rows are in one fold. `TimeIsUpError` is raised if a refit reaches the time limit.
     """
     squares, variances, weight = np.zeros(len(posteriors)), np.zeros(len(posteriors)), 0.0
+    total = Sums.total(list(folds))
     for fold, own in counted(enumerate(folds), lambda fold: 1, "leaving out", len(folds), "folds"):
         rest = Sums.total([sums for other, sums in enumerate(folds) if other != fold])
         if not (own.n_samples > 0.0 and rest.n_samples > 0.0):
             continue
-        rest.drop(centers_in_fold(design.candidates, fold))
+        rest.drop(centers_in_fold(design.candidates, fold, total))
         others = StreamDesign.of_sums(design.candidates, rest, fit_intercept=design.fit_intercept).problems(likelihood)
         refits = refits_of(others, method, replace(budget, verbose=0))
         for output, (whole, refit, problem) in enumerate(zip(posteriors, refits, others, strict=True)):
             squares[output] += squared_errors(refit, own, output)
             variances[output] += total_variance(as_if_from(problem, whole), own)
         weight += own.n_samples
-    return LeftOutSums(squares, variances, Sums.total(list(folds)).target_energies, weight) if weight > 0.0 else None
+    return LeftOutSums(squares, variances, total.target_energies, weight) if weight > 0.0 else None
 
 
 def squared_errors(posterior: Posterior, sums: Sums, output: int) -> float:
