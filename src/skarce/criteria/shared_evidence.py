@@ -23,8 +23,8 @@ REESTIMATES = ("tight", "paper")
 # The initial values of the paper, for a target of unit variance: alpha = 1e-3, beta = 10.
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 FEW = 32  # up to this many functions, the best ridge is found again after each step
-LAG = 1e-3  # log evidence that a ridge which is held may be below the best one
-NEARBY, MOST_MOVES = 0.3, 4  # the largest step of a ridge that is held, in its logarithm, and the number of such steps
+LAG = 2e-4  # how wrong the log evidence may be if a ridge is held: it comes from derivatives in the logarithm of the ridge
+HELD, NEARBY, MOST_MOVES = 0.05, 0.3, 4  # how far a held ridge may be from its best value; the largest move, and their number
 
 
 @dataclass(frozen=True)
@@ -169,12 +169,12 @@ class SharedEvidence(Criterion):
             state.hold()
 
     def state_score(self, state: State) -> float:
-        """Return eq. (4) at the best ridge. If the ridge is held, the difference is that of a step of Newton's method."""
+        """Return eq. (4) at the best ridge. If the ridge is held, the difference comes from derivatives."""
         score, slopes = super().state_score(state), state.held_slopes()
         if slopes is None or not slopes.second > 0.0:  # without curvature the best ridge is at a limit, where it does not matter
             return score
         n = state.moments.n_samples
-        return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.freed * slopes.step, n))
+        return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.more_freedom, n))
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """Return the best ridge for the first `size` functions alone, or the ridge of the state if the paper's rule found it."""
@@ -215,12 +215,12 @@ class SharedEvidence(Criterion):
 
 
 def _ridge_is_near(state: State) -> bool:
-    """Tell whether a ridge that is held is near its best value, or has come near it by a few steps of Newton's method."""
+    """Tell whether a ridge that is held is near its best value, or has come near it by a few steps."""
     for _ in range(MOST_MOVES):
         slopes = state.held_slopes()
         if slopes is None or not slopes.second > 0.0 or abs(slopes.step) > NEARBY:
             return False
-        if slopes.missing <= LAG:
+        if abs(slopes.step) <= HELD and slopes.error <= LAG:
             return True
         size = len(state)
         state.keep(np.arange(size), np.full(size, float(state.ridges[0] * np.exp(slopes.step))))

@@ -49,22 +49,40 @@ class RidgeSlopes(NamedTuple):
     ----------
     first : derivative of n log(t'P t) + log|I + Phi Phi'/lambda| in the logarithm of the ridge
     second : the second derivative of the same
+    third : the third derivative of the same
+    fourth : a bound on the size of its fourth derivative
     freed : derivative of tr P
+    freed_more : second derivative of tr P
     """
 
     first: float
     second: float
+    third: float
+    fourth: float
     freed: float
+    freed_more: float
 
     @property
     def step(self) -> float:
-        """The step of Newton's method to the minimum, in the logarithm of the ridge."""
-        return -self.first / self.second
+        """The step to the minimum, in the logarithm of the ridge. Without a minimum by three derivatives, that of Newton's method."""
+        root = self.second**2 - 2.0 * self.first * self.third
+        return -2.0 * self.first / (self.second + root**0.5) if root > 0.0 else -self.first / self.second
 
     @property
     def missing(self) -> float:
         """How much log evidence the minimum would add."""
-        return 0.25 * self.first**2 / self.second
+        step = self.step
+        return -0.5 * step * (self.first + step * (0.5 * self.second + step * self.third / 6.0))
+
+    @property
+    def error(self) -> float:
+        """How wrong `missing` can be."""
+        return self.fourth * self.step**4 / 48.0
+
+    @property
+    def more_freedom(self) -> float:
+        """How much tr P the minimum would add."""
+        return self.step * (self.freed + 0.5 * self.step * self.freed_more)
 
 
 class State(Members):
