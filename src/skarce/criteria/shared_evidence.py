@@ -24,7 +24,7 @@ REESTIMATES = ("tight", "paper")
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 FEW = 32  # up to this many functions, the best ridge is found again after each step
 LAG = 2e-4  # how wrong the log evidence may be if a ridge is held: it comes from derivatives in the logarithm of the ridge
-HELD, NEARBY, MOST_MOVES = 0.05, 0.3, 4  # how far a held ridge may be from its best value; the largest move, and their number
+HELD, NEARBY, MOST_MOVES = 0.1, 0.3, 4  # how far a held ridge may be from its best value; the largest move, and their number
 
 
 @dataclass(frozen=True)

@@ -287,21 +287,25 @@ class Inverted:
 
     @cached_property
     def slopes(self) -> RidgeSlopes:
-        r"""How the evidence changes with the ridge: sums over :math:`s=\lambda/(p+\lambda)`, as traces of powers of H^-1."""
-        n, ridge, weights, moved = self.moments.n_samples, self.ridge, self.weights, self.solved_weights
-        once, twice, thrice = (float(product) / self.energy for product in (weights @ weights, weights @ moved, moved @ moved))
-        share = ridge * once
-        second = share - 2.0 * ridge**2 * twice
-        third = share - 6.0 * ridge**2 * twice + 6.0 * ridge**3 * thrice
+        r"""How the evidence changes with the ridge: sums over :math:`s=\lambda/(p+\lambda)`, as traces of powers of H^-1.
+
+        Derivatives of :math:`\sum e s` are sums over polynomials in s, and the fourth one of the log determinant is at most `freed`.
+        """
+        n, ridge, energy, weights, moved = self.moments.n_samples, self.ridge, self.energy, self.weights, self.solved_weights
+        once, twice, thrice = (float(left @ right) for left, right in ((weights, weights), (weights, moved), (moved, moved)))
+        fourth = float(moved @ (self.inverse @ moved))
+        of_energy = (
+            ridge * once / energy,
+            (ridge * once - 2.0 * ridge**2 * twice) / energy,
+            (ridge * once - 6.0 * ridge**2 * twice + 6.0 * ridge**3 * thrice) / energy,
+            (ridge * once - 14.0 * ridge**2 * twice + 36.0 * ridge**3 * thrice - 24.0 * ridge**4 * fourth) / energy,
+        )
+        first, second, third, fourth = cumulants(*of_energy)
         traces = ridge * float(self.inverse.trace()), ridge**2 * float(self._squared_spread.sum()), ridge**3 * self.cubes
         freed, freed_more = traces[0] - traces[1], traces[0] - 3.0 * traces[1] + 2.0 * traces[2]
+        determined = len(self.active) - traces[0]
         return RidgeSlopes(
-            n * share - (n - self.freedom),
-            freed + n * (second - share**2),
-            freed_more + n * (third - 3.0 * share * second + 2.0 * share**3),
-            freed + n * share * (1.0 + share * (7.0 + share * (12.0 + 6.0 * share))),
-            freed,
-            freed_more,
+            n * first - determined, freed + n * second, freed_more + n * third, freed + n * abs(fourth), freed, freed_more
         )
 
     @property
@@ -323,3 +327,13 @@ class Inverted:
         """phi'P^2 t of all candidates."""
         (explained,) = self._rows.products(self.active, self.solved_weights)
         return self._sight.cover.alignment - self.ridge * explained
+
+
+def cumulants(first: float, second: float, third: float, fourth: float) -> tuple[float, float, float, float]:
+    """Return the derivatives of log a from those of a, divided by a."""
+    return (
+        first,
+        second - first**2,
+        third - 3.0 * first * second + 2.0 * first**3,
+        fourth - 4.0 * first * third - 3.0 * second**2 + 12.0 * first**2 * second - 6.0 * first**4,
+    )
