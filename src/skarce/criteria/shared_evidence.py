@@ -140,6 +140,7 @@ class SharedEvidence(Criterion):
         return ridge, 0.5 * float(gain)
 
     def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        members = members.at_best_ridge()
         ridges, weights, spread = (each[positions] for each in (members.ridges, members.weights, members.spread()))
         squared = members.squared_spread()
         fit = -(weights**2) / (spread * self.noise_at(members, n_samples)) - np.log(ridges * spread)
@@ -207,11 +208,11 @@ class SharedEvidence(Criterion):
         return members.energy / n_samples if members.noise is None else members.noise
 
     def _addition_gains(self, state: State, where: Any) -> Any:
-        n, ridge = state.moments.n_samples, float(state.ridges[0])
-        leftover = state.leftover[where]
+        n, best = state.moments.n_samples, state.at_best_ridge()
+        ridge, leftover = float(best.ridges[0]), best.leftover[where]
         total = leftover + ridge
-        fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
-        return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
+        fit = best.alignment[where] ** 2 / (total * self.noise_at(best, n)) - np.log1p(leftover / ridge)
+        return 0.5 * (fit + _widths(n - best.freedom, best.remainder[where] / total, n))
 
 
 def _ridge_is_near(state: State) -> bool:

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
-from skarce.states.inverted import MOST_STEPS, Inverted
+from skarce.states.inverted import MOST_STEPS, Inverted, Nearby
 from skarce.states.one_ridge import OneRidgeState
 from skarce.states.state import RESOLUTION, ROUNDING, RidgeSlopes, resolved_energy
 
@@ -242,6 +243,11 @@ class EigenSet(OneRidgeState):
     def hold(self) -> None:
         """Hold the ridge for some steps, which are cheaper then, unless H is ill-conditioned."""
         self._at = Inverted.of(self.moments, self.active, self.ridge) or self._at
+
+    def at_best_ridge(self) -> Any:
+        """Return these functions at the best ridge, to first order from the one that is held."""
+        slopes = self.held_slopes()
+        return Nearby(self.held, slopes) if self.held is not None and slopes is not None and slopes.second > 0.0 else self
 
     def held_slopes(self) -> RidgeSlopes | None:
         return None if self.held is None else self.held.slopes

@@ -329,6 +329,59 @@ class Inverted:
         return self._sight.cover.alignment - self.ridge * explained
 
 
+class Nearby:
+    """A set at the best ridge near the one that is held, to first order in the logarithm of the ridge.
+
+    Parameters
+    ----------
+    held : Inverted
+        The set at the ridge that is held.
+    slopes : RidgeSlopes
+        How the evidence changes with the ridge.
+    """
+
+    noise: float | None = None
+
+    def __init__(self, held: Inverted, slopes: RidgeSlopes) -> None:
+        self._held, self._step = held, slopes.step
+        self.ridges = np.full(len(held.active), held.ridge * np.exp(self._step))
+        self.energy = held.energy + self._step * held.ridge * float(held.weights @ held.weights)
+        self.freedom = held.freedom + slopes.more_freedom
+
+    @property
+    def weights(self) -> Floats:
+        """The weights, with dw = -lambda H^-1 w."""
+        return self._held.weights - (self._step * self._held.ridge) * self._held.solved_weights
+
+    def spread(self) -> Floats:
+        """diag(H^-1)."""
+        return self._held.spread() - (self._step * self._held.ridge) * self._held.squared_spread()
+
+    def squared_spread(self) -> Floats:
+        """diag(H^-2) at the ridge that is held. It matters little."""
+        return self._held.squared_spread()
+
+    def well_determined(self) -> float:
+        return self._held.moments.n_samples - self.freedom
+
+    @property
+    def leftover(self) -> Floats:
+        """phi'P phi of all candidates, whose slope is phi'P phi - phi'P^2 phi."""
+        leftover, _, remainder = self._held.candidates
+        return leftover + self._step * (leftover - remainder)
+
+    @property
+    def alignment(self) -> Floats:
+        """phi'P t of all candidates."""
+        alignment = self._held.candidates[1]
+        return alignment + self._step * (alignment - self._held.overlap)
+
+    @property
+    def remainder(self) -> Floats:
+        """phi'P^2 phi of all candidates at the ridge that is held."""
+        return self._held.candidates[2]
+
+
 def cumulants(first: float, second: float, third: float, fourth: float) -> tuple[float, float, float, float]:
     """Return the derivatives of log a from those of a, divided by a."""
     return (
