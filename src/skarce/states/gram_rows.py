@@ -23,6 +23,9 @@ class GramRows:
 
     def __init__(self, gram: Gram) -> None:
         self._gram = gram
+        self._rows: Floats
+        self._places: Indices
+        self._n: int
         self._forget()
 
     def __len__(self) -> int:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ class Change(NamedTuple):
     solved : u = H^-1 v, before the step
     factor : sigma
     weight : omega
+    squared : |v|^2
     """
 
     functions: Indices
@@ -71,6 +73,7 @@ class Change(NamedTuple):
     solved: Floats
     factor: float
     weight: float
+    squared: float
 
     def seen(self, rows: GramRows, cover: Cover) -> Cover:
         """Return the quantities of the candidates after the step."""
@@ -79,8 +82,26 @@ class Change(NamedTuple):
         return Cover(
             cover.leftover - scaled * along,
             cover.alignment - self.weight * along,
-            cover.lengths + scaled * (2.0 * twice + float(self.vector @ self.vector) * scaled),
+            cover.lengths + scaled * (2.0 * twice + self.squared * scaled),
         )
+
+    def moved(self, vectors: Floats) -> Floats:
+        """Return the weights w, H^-1 w and diag(H^-2) after the step, as rows."""
+        factor, weight, squared = self.factor, self.weight, self.squared
+        steps = [
+            [weight, 0.0],
+            [factor * (float(self.vector @ vectors[0]) + weight * squared), weight],
+        ]
+        after = vectors.copy()
+        after[:2] += np.array(steps) @ np.stack([self.vector, self.solved])
+        after[2] += self.vector * ((2.0 * factor) * self.solved + (factor**2 * squared) * self.vector)
+        return after
+
+    def cubed(self, cubes: float) -> float:
+        """Return tr H^-3 after the step."""
+        factor, squared = self.factor, self.squared
+        both, solved = float(self.vector @ self.solved), float(self.solved @ self.solved)
+        return cubes + factor * (3.0 * solved + factor * squared * (3.0 * both + factor * squared**2))
 
 
 class Sight:
@@ -162,25 +183,21 @@ class Inverted:
         active: Indices,
         ridge: float,
         inverse: Floats,
-        weights: Floats,
-        solved_weights: Floats,
-        squared_spread: Floats,
+        vectors: Floats,
         sums: tuple[float, float, float],
         n_steps: int,
         rows: GramRows,
         sight: Sight | None = None,
     ) -> None:
         self.moments, self.active, self.ridge, self.n_steps = moments, active, ridge, n_steps
-        self.inverse, self.weights, self.solved_weights = inverse, weights, solved_weights
-        self._squared_spread, self._rows = squared_spread, rows
+        self.inverse, self._vectors, self._rows = inverse, vectors, rows
+        self.weights, self.solved_weights, self._squared_spread = vectors
         energy, self.log_determinant, self.cubes = sums
         self.energy = max(energy, RESOLUTION * moments.target_energy)
         self._sight = sight or Sight(rows, self._first_cover)
 
     @classmethod
-    def of(
-        cls, moments: Moments, active: Indices, ridge: float, n_steps: int = 0, rows: GramRows | None = None
-    ) -> Inverted | None:
+    def of(cls, moments: Moments, active: Indices, ridge: float, n_steps: int = 0, rows: GramRows | None = None) -> Inverted | None:
         """Return a set, or None if its inverse would have too few digits. `rows` are those of another set."""
         matrix = moments.gram.block(active, active)
         matrix.flat[:: len(active) + 1] += ridge
@@ -200,9 +217,8 @@ class Inverted:
             float(np.log(pivots / ridge).sum()),
             float(np.vdot(thirds, thirds)),
         )
-        squared_spread = np.einsum("ij,ij->i", inverse, inverse)
-        known = inverse, weights, inverse @ weights, squared_spread, sums
-        return cls(moments, active, ridge, *known, n_steps, GramRows(moments.gram) if rows is None else rows)
+        vectors = np.stack([weights, inverse @ weights, np.einsum("ij,ij->i", inverse, inverse)])
+        return cls(moments, active, ridge, inverse, vectors, sums, n_steps, GramRows(moments.gram) if rows is None else rows)
 
     def with_added(self, candidate: int) -> Inverted:
         """Return the set with one more candidate."""
@@ -211,46 +227,41 @@ class Inverted:
         total = max(float(cover.leftover[candidate]), 0.0) + self.ridge
         weight = float(cover.alignment[candidate]) / total
         active = np.append(self.active, candidate)
-        change = Change(active, np.append(-own, 1.0), np.append(-(self.inverse @ own), 0.0), 1.0 / total, weight)
+        change = Change(
+            active, np.append(-own, 1.0), np.append(-(self.inverse @ own), 0.0), 1.0 / total, weight, float(own @ own) + 1.0
+        )
+        vectors = np.zeros((3, n + 1))
+        vectors[:, :n] = self._vectors
         inverse = np.zeros((n + 1, n + 1))
         inverse[:n, :n] = self.inverse
-        return self._changed(change, inverse, slice(None), -(weight**2) * total, total / self.ridge)
+        inverse = blas.dger(change.factor, change.vector, change.vector, a=inverse.T, overwrite_a=1).T
+        return self._after(change, active, inverse, change.moved(vectors), -(weight**2) * total, total / self.ridge)
 
     def without(self, position: int) -> Inverted:
         """Return the set without the function at this position."""
         column, at = self.inverse[position], position
         spread, weight, n = float(column[position]), float(self.weights[position]), len(self.active)
-        change = Change(self.active, column, self.inverse @ column, -1.0 / spread, -weight / spread)
+        change = Change(self.active, column, self.inverse @ column, -1.0 / spread, -weight / spread, float(column @ column))
+        active, own, vectors = np.empty(n - 1, dtype=np.intp), np.empty(n - 1), np.empty((3, n - 1))
         inverse = np.empty((n - 1, n - 1))
-        for rows, of_rows in ((slice(at), slice(at)), (slice(at, None), slice(at + 1, None))):
-            for columns, of_columns in ((slice(at), slice(at)), (slice(at, None), slice(at + 1, None))):
+        moved = change.moved(self._vectors)
+        sides = (slice(at), slice(at)), (slice(at, None), slice(at + 1, None))
+        for rows, of_rows in sides:
+            active[rows], own[rows], vectors[:, rows] = self.active[of_rows], column[of_rows], moved[:, of_rows]
+            for columns, of_columns in sides:
                 inverse[rows, columns] = self.inverse[of_rows, of_columns]
-        kept = np.delete(np.arange(n), position)
-        return self._changed(change, inverse, kept, weight**2 / spread, self.ridge * spread)
+        inverse = blas.dger(change.factor, own, own, a=inverse.T, overwrite_a=1).T
+        return self._after(change, active, inverse, vectors, weight**2 / spread, self.ridge * spread)
 
     def at_ridge(self, ridge: float) -> Inverted | None:
         """Return the same set at another ridge, or None if that has too few digits."""
         return Inverted.of(self.moments, self.active, ridge, self.n_steps + 1, self._rows)
 
-    def _changed(self, change: Change, inverse: Floats, kept: slice | Indices, more: float, times: float) -> Inverted:
-        """Return the set after a step.
-
-        `inverse` has the rows and columns of H^-1 that belong to the functions `kept`, and is changed in place. The step adds
-        `more` to the energy and multiplies the determinant by `times`.
-        """
-        vector, solved, factor, weight = change.vector, change.solved, change.factor, change.weight
-        squared, both = float(vector @ vector), float(vector @ solved)
-        padding = np.zeros(len(vector) - len(self.active))
-        before = np.concatenate([[self.weights, self.solved_weights, self._squared_spread], np.tile(padding, (3, 1))], axis=1)
-        moved = before[1] + weight * solved + (factor * (float(vector @ before[0]) + weight * squared)) * vector
-        spread = before[2] + (2.0 * factor) * vector * solved + (factor**2 * squared) * vector**2
-        cubes = self.cubes + factor * (3.0 * float(solved @ solved) + factor * squared * (3.0 * both + factor * squared**2))
-        weights, own = (before[0] + weight * vector)[kept], vector[kept]
-        inverse = blas.dger(factor, own, own, a=inverse.T, overwrite_a=1).T
-        sums = self.energy + more, self.log_determinant + float(np.log(times)), cubes
-        known = inverse, weights, moved[kept], spread[kept], sums
+    def _after(self, change: Change, active: Indices, inverse: Floats, vectors: Floats, more: float, times: float) -> Inverted:
+        """Return the set after a step that adds `more` to the energy and multiplies the determinant by `times`."""
+        sums = self.energy + more, self.log_determinant + log(times), change.cubed(self.cubes)
         sight = self._sight.after(change)
-        return Inverted(self.moments, change.functions[kept], self.ridge, *known, self.n_steps + 1, self._rows, sight)
+        return Inverted(self.moments, active, self.ridge, inverse, vectors, sums, self.n_steps + 1, self._rows, sight)
 
     def _first_cover(self) -> Cover:
         """Return the quantities of all candidates. Those of the active functions follow from H^-1."""
@@ -281,7 +292,7 @@ class Inverted:
     def residual(self) -> float:
         return self.energy - self.ridge * float(self.weights @ self.weights)
 
-    @property
+    @cached_property
     def freedom(self) -> float:
         return self.moments.n_samples - len(self.active) + self.ridge * float(self.inverse.trace())
 
@@ -289,7 +300,7 @@ class Inverted:
     def slopes(self) -> RidgeSlopes:
         r"""How the evidence changes with the ridge: sums over :math:`s=\lambda/(p+\lambda)`, as traces of powers of H^-1.
 
-        Derivatives of :math:`\sum e s` are sums over polynomials in s, and the fourth one of the log determinant is at most `freed`.
+        Derivatives of :math:`\sum es` are sums of polynomials in s. The fourth one of the log determinant is at most `freed`.
         """
         n, ridge, energy, weights, moved = self.moments.n_samples, self.ridge, self.energy, self.weights, self.solved_weights
         once, twice, thrice = (float(left @ right) for left, right in ((weights, weights), (weights, moved), (moved, moved)))
@@ -301,9 +312,9 @@ class Inverted:
             (ridge * once - 14.0 * ridge**2 * twice + 36.0 * ridge**3 * thrice - 24.0 * ridge**4 * fourth) / energy,
         )
         first, second, third, fourth = cumulants(*of_energy)
-        traces = ridge * float(self.inverse.trace()), ridge**2 * float(self._squared_spread.sum()), ridge**3 * self.cubes
+        determined = n - self.freedom
+        traces = len(weights) - determined, ridge**2 * float(self._squared_spread.sum()), ridge**3 * self.cubes
         freed, freed_more = traces[0] - traces[1], traces[0] - 3.0 * traces[1] + 2.0 * traces[2]
-        determined = len(self.active) - traces[0]
         return RidgeSlopes(
             n * first - determined, freed + n * second, freed_more + n * third, freed + n * abs(fourth), freed, freed_more
         )

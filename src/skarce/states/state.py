@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +44,8 @@ def left_of(resolved: float, explained: Floats) -> float:
     return max(resolved - float(explained @ explained), RESOLUTION * resolved)
 
 
-class RidgeSlopes(NamedTuple):
+@dataclass(frozen=True)
+class RidgeSlopes:
     """How much would change with a ridge that all functions share, at the ridge of the set.
 
     Attributes
@@ -62,24 +65,24 @@ class RidgeSlopes(NamedTuple):
     freed: float
     freed_more: float
 
-    @property
+    @cached_property
     def step(self) -> float:
-        """The step to the minimum, in the logarithm of the ridge. Without a minimum by three derivatives, that of Newton's method."""
+        """The step to the minimum, in the logarithm of the ridge. It is Newton's if the third derivative would allow none."""
         root = self.second**2 - 2.0 * self.first * self.third
         return -2.0 * self.first / (self.second + root**0.5) if root > 0.0 else -self.first / self.second
 
-    @property
+    @cached_property
     def missing(self) -> float:
         """How much log evidence the minimum would add."""
         step = self.step
         return -0.5 * step * (self.first + step * (0.5 * self.second + step * self.third / 6.0))
 
-    @property
+    @cached_property
     def error(self) -> float:
         """How wrong `missing` can be."""
         return self.fourth * self.step**4 / 48.0
 
-    @property
+    @cached_property
     def more_freedom(self) -> float:
         """How much tr P the minimum would add."""
         return self.step * (self.freed + 0.5 * self.step * self.freed_more)
