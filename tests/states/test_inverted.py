@@ -124,6 +124,19 @@ def test_quantities_and_the_score_at_the_best_ridge_are_known_from_nearby(away):
         np.testing.assert_allclose(*removals, rtol=10.0 * away**2, atol=10.0 * away**2)
 
 
+def test_all_functions_can_leave():
+    phi, t = problem()
+    state = held_state(phi, t, size=3)
+    for size in (2, 1, 0):
+        state.remove(0)
+        assert len(state) == size
+        A = phi[:, state.active]
+        np.testing.assert_allclose(state.inverse, np.linalg.inv(A.T @ A + RIDGE * np.eye(size)), rtol=1e-10)
+    np.testing.assert_allclose(state.leftover, (phi**2).sum(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(state.alignment, phi.T @ t, rtol=1e-8)
+    assert state.energy == pytest.approx(t @ t)
+
+
 def test_drift_is_seen_and_repaired():
     phi, t = problem()
     state = held_state(phi, t)

@@ -22,7 +22,7 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
-from skarce.states.inverted import MOST_STEPS, Inverted, Nearby
+from skarce.states.inverted import MOST_STEPS, Inverted
 from skarce.states.one_ridge import OneRidgeState
 from skarce.states.state import RESOLUTION, ROUNDING, RidgeSlopes, resolved_energy
 
@@ -246,8 +246,7 @@ class EigenSet(OneRidgeState):
 
     def at_best_ridge(self) -> Any:
         """Return these functions at the best ridge, to first order from the one that is held."""
-        slopes = self.held_slopes()
-        return Nearby(self.held, slopes) if self.held is not None and slopes is not None and slopes.second > 0.0 else self
+        return self if self.held is None else self.held.nearby or self
 
     def held_slopes(self) -> RidgeSlopes | None:
         return None if self.held is None else self.held.slopes

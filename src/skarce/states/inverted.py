@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from skarce._linalg import NotPositiveDefiniteError, cholesky, inverse_of_lower, squared_lower
+from skarce._linalg import NotPositiveDefiniteError, add_square, cholesky, inverse_of_lower, squared_lower
 from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.gram_rows import GramRows
@@ -234,7 +234,7 @@ class Inverted:
         vectors[:, :n] = self._vectors
         inverse = np.zeros((n + 1, n + 1))
         inverse[:n, :n] = self.inverse
-        inverse = blas.dger(change.factor, change.vector, change.vector, a=inverse.T, overwrite_a=1).T
+        add_square(inverse, change.factor, change.vector)
         return self._after(change, active, inverse, change.moved(vectors), -(weight**2) * total, total / self.ridge)
 
     def without(self, position: int) -> Inverted:
@@ -250,7 +250,7 @@ class Inverted:
             active[rows], own[rows], vectors[:, rows] = self.active[of_rows], column[of_rows], moved[:, of_rows]
             for columns, of_columns in sides:
                 inverse[rows, columns] = self.inverse[of_rows, of_columns]
-        inverse = blas.dger(change.factor, own, own, a=inverse.T, overwrite_a=1).T
+        add_square(inverse, change.factor, own)
         return self._after(change, active, inverse, vectors, weight**2 / spread, self.ridge * spread)
 
     def at_ridge(self, ridge: float) -> Inverted | None:
@@ -319,6 +319,11 @@ class Inverted:
             n * first - determined, freed + n * second, freed_more + n * third, freed + n * abs(fourth), freed, freed_more
         )
 
+    @cached_property
+    def nearby(self) -> Nearby | None:
+        """The set at the best ridge, or None if the evidence has no maximum near this one."""
+        return Nearby(self, self.slopes) if self.slopes.second > 0.0 else None
+
     @property
     def drift(self) -> float:
         """How far the updated alignments of the active functions are from lambda w, relative to their size."""
@@ -375,13 +380,13 @@ class Nearby:
     def well_determined(self) -> float:
         return self._held.moments.n_samples - self.freedom
 
-    @property
+    @cached_property
     def leftover(self) -> Floats:
         """phi'P phi of all candidates, whose slope is phi'P phi - phi'P^2 phi."""
         leftover, _, remainder = self._held.candidates
         return leftover + self._step * (leftover - remainder)
 
-    @property
+    @cached_property
     def alignment(self) -> Floats:
         """phi'P t of all candidates."""
         alignment = self._held.candidates[1]
