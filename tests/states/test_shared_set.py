@@ -19,6 +19,11 @@ def assert_fresh(state, phi, t, n_samples, digits=1e-8):
     np.testing.assert_allclose(state.energy, t @ P @ t, rtol=digits)
     np.testing.assert_allclose(state.residual, t @ P @ P @ t, rtol=digits)
     np.testing.assert_allclose(state.freedom, np.trace(P) - (len(t) - n_samples), rtol=digits)
+    others = state.others()
+    assert np.isin(np.setdiff1d(np.arange(phi.shape[1]), state.active), others.where).all()
+    for name, size in {"leftover": scale**2, "remainder": scale**2, "alignment": scale * length, "overlap": scale * length}.items():
+        expected = getattr(state, name)[others.where] / size[others.where]
+        np.testing.assert_allclose(getattr(others, name) / size[others.where], expected, atol=digits, err_msg=name)
     H = phi[:, state.active].T @ phi[:, state.active] + np.diag(state.ridges)
     np.testing.assert_allclose(H @ state.weights, phi[:, state.active].T @ t, atol=digits * scale.max() * length)
     np.testing.assert_allclose(state.inverse @ H, np.eye(len(state)), atol=1e3 * digits)
@@ -64,6 +69,7 @@ def test_many_additions_between_two_eigenvalue_problems():
     for candidate in range(10, 10 + MOST_RECENT):
         state.add(candidate, 0.2)
         assert state.snapshot()[0].grown.turned is turned
+        assert set(state.others().where) == set(range(10, 60))  # those that have entered since are still among them
         assert_fresh(state, phi, t, moments.n_samples)
     state.add(59, 0.2)
     assert state.snapshot()[0].grown.turned is not turned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,29 @@ class RidgeSlopes:
     def more_freedom(self) -> float:
         """How much tr P the minimum would add."""
         return self.step * (self.freed + 0.5 * self.step * self.freed_more)
+
+
+class Quantities(NamedTuple):
+    """Quantities of some candidates.
+
+    Attributes
+    ----------
+    where : the indices of these candidates, ascending
+    leftover : phi'P phi
+    alignment : phi'P t
+    remainder : phi'P^2 phi
+    overlap : phi'P^2 t
+    """
+
+    where: Indices
+    leftover: Floats
+    alignment: Floats
+    remainder: Floats
+    overlap: Floats
+
+    def at(self, places: Any) -> Quantities:
+        """Return those at some places, or at one place."""
+        return Quantities(*(each[places] for each in self))
 
 
 class State(Members):
@@ -221,6 +244,11 @@ class State(Members):
         Default: None, because it is not much cheaper than `directions`, which say everything about all ridges.
         """
         return None
+
+    def others(self) -> Quantities:
+        """Return the quantities of all candidates that are not active, and perhaps of some that are. Default: of all of them."""
+        where = np.arange(self.moments.n_candidates)
+        return Quantities(where, self.leftover, self.alignment, self.remainder, self.overlap)
 
     def hold(self) -> None:
         """Hold a ridge that all functions share for some steps, if that makes them cheaper. Default: it does not."""
