@@ -62,14 +62,15 @@ def test_any_sequence_of_actions(seed, gamma, fit_intercept):
     assert_fresh(state, phi, t, moments.n_samples)
 
 
-def test_many_additions_between_two_eigenvalue_problems():
-    moments, phi, t = kernel_moments(1.0)
-    state = SharedSet(moments, np.arange(10), np.full(10, 0.2))
+@pytest.mark.parametrize(("size", "gamma"), [(10, 1.0), (30, 20.0)])
+def test_many_additions_between_two_eigenvalue_problems(size, gamma):
+    moments, phi, t = kernel_moments(gamma)
+    state = SharedSet(moments, np.arange(size), np.full(size, 0.2))
     turned = state.snapshot()[0].grown.turned
-    for candidate in range(10, 10 + MOST_RECENT):
+    for candidate in range(size, size + MOST_RECENT):
         state.add(candidate, 0.2)
         assert state.snapshot()[0].grown.turned is turned
-        assert set(state.others().where) == set(range(10, 60))  # those that have entered since are still among them
+        assert set(state.others().where) == set(range(0 if size == 10 else size, 60))  # with those that have entered since
         assert_fresh(state, phi, t, moments.n_samples)
     state.add(59, 0.2)
     assert state.snapshot()[0].grown.turned is not turned

@@ -141,7 +141,7 @@ class SharedGCV(PublishedGCV):
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
         others = state.others()
-        usable = others.at(others.remainder > DEPENDENT * state.moments.gram.diagonal[others.where])
+        usable = others.at(np.flatnonzero(others.remainder > DEPENDENT * state.moments.gram.diagonal[others.where]))
         ranking = np.zeros(state.moments.n_candidates)
         ranking[usable.where] = _improvement(state, usable, self._ridge_of(state, -1))
         ranking[state.active] = 0.0

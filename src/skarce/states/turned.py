@@ -28,6 +28,7 @@ from skarce.states.ridge_fit import RidgeFit
 from skarce.states.state import Quantities
 
 FINE = 1e-10  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
+LEAST_SAVED = 0.3  # if fewer candidates are active, leaving them out does not pay
 
 
 class Turned:
@@ -69,7 +70,9 @@ class Turned:
 
     @cached_property
     def others(self) -> Part:
-        """The candidates that were not active when the set was turned."""
+        """The candidates that were not active when the set was turned. All of them if that saves little."""
+        if len(self.active) < LEAST_SAVED * self._not_turned.shape[1]:
+            return self.everyone
         where = np.delete(np.arange(self._not_turned.shape[1]), self.active)
         return self._part(where, self._not_turned[:, where])
 
@@ -91,6 +94,10 @@ class Part(NamedTuple):
     where: Indices
     coordinates: Floats
     squares: Floats
+
+    def of(self, values: Floats) -> Floats:
+        """Return what belongs to these candidates. The last axis of `values` is that of all candidates."""
+        return values if len(self.where) == values.shape[-1] else values[..., self.where]
 
 
 @dataclass(frozen=True)
@@ -230,7 +237,7 @@ class AtRidge:
 
     def _quantities(self, part: Part) -> tuple[Floats, Floats, Floats, Floats]:
         grown, turned, small = self.grown, self.grown.turned, self.small
-        outside, aligned, others = (each[..., part.where] for each in (grown.frame.outside, grown.frame.aligned, grown.others))
+        outside, aligned, others = (part.of(each) for each in (grown.frame.outside, grown.frame.aligned, grown.others))
         n, n_recent = turned.n_directions, len(grown.recent)
         once = small.shares[:n]
         twice = once * once
