@@ -124,6 +124,19 @@ def test_quantities_and_the_score_at_the_best_ridge_are_known_from_nearby(away):
         np.testing.assert_allclose(*removals, rtol=10.0 * away**2, atol=10.0 * away**2)
 
 
+@pytest.mark.parametrize("ridge", [1e-3, 1e6])
+def test_a_ridge_far_from_its_best_value_or_at_a_limit_is_taken_as_it_is(ridge):
+    """A series would give negative variances there."""
+    phi, t = problem()
+    held, exact = held_state(phi, t, ridge=ridge), EigenSet(moments_of(phi, t), np.arange(40), np.full(40, ridge))
+    criterion, everyone = SharedEvidence(), np.arange(40)
+    assert not held.held_slopes().has_minimum_nearby
+    assert held.at_best_ridge() is held
+    assert criterion.state_score(held) == pytest.approx(criterion.score(exact, 150.0), rel=1e-10)
+    removals = [criterion.removal_gains(one, everyone, 150.0) for one in (held, exact)]
+    np.testing.assert_allclose(*removals, rtol=1e-6, atol=1e-10)
+
+
 def test_all_functions_can_leave():
     phi, t = problem()
     state = held_state(phi, t, size=3)

@@ -24,7 +24,7 @@ REESTIMATES = ("tight", "paper")
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 FEW = 32  # up to this many functions, the best ridge is found again after each step
 LAG = 2e-4  # how wrong the log evidence may be if a ridge is held: it comes from derivatives in the logarithm of the ridge
-HELD, NEARBY, MOST_MOVES = 0.1, 0.3, 4  # how far a held ridge may be from its best value; the largest move, and their number
+HELD, MOST_MOVES = 0.1, 4  # how far the logarithm of a held ridge may be from its best value; how often it moves in one step
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class SharedEvidence(Criterion):
     def state_score(self, state: State) -> float:
         """Return eq. (4) at the best ridge. If the ridge is held, the difference comes from derivatives."""
         score, slopes = super().state_score(state), state.held_slopes()
-        if slopes is None or not slopes.second > 0.0:  # without curvature the best ridge is at a limit, where it does not matter
+        if slopes is None or not slopes.has_minimum_nearby:
             return score
         n = state.moments.n_samples
         return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.more_freedom, n))
@@ -219,7 +219,7 @@ def _ridge_is_near(state: State) -> bool:
     """Tell whether a ridge that is held is near its best value, or has come near it by a few steps."""
     for _ in range(MOST_MOVES):
         slopes = state.held_slopes()
-        if slopes is None or not slopes.second > 0.0 or abs(slopes.step) > NEARBY:
+        if slopes is None or not slopes.has_minimum_nearby:
             return False
         if abs(slopes.step) <= HELD and slopes.error <= LAG:
             return True

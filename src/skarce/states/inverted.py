@@ -322,7 +322,7 @@ class Inverted:
     @cached_property
     def nearby(self) -> Nearby | None:
         """The set at the best ridge, or None if the evidence has no maximum near this one."""
-        return Nearby(self, self.slopes) if self.slopes.second > 0.0 else None
+        return Nearby(self, self.slopes) if self.slopes.has_minimum_nearby else None
 
     @property
     def drift(self) -> float:

@@ -33,6 +33,9 @@ ILL_CONDITIONED = 1e7
 # Above this condition number of H, a solution with its inverse has too few digits for updates of quantities with P squared.
 DIGITS_LOST = 1e5
 
+# The logarithm of a ridge may move by this much for a series about the ridge to be of use.
+NEARBY = 0.3
+
 
 def resolved_energy(moments: Moments) -> float:
     """Return t't plus the share of it that moments cannot resolve."""
@@ -70,6 +73,11 @@ class RidgeSlopes:
         """The step to the minimum, in the logarithm of the ridge. It is Newton's if the third derivative would allow none."""
         root = self.second**2 - 2.0 * self.first * self.third
         return -2.0 * self.first / (self.second + root**0.5) if root > 0.0 else -self.first / self.second
+
+    @property
+    def has_minimum_nearby(self) -> bool:
+        """Whether three derivatives show a minimum near the ridge. If there is none at the best ridge, that is at a limit."""
+        return self.second > 0.0 and abs(self.step) <= NEARBY
 
     @cached_property
     def missing(self) -> float:
