@@ -153,6 +153,12 @@ def symmetric_product(matrix: Floats, diagonal: Floats) -> Floats:
     return np.asarray(scaled @ scaled.T)  # NumPy computes half of a matrix times its transpose
 
 
+def add_square(matrix: Floats, factor: float, vector: Floats) -> None:
+    """Add factor v v' to a symmetric matrix (C-ordered) in place."""
+    if len(vector):
+        blas.dger(factor, vector, vector, a=matrix.T, overwrite_a=1)  # BLAS sees the transpose, which is the same matrix
+
+
 def outer(left: Floats, right: Floats, like: Any) -> Any:
     """Return left right' of two vectors on the host, next to a matrix, wherever that is."""
     return to_device(left, like)[:, None] * to_device(right, like)[None, :]

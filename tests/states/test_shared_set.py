@@ -19,6 +19,11 @@ def assert_fresh(state, phi, t, n_samples, digits=1e-8):
     np.testing.assert_allclose(state.energy, t @ P @ t, rtol=digits)
     np.testing.assert_allclose(state.residual, t @ P @ P @ t, rtol=digits)
     np.testing.assert_allclose(state.freedom, np.trace(P) - (len(t) - n_samples), rtol=digits)
+    others = state.others()
+    assert np.isin(np.setdiff1d(np.arange(phi.shape[1]), state.active), others.where).all()
+    for name, size in {"leftover": scale**2, "remainder": scale**2, "alignment": scale * length, "overlap": scale * length}.items():
+        expected = getattr(state, name)[others.where] / size[others.where]
+        np.testing.assert_allclose(getattr(others, name) / size[others.where], expected, atol=digits, err_msg=name)
     H = phi[:, state.active].T @ phi[:, state.active] + np.diag(state.ridges)
     np.testing.assert_allclose(H @ state.weights, phi[:, state.active].T @ t, atol=digits * scale.max() * length)
     np.testing.assert_allclose(state.inverse @ H, np.eye(len(state)), atol=1e3 * digits)
@@ -57,13 +62,15 @@ def test_any_sequence_of_actions(seed, gamma, fit_intercept):
     assert_fresh(state, phi, t, moments.n_samples)
 
 
-def test_many_additions_between_two_eigenvalue_problems():
-    moments, phi, t = kernel_moments(1.0)
-    state = SharedSet(moments, np.arange(10), np.full(10, 0.2))
+@pytest.mark.parametrize(("size", "gamma"), [(10, 1.0), (30, 20.0)])
+def test_many_additions_between_two_eigenvalue_problems(size, gamma):
+    moments, phi, t = kernel_moments(gamma)
+    state = SharedSet(moments, np.arange(size), np.full(size, 0.2))
     turned = state.snapshot()[0].grown.turned
-    for candidate in range(10, 10 + MOST_RECENT):
+    for candidate in range(size, size + MOST_RECENT):
         state.add(candidate, 0.2)
         assert state.snapshot()[0].grown.turned is turned
+        assert set(state.others().where) == set(range(0 if size == 10 else size, 60))  # with those that have entered since
         assert_fresh(state, phi, t, moments.n_samples)
     state.add(59, 0.2)
     assert state.snapshot()[0].grown.turned is not turned

@@ -5,6 +5,7 @@ from skarce._linalg import (
     LARGE,
     GrowingCholesky,
     NotPositiveDefiniteError,
+    add_square,
     cholesky,
     cholesky_of_nearly_singular,
     inverse_of_lower,
@@ -92,6 +93,14 @@ def test_squares_of_triangular_matrices_are_symmetric_whatever_their_size(rng, s
     right = rng.normal(size=(size, 3))
     lower_product(lower, right, out, transposed=True)
     np.testing.assert_allclose(out, lower.T @ right, atol=1e-10)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_the_square_of_a_vector_is_added_in_place(rng, size):
+    matrix, vector = spd(rng, size) if size else np.empty((0, 0)), rng.normal(size=size)
+    before = matrix.copy()
+    add_square(matrix, -0.3, vector)
+    np.testing.assert_allclose(matrix, before - 0.3 * np.outer(vector, vector), rtol=1e-12)
 
 
 def test_solves_and_inverse(rng):

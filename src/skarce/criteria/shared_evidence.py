@@ -23,8 +23,8 @@ REESTIMATES = ("tight", "paper")
 # The initial values of the paper, for a target of unit variance: alpha = 1e-3, beta = 10.
 FIRST_RIDGE, FIRST_NOISE = 1e-4, 0.1
 FEW = 32  # up to this many functions, the best ridge is found again after each step
-LAG = 1e-3  # log evidence that a ridge which is held may be below the best one
-NEARBY, MOST_MOVES = 0.3, 4  # the largest step of a ridge that is held, in its logarithm, and the number of such steps
+LAG = 2e-4  # how wrong the log evidence may be if a ridge is held: it comes from derivatives in the logarithm of the ridge
+HELD, MOST_MOVES = 0.1, 4  # how far the logarithm of a held ridge may be from its best value; how often it moves in one step
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ class SharedEvidence(Criterion):
         return ridge, 0.5 * float(gain)
 
     def removal_gains(self, members: Members, positions: Indices, n_samples: float) -> Floats:
+        members = members.at_best_ridge()
         ridges, weights, spread = (each[positions] for each in (members.ridges, members.weights, members.spread()))
         squared = members.squared_spread()
         fit = -(weights**2) / (spread * self.noise_at(members, n_samples)) - np.log(ridges * spread)
@@ -169,12 +170,12 @@ class SharedEvidence(Criterion):
             state.hold()
 
     def state_score(self, state: State) -> float:
-        """Return eq. (4) at the best ridge. If the ridge is held, the difference is that of a step of Newton's method."""
+        """Return eq. (4) at the best ridge. If the ridge is held, the difference comes from derivatives."""
         score, slopes = super().state_score(state), state.held_slopes()
-        if slopes is None or not slopes.second > 0.0:  # without curvature the best ridge is at a limit, where it does not matter
+        if slopes is None or not slopes.has_minimum_nearby:
             return score
         n = state.moments.n_samples
-        return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.freed * slopes.step, n))
+        return score + slopes.missing + 0.5 * float(_widths(n - state.freedom, -slopes.more_freedom, n))
 
     def penalty(self, state: State, size: int) -> tuple[Floats, None]:
         """Return the best ridge for the first `size` functions alone, or the ridge of the state if the paper's rule found it."""
@@ -207,20 +208,20 @@ class SharedEvidence(Criterion):
         return members.energy / n_samples if members.noise is None else members.noise
 
     def _addition_gains(self, state: State, where: Any) -> Any:
-        n, ridge = state.moments.n_samples, float(state.ridges[0])
-        leftover = state.leftover[where]
+        n, best = state.moments.n_samples, state.at_best_ridge()
+        ridge, leftover = float(best.ridges[0]), best.leftover[where]
         total = leftover + ridge
-        fit = state.alignment[where] ** 2 / (total * self.noise_at(state, n)) - np.log1p(leftover / ridge)
-        return 0.5 * (fit + _widths(n - state.freedom, state.remainder[where] / total, n))
+        fit = best.alignment[where] ** 2 / (total * self.noise_at(best, n)) - np.log1p(leftover / ridge)
+        return 0.5 * (fit + _widths(n - best.freedom, best.remainder[where] / total, n))
 
 
 def _ridge_is_near(state: State) -> bool:
-    """Tell whether a ridge that is held is near its best value, or has come near it by a few steps of Newton's method."""
+    """Tell whether a ridge that is held is near its best value, or has come near it by a few steps."""
     for _ in range(MOST_MOVES):
         slopes = state.held_slopes()
-        if slopes is None or not slopes.second > 0.0 or abs(slopes.step) > NEARBY:
+        if slopes is None or not slopes.has_minimum_nearby:
             return False
-        if slopes.missing <= LAG:
+        if abs(slopes.step) <= HELD and slopes.error <= LAG:
             return True
         size = len(state)
         state.keep(np.arange(size), np.full(size, float(state.ridges[0] * np.exp(slopes.step))))

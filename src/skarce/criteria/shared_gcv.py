@@ -16,7 +16,7 @@ from skarce.criteria.one_ridge import NO_FREEDOM, SEARCHED, OrthogonalFit
 from skarce.criteria.published_gcv import PublishedGCV
 from skarce.moments import Moments
 from skarce.states.shared_set import SharedSet
-from skarce.states.state import DEPENDENT, State, resolved_energy
+from skarce.states.state import DEPENDENT, Quantities, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
@@ -140,15 +140,17 @@ class SharedGCV(PublishedGCV):
         """Return V without a candidate over V with it. It is above 1 exactly if adding helps."""
         if self.ridge == "gcv" and not len(state):
             return first_ranking(state)
-        usable = np.flatnonzero(state.remainder > DEPENDENT * state.moments.gram.diagonal)
+        others = state.others()
+        usable = others.at(np.flatnonzero(others.remainder > DEPENDENT * state.moments.gram.diagonal[others.where]))
         ranking = np.zeros(state.moments.n_candidates)
-        ranking[usable] = _improvement(state, usable, self._ridge_of(state, -1))
+        ranking[usable.where] = _improvement(state, usable, self._ridge_of(state, -1))
         ranking[state.active] = 0.0
         return ranking
 
     def addition(self, state: State, candidate: int) -> tuple[float, float]:
-        ridge = self._ridge_of(state, candidate)
-        return ridge, gain_of(_improvement(state, candidate, ridge), state.moments.n_samples)
+        ridge, others = self._ridge_of(state, candidate), state.others()
+        one = others.at(np.searchsorted(others.where, candidate))
+        return ridge, gain_of(_improvement(state, one, ridge), state.moments.n_samples)
 
     def state_score(self, state: State) -> float:
         """Return -n/2 log(q / v^2) of the state."""
@@ -214,12 +216,12 @@ def _ridge_nearby(state: State) -> float | None:
     return None
 
 
-def _improvement(state: State, where: Any, ridge: float) -> Any:
+def _improvement(state: State, candidates: Quantities, ridge: float) -> Any:
     """Return V over V with one more candidate at x = 1/(gamma + lambda) (FGCV errata 2.3)."""
-    x = 1.0 / (state.leftover[where] + ridge)
-    explained = state.alignment[where] * x
-    residual = state.residual + explained * (state.remainder[where] * explained - 2.0 * state.overlap[where])
-    freedom = state.freedom - state.remainder[where] * x
+    x = 1.0 / (candidates.leftover + ridge)
+    explained = candidates.alignment * x
+    residual = state.residual + explained * (candidates.remainder * explained - 2.0 * candidates.overlap)
+    freedom = state.freedom - candidates.remainder * x
     return quotient(state.residual, residual, state.freedom, freedom, state.moments.n_samples)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +131,11 @@ class Shrunk:
         return leftover, moments.projections - explained[0], remainder, moments.projections - explained[1]
 
     @property
+    def overlap(self) -> Floats:
+        """phi'P^2 t of all candidates."""
+        return self.candidates[3]
+
+    @property
     def active(self) -> Indices:
         return self.basis.active
 
@@ -216,6 +222,10 @@ class EigenSet(OneRidgeState):
     def freedom(self) -> float:  # type: ignore[override]
         return self._at.freedom
 
+    @property
+    def overlap(self) -> Floats:  # type: ignore[override]
+        return self._at.overlap
+
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate. Its ridge becomes the ridge of all functions."""
         self.moments.gram.column(candidate)  # a Gram matrix kept by column stores it now; the block is read from there
@@ -234,6 +244,10 @@ class EigenSet(OneRidgeState):
         """Hold the ridge for some steps, which are cheaper then, unless H is ill-conditioned."""
         self._at = Inverted.of(self.moments, self.active, self.ridge) or self._at
 
+    def at_best_ridge(self) -> Any:
+        """Return these functions at the best ridge, to first order from the one that is held."""
+        return self if self.held is None else self.held.nearby or self
+
     def held_slopes(self) -> RidgeSlopes | None:
         return None if self.held is None else self.held.slopes
 
@@ -247,6 +261,15 @@ class EigenSet(OneRidgeState):
     def _move_to(self, ridge: float) -> None:
         held = None if self.held is None else self.held.at_ridge(ridge)
         self._at = Shrunk(self.basis, ridge) if held is None else held
+
+    def drift(self) -> float:
+        """Return how far the alignments of the active functions are from lambda w, if the ridge is held."""
+        return 0.0 if self.held is None else self.held.drift
+
+    def refresh(self) -> None:
+        """Compute everything again if the ridge is held. Otherwise nothing drifts."""
+        if self.held is not None:
+            self._move_to(self.ridge)
 
     def _go_to(self, active: Indices, ridge: float) -> None:
         self._at = Shrunk(EigenBasis(self.moments, active), ridge)

@@ -68,6 +68,10 @@ class Members(ABC):
         """Return gamma, the number of weights that the data determine."""
         return float((1.0 - self.ridges * self.spread()).sum())
 
+    def at_best_ridge(self) -> Any:
+        """Return about the same functions at the best ridge that they share, if theirs is held. Default: themselves."""
+        return self
+
 
 class KnownMembers(Members):
     """Active functions of an intermediate model, which does not keep H itself.

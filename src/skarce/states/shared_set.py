@@ -11,7 +11,7 @@ from skarce._typing import Floats, Indices
 from skarce.moments import Moments
 from skarce.states.coordinates import Coordinates, Frame, GramCoordinates, RowCoordinates
 from skarce.states.one_ridge import OneRidgeState
-from skarce.states.state import ROUNDING
+from skarce.states.state import ROUNDING, Quantities
 from skarce.states.turned import AtRidge, Grown, Turned
 
 MOST_RECENT = 16  # functions (or a sixteenth of them, if that is more) that may enter before eigenvectors are computed again
@@ -66,6 +66,9 @@ class SharedSet(OneRidgeState):
 
     def slope_at(self, ridge: float) -> float | None:
         return self._at.grown.small(ridge).slope()
+
+    def others(self) -> Quantities:
+        return self._at.others
 
     def add(self, candidate: int, ridge: float) -> None:
         """Add a candidate. Its ridge becomes the ridge of all functions."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +33,9 @@ ILL_CONDITIONED = 1e7
 # Above this condition number of H, a solution with its inverse has too few digits for updates of quantities with P squared.
 DIGITS_LOST = 1e5
 
+# The logarithm of a ridge may move by this much for a series about the ridge to be of use.
+NEARBY = 0.3
+
 
 def resolved_energy(moments: Moments) -> float:
     """Return t't plus the share of it that moments cannot resolve."""
@@ -42,29 +47,76 @@ def left_of(resolved: float, explained: Floats) -> float:
     return max(resolved - float(explained @ explained), RESOLUTION * resolved)
 
 
-class RidgeSlopes(NamedTuple):
+@dataclass(frozen=True)
+class RidgeSlopes:
     """How much would change with a ridge that all functions share, at the ridge of the set.
 
     Attributes
     ----------
     first : derivative of n log(t'P t) + log|I + Phi Phi'/lambda| in the logarithm of the ridge
     second : the second derivative of the same
+    third : the third derivative of the same
+    fourth : a bound on the size of its fourth derivative
     freed : derivative of tr P
+    freed_more : second derivative of tr P
     """
 
     first: float
     second: float
+    third: float
+    fourth: float
     freed: float
+    freed_more: float
 
-    @property
+    @cached_property
     def step(self) -> float:
-        """The step of Newton's method to the minimum, in the logarithm of the ridge."""
-        return -self.first / self.second
+        """The step to the minimum, in the logarithm of the ridge. It is Newton's if the third derivative would allow none."""
+        root = self.second**2 - 2.0 * self.first * self.third
+        return -2.0 * self.first / (self.second + root**0.5) if root > 0.0 else -self.first / self.second
 
     @property
+    def has_minimum_nearby(self) -> bool:
+        """Whether three derivatives show a minimum near the ridge. If there is none at the best ridge, that is at a limit."""
+        return self.second > 0.0 and abs(self.step) <= NEARBY
+
+    @cached_property
     def missing(self) -> float:
         """How much log evidence the minimum would add."""
-        return 0.25 * self.first**2 / self.second
+        step = self.step
+        return -0.5 * step * (self.first + step * (0.5 * self.second + step * self.third / 6.0))
+
+    @cached_property
+    def error(self) -> float:
+        """How wrong `missing` can be."""
+        return self.fourth * self.step**4 / 48.0
+
+    @cached_property
+    def more_freedom(self) -> float:
+        """How much tr P the minimum would add."""
+        return self.step * (self.freed + 0.5 * self.step * self.freed_more)
+
+
+class Quantities(NamedTuple):
+    """Quantities of some candidates.
+
+    Attributes
+    ----------
+    where : the indices of these candidates, ascending
+    leftover : phi'P phi
+    alignment : phi'P t
+    remainder : phi'P^2 phi
+    overlap : phi'P^2 t
+    """
+
+    where: Indices
+    leftover: Floats
+    alignment: Floats
+    remainder: Floats
+    overlap: Floats
+
+    def at(self, places: Any) -> Quantities:
+        """Return those at some places, or at one place."""
+        return Quantities(*(each[places] for each in self))
 
 
 class State(Members):
@@ -200,6 +252,11 @@ class State(Members):
         Default: None, because it is not much cheaper than `directions`, which say everything about all ridges.
         """
         return None
+
+    def others(self) -> Quantities:
+        """Return the quantities of all candidates that are not active, and perhaps of some that are. Default: of all of them."""
+        where = np.arange(self.moments.n_candidates)
+        return Quantities(where, self.leftover, self.alignment, self.remainder, self.overlap)
 
     def hold(self) -> None:
         """Hold a ridge that all functions share for some steps, if that makes them cheaper. Default: it does not."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,10 @@ from skarce._linalg import symmetric_inverse
 from skarce._typing import Floats, Indices
 from skarce.states.coordinates import Frame
 from skarce.states.ridge_fit import RidgeFit
+from skarce.states.state import Quantities
 
 FINE = 1e-10  # below this share of tr(Phi_A'Phi_A), a ridge needs eigenvalues that are near rounding
+LEAST_SAVED = 0.3  # if fewer candidates are active, leaving them out does not pay
 
 
 class Turned:
@@ -61,14 +64,40 @@ class Turned:
         self._not_turned = frame.candidates
 
     @cached_property
-    def candidates(self) -> Floats:
-        """F, the turned coordinates of all candidates, of shape (n_directions, n_candidates)."""
-        return self._vectors.T @ self._not_turned
+    def everyone(self) -> Part:
+        """All candidates."""
+        return self._part(np.arange(self._not_turned.shape[1]), self._not_turned)
 
     @cached_property
-    def squares(self) -> Floats:
-        """F o F."""
-        return self.candidates**2
+    def others(self) -> Part:
+        """The candidates that were not active when the set was turned. All of them if that saves little."""
+        if len(self.active) < LEAST_SAVED * self._not_turned.shape[1]:
+            return self.everyone
+        where = np.delete(np.arange(self._not_turned.shape[1]), self.active)
+        return self._part(where, self._not_turned[:, where])
+
+    def _part(self, where: Indices, coordinates: Floats) -> Part:
+        turned = self._vectors.T @ coordinates
+        return Part(where, turned, turned**2)
+
+
+class Part(NamedTuple):
+    """Some candidates in turned coordinates.
+
+    Attributes
+    ----------
+    where : their indices, ascending
+    coordinates : F, shape (n_directions, n_candidates)
+    squares : F o F
+    """
+
+    where: Indices
+    coordinates: Floats
+    squares: Floats
+
+    def of(self, values: Floats) -> Floats:
+        """Return what belongs to these candidates. The last axis of `values` is that of all candidates."""
+        return values if len(self.where) == values.shape[-1] else values[..., self.where]
 
 
 @dataclass(frozen=True)
@@ -115,7 +144,9 @@ class Grown:
     @cached_property
     def entered(self) -> Floats:
         """X, the coordinates of the functions that have entered since."""
-        return np.concatenate([self.turned.candidates[:, self.recent], self.others[:, self.recent]])
+        part = self.turned.others
+        places = np.searchsorted(part.where, self.recent)
+        return np.concatenate([part.coordinates[:, places], self.others[:, self.recent]])
 
     def shares(self, ridge: float) -> Floats:
         """Return lambda / (p + lambda)."""
@@ -196,17 +227,26 @@ class AtRidge:
     @cached_property
     def candidates(self) -> tuple[Floats, Floats, Floats, Floats]:
         """`leftover`, `alignment`, `remainder` and `overlap` of all candidates."""
+        return self._quantities(self.grown.turned.everyone)
+
+    @cached_property
+    def others(self) -> Quantities:
+        """The same of all candidates that are not active, and of those that have entered since the set was turned."""
+        part = self.grown.turned.others
+        return Quantities(part.where, *self._quantities(part))
+
+    def _quantities(self, part: Part) -> tuple[Floats, Floats, Floats, Floats]:
         grown, turned, small = self.grown, self.grown.turned, self.small
-        outside, aligned, others = grown.frame.outside, grown.frame.aligned, grown.others
+        outside, aligned, others = (part.of(each) for each in (grown.frame.outside, grown.frame.aligned, grown.others))
         n, n_recent = turned.n_directions, len(grown.recent)
         once = small.shares[:n]
         twice = once * once
-        lengths = np.stack([once, twice]) @ turned.squares
+        lengths = np.stack([once, twice]) @ part.squares
         x_old, x_new = grown.entered[:n], grown.entered[n:]
         left = np.concatenate(
             [(once[:, None] * x_old).T, (twice[:, None] * x_old).T, [once * turned.target, twice * turned.target]]
         )
-        products = left @ turned.candidates
+        products = left @ part.coordinates
         if len(others):
             lengths += np.einsum("ij,ij->j", others, others)
             products += np.concatenate([x_new.T, x_new.T, np.stack([grown.target[n:]] * 2)]) @ others
