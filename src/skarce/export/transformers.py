@@ -43,6 +43,24 @@ class ExportError(ValueError):
     """A part of a model that cannot be exported, and what would do."""
 
 
+class ImpreciseError(ExportError):
+    """An export that would be too far from Python.
+
+    Attributes
+    ----------
+    difference : how far, in a clause
+    advice : what would do
+    """
+
+    def __init__(self, difference: str, advice: str) -> None:
+        super().__init__(difference, advice)
+        self.difference, self.advice = difference, advice
+
+    def __str__(self) -> str:
+        """Return both."""
+        return f"{self.difference}, so nothing was written. {self.advice}"
+
+
 @dataclass(frozen=True)
 class Raw:
     """A column as it came.
