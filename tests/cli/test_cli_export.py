@@ -71,3 +71,28 @@ def test_a_limit_that_is_too_small_is_said_in_words_of_the_command_line(houses):
     result = run("fit", "houses.csv", "--target", "price", "--max-bytes", "4")
     assert_one_line(result, "one function takes", "Use fewer inputs, or a larger limit")
     assert "std=" not in result.stderr
+
+
+def test_refusals_name_options_of_the_command_line(houses):
+    houses["price"] += 1e9
+    houses.to_csv("far.csv", index=False)
+    assert run("fit", "far.csv", "--target", "price", "--method", "vbls").exit_code == 0
+    result = run("export", "model.skops", "--out", "far.h", "--real", "float")
+    assert_one_line(result, "Use --real double", "The target is about 1e+09")
+    assert "real=" not in result.stderr
+    result = run("export", "model.skops", "--out", "far.h", "--std", "augmented")
+    assert_one_line(result, "Use --std plain")
+    assert "std=" not in result.stderr
+    result = run("fit", "far.csv", "--target", "price", "--basis", "rbf", "--max-bytes", "3000")
+    assert "real=" not in result.output
+    assert "std=" not in result.output
+
+
+def test_a_fit_within_bytes_in_another_type(houses):
+    arguments = ("fit", "houses.csv", "--target", "price", "--method", "ols", "--basis", "rbf", "--max-bytes", "700")
+    results = [run(*arguments, "--real", real) for real in ("float", "double")]
+    assert [result.exit_code for result in results] == [0, 0]
+    assert run("export", "model.skops", "--out", "model.h", "--real", "double").exit_code == 0
+    result = run("fit", "houses.csv", "--target", "price", "--real", "double")
+    assert result.exit_code == 2
+    assert "--max-bytes" in result.stderr

@@ -13,7 +13,7 @@ from skarce.export.description import NUMBERS, Described
 from skarce.export.stages import Kernels
 
 OF_DISTANCES = ("rbf", "laplacian", "matern32", "matern52")
-LARGER_GAMMA = "a larger gamma (wide kernels overlap, so that large weights nearly cancel)"
+LARGER_GAMMA = "a larger gamma (weights of wide kernels nearly cancel)"
 FEWER = "fewer functions"
 OTHER_UNITS = "other units of the target"
 WITHOUT_OFFSET = "a target without its offset"
@@ -56,8 +56,7 @@ def reason(described: Described, compared: Compared, real: str, std: Any) -> str
     which = f"Target {place}" if len(described.heads) > 1 else "The target"
     return (
         f" {which} is about {offset:.6g}, and its std is {described.heads[place].unit:.3g}: {real} has too few digits for both. "
-        f"Subtract a constant such as {offset:.6g} from the target before the fit, and add it to the exported mean. Of a "
-        "TransformedTargetRegressor that subtracts it, export the regressor_ inside."
+        f"Subtract a constant such as {offset:.6g} before the fit, and add it to the exported mean yourself."
     )
 
 
