@@ -43,7 +43,7 @@ _FIXED_REMARKS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExportedC:
     """A model in C, and what it costs.
 
@@ -53,12 +53,24 @@ class ExportedC:
     size : bytes of tables and stack, and multiplications in one prediction
     error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities)
     n_rows : how many rows were compared
+    path : where it was written, if it was
     """
 
     text: str
     size: Size
     error: float
     n_rows: int
+    path: Path | None = None
+
+    def __repr__(self) -> str:
+        """Return what there is to know, without the text."""
+        where = "" if self.path is None else f"path={str(self.path)!r}, "
+        return f"ExportedC({where}table_bytes={self.size.table_bytes}, error={self.error:.2g}, n_rows={self.n_rows})"
+
+    def __str__(self) -> str:
+        """Return the same in a sentence."""
+        where = "" if self.path is None else f"{self.path}: "
+        return f"{where}{self.size.table_bytes} bytes of tables, largest error {self.error:.2g} at {self.n_rows} rows"
 
 
 def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
@@ -111,7 +123,7 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
     exported = c_source(model, name=name, real=real, std=std, X=X)
     with replacing(path) as draft:
         draft.write_text(exported.text, encoding="ascii")
-    return exported
+    return replace(exported, path=path)
 
 
 def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:

@@ -20,7 +20,7 @@ from skarce.estimators.on_basis import OnBasis
 from skarce.export.advice import LARGER_GAMMA, alternatives
 from skarce.export.elimination import elimination_order
 from skarce.export.to_c import BETTER, KINDS, c_source, table_bytes
-from skarce.export.transformers import ExportError, ImpreciseError
+from skarce.export.transformers import ExportError, ImpreciseError, UnknownModelError
 
 WITHOUT_STD = "std=False, "
 
@@ -232,7 +232,9 @@ def _bases(model: Any, n_functions: int) -> list[Any]:
 def _model_of(estimator: Any) -> Any:
     model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if not isinstance(model, OnBasis):
-        raise TypeError(f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}.")
+        raise UnknownModelError(
+            f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}."
+        )
     return model
 
 
