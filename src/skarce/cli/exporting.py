@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from skarce._whole_file import check_output
+from skarce.cli.exporting_gaps import pipeline_with_gaps
 from skarce.cli.exporting_words import STDS, in_options
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import facts_table, show
@@ -113,7 +114,7 @@ def _rows(saved: SavedModel, data: Path) -> Any:
 
 
 def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any]) -> dict[str, str]:
-    exported = to_c(saved.pipeline, out, name=name or _name_of(out), **options)
+    exported = to_c(pipeline_with_gaps(saved), out, name=name or _name_of(out), **options)
     size = exported.size
     return {
         "tables": f"{size.table_bytes} bytes of flash",
@@ -125,7 +126,7 @@ def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any
 
 def _to_onnx(saved: SavedModel, out: Path, options: dict[str, Any]) -> dict[str, str]:
     try:
-        converted = to_onnx(saved.pipeline, out, **options)
+        converted = to_onnx(pipeline_with_gaps(saved), out, **options)
     except ImportError as error:
         raise ExportError(str(error)) from None
     graph = converted.graph
