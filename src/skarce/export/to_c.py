@@ -39,7 +39,8 @@ _FLOAT_REMARKS = (
     "before the include:",
 )
 _FIXED_REMARKS = (
-    "Inputs and outputs are whole numbers: the number times its scale below. To move tables, define before the include:",
+    "Inputs and outputs are whole numbers: the number times its scale below. Keep that product in -INT32_MAX to INT32_MAX before",
+    "it becomes a whole number, because C does not define what it is beyond. To move tables, define before the include:",
 )
 
 
