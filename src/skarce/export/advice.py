@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,6 @@ def remedies(described: Described, compared: Compared, real: str, std: Any) -> l
     if any(kind in OF_DISTANCES for kind in kinds):
         found.append(LARGER_GAMMA)
     return [*found, FEWER]
-
-
-def alternatives(names: Sequence[str]) -> str:
-    """Return names as in "a, b or c"."""
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def reason(described: Described, compared: Compared, real: str, std: Any) -> str:

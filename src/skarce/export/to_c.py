@@ -180,7 +180,7 @@ def _check_error(described: Described, compared: Compared, found: Floats, real: 
     unit = "1" if described.target == CLASSES else "std of its target" if real in TOLERANCES else "std of its noise"
     raise ImpreciseError(
         f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed",
-        f"Use {advice.alternatives(_remedies(described, compared, found, real, std))}.{_reason(described, compared, real, std)}",
+        f"Use {' or '.join(_remedies(described, compared, found, real, std))}.{_reason(described, compared, real, std)}",
     )
 
 

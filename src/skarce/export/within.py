@@ -17,7 +17,7 @@ from skarce._text import quoted
 from skarce.basis import KernelBasis
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
-from skarce.export.advice import LARGER_GAMMA, alternatives
+from skarce.export.advice import LARGER_GAMMA
 from skarce.export.elimination import elimination_order
 from skarce.export.to_c import BETTER, KINDS, c_source, table_bytes
 from skarce.export.transformers import ExportError, ImpreciseError, UnknownModelError
@@ -64,8 +64,9 @@ class Within:
     def _about_accuracy(self) -> str:
         if not self.limit_of_accuracy:
             return ""
-        remedies = f". Use {alternatives(self.remedies)}" if self.remedies else ""
-        return f". Accuracy is the limit, and not bytes: {self.limit_of_accuracy}{remedies}"
+        remedies = f". Use {' or '.join(self.remedies)}" if self.remedies else ""
+        limit = "Accuracy is the limit, and not bytes; the arithmetic is not precise enough for more"
+        return f". {limit}: {self.limit_of_accuracy}{remedies}"
 
 
 def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "float", std: Any = True) -> Within:

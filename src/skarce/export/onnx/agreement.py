@@ -28,7 +28,7 @@ def check_agreement(
         remedies = ['real="double"'] * (real == "float") + advice.remedies(described, compared, real, std)
         raise ImpreciseError(
             f"the ONNX model differs from Python by {error:.2g}{unit}, and at most {TOLERANCES[real]:g} is allowed",
-            f"Use {advice.alternatives(remedies)}.{advice.reason(described, compared, real, std)}",
+            f"Use {' or '.join(remedies)}.{advice.reason(described, compared, real, std)}",
         )
 
 
