@@ -71,3 +71,73 @@ def test_a_limit_that_is_too_small_is_said_in_words_of_the_command_line(houses):
     result = run("fit", "houses.csv", "--target", "price", "--max-bytes", "4")
     assert_one_line(result, "one function takes", "Use fewer inputs, or a larger limit")
     assert "std=" not in result.stderr
+
+
+def test_refusals_name_options_of_the_command_line(houses):
+    houses["price"] += 1e9
+    houses.to_csv("far.csv", index=False)
+    assert run("fit", "far.csv", "--target", "price", "--method", "vbls").exit_code == 0
+    result = run("export", "model.skops", "--out", "far.h", "--real", "float")
+    assert_one_line(result, "Use --real double", "The target is about 1e+09")
+    assert "real=" not in result.stderr
+    result = run("export", "model.skops", "--out", "far.h", "--std", "augmented")
+    assert_one_line(result, "Use --std plain")
+    assert "std=" not in result.stderr
+    result = run("fit", "far.csv", "--target", "price", "--basis", "rbf", "--max-bytes", "3000")
+    assert "real=" not in result.output
+    assert "std=" not in result.output
+
+
+def test_a_fit_within_bytes_in_another_type(houses):
+    arguments = ("fit", "houses.csv", "--target", "price", "--method", "ols", "--basis", "rbf", "--max-bytes", "700")
+    results = [run(*arguments, "--real", real) for real in ("float", "double")]
+    assert [result.exit_code for result in results] == [0, 0]
+    assert run("export", "model.skops", "--out", "model.h", "--real", "double").exit_code == 0
+    result = run("fit", "houses.csv", "--target", "price", "--real", "double")
+    assert result.exit_code == 2
+    assert "--max-bytes" in result.stderr
+
+
+@pytest.fixture
+def filled(houses):
+    houses.loc[::7, "town"] = None
+    houses.loc[::7, "price"] += 40.0
+    houses.loc[::11, "size"] = None
+    houses.to_csv("gaps.csv", index=False)
+    assert run("fit", "gaps.csv", "--target", "price", "--method", "vbls", "--missing", "fill").exit_code == 0
+    rows = houses.iloc[[0, 1, 11]]
+    rows.to_csv("rows.csv", index=False)
+    assert run("predict", "model.skops", "rows.csv", "--out", "predicted.csv").exit_code == 0
+    return rows, pd.read_csv("predicted.csv")["price_mean"].to_numpy()
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_nan_is_missing_text_if_the_model_fills_gaps(filled):
+    rows, expected = filled
+    assert run("export", "model.skops", "gaps.csv", "--out", "house.h", "--real", "double").exit_code == 0
+    assert "Missing text is NaN, or HOUSE_TOWN_IF_MISSING" in Path("house.h").read_text()
+    cells = [
+        f"{{ {'NAN' if pd.isna(row['size']) else row['size']}, {row.age}, "
+        f"{'NAN' if pd.isna(row.town) else f'HOUSE_TOWN_{row.town.upper()}'}, {int(row.garden)} }}"
+        for _, row in rows.iterrows()
+    ]
+    Path("main.c").write_text(
+        '#include <math.h>\n#include <stdio.h>\n#include "house.h"\nint main(void) {\n'
+        f"    double x[3][4] = {{ {', '.join(cells)} }}, mean[1];\n    int i;\n"
+        '    for (i = 0; i < 3; ++i) { house_predict(x[i], mean, 0); printf("%.17g\\n", mean[0]); }\n    return 0;\n}\n'
+    )
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "house"], check=True)
+    found = [float(line) for line in subprocess.run(["./house"], capture_output=True, text=True, check=True).stdout.split()]
+    assert found == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_the_empty_text_is_missing_text_in_onnx_if_the_model_fills_gaps(filled):
+    pytest.importorskip("onnx")
+    from onnx.reference import ReferenceEvaluator
+
+    rows, expected = filled
+    assert run("export", "model.skops", "--out", "house.onnx").exit_code == 0
+    feeds = {name: rows[[name]].to_numpy(dtype=float) for name in ("size", "age", "garden")}
+    feeds["town"] = rows[["town"]].fillna("").to_numpy(dtype=object)
+    mean = ReferenceEvaluator("house.onnx").run(["mean"], feeds)[0]
+    assert mean.ravel().tolist() == pytest.approx(expected.tolist(), rel=1e-9)

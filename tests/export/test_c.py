@@ -170,3 +170,12 @@ def test_names_of_text_are_in_the_header(tmp_path):
 def test_no_path_is_said_to_be_missing():
     with pytest.raises(ValueError, match="path must be the name of a file"):
         to_c(fitted("rvm-rbf").model, None)
+
+
+def test_printing_is_short(tmp_path):
+    path = tmp_path / "model.h"
+    exported = to_c(fitted("rvm-rbf").model, path)
+    assert str(exported).startswith(f"{path}: {exported.size.table_bytes} bytes of tables, largest error ")
+    assert str(exported).endswith(f" at {exported.n_rows} rows")
+    assert repr(exported).startswith("ExportedC(path=")
+    assert len(repr(exported)) < 200 + len(str(path))

@@ -114,3 +114,32 @@ def test_models_of_others_are_refused():
     X = numbers()
     with pytest.raises(TypeError, match="LinearRegression"):
         describe(LinearRegression().fit(X, targets(X)))
+
+
+@pytest.mark.parametrize("model", [LWPRRegressor(), LinearRegression()])
+def test_all_refusals_are_of_one_class(model):
+    with pytest.raises(ExportError, match=type(model).__name__):
+        describe(model.fit(numbers(), targets(numbers())))
+
+
+def refusal(*steps, **basis):
+    X = numbers()
+    with pytest.raises(ExportError) as caught:
+        describe(make_pipeline(*steps, VBLSRegressor(**basis)).fit(X, targets(X)))
+    return str(caught.value)
+
+
+def test_what_a_refused_transformer_can_be_replaced_with():
+    message = refusal(QuantileTransformer(n_quantiles=5))
+    assert "Transform the columns before the pipeline" in message
+    assert "SelectorMixin" not in message
+    assert "selectors such as SelectKBest" in message
+    assert "FunctionTransformer without a function" in message
+
+
+def test_refused_functions_have_no_addresses():
+    steps = FunctionTransformer(lambda X: X + 1.0)
+    assert "FunctionTransformer(<lambda>) cannot" in refusal(steps)
+    assert "0x" not in refusal(QuantileTransformer(n_quantiles=5, random_state=np.random.RandomState(0)))
+    kernel = KernelBasis(lambda X, Y: np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1)))
+    assert "the kernel function <lambda> cannot" in refusal(basis=kernel)

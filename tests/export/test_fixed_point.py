@@ -104,3 +104,8 @@ def test_mantissas_fill_their_bits():
 def test_powers_of_two(real, error):
     f = np.linspace(0, 1, 101)
     np.testing.assert_allclose(np.polyval(power_terms(FORMATS[real])[::-1], f) / 2.0**30, 2.0**-f, atol=error)
+
+
+def test_the_header_says_that_inputs_must_be_saturated():
+    assert "Keep that product in -INT32_MAX to INT32_MAX" in c_source(fitted("rvm-rbf").model, real="q31").text
+    assert "INT32_MAX" not in c_source(fitted("rvm-rbf").model).text

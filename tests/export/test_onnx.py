@@ -225,3 +225,9 @@ def test_two_kinds_of_missing_text_are_refused_by_name():
     frame.loc[frame["town"] == "", "town"] = np.nan
     with pytest.raises(ExportError, match="column 'town' has NaN and None"):
         to_onnx(model.fit(frame, targets(numbers())))
+
+
+def test_a_column_without_a_name_has_that_of_its_place():
+    table = pd.DataFrame(numbers()[:, :3], columns=["x1", "", "b"])
+    converted = to_onnx(VBLSRegressor().fit(table, targets(numbers())))
+    assert [one.name for one in converted.graph.input] == ["x1", "x1_", "b"]

@@ -63,3 +63,26 @@ def test_a_limit_that_is_too_small():
 def test_models_of_others_are_refused():
     with pytest.raises(TypeError, match="StandardScaler"):
         fit_within(StandardScaler(), numbers(), targets(numbers()), max_bytes=100)
+
+
+def test_a_limit_by_accuracy_is_said_with_what_would_do():
+    """Wide kernels without a compact arithmetic: far more functions would fit into the bytes than float can hold."""
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.1 * np.random.default_rng(1).normal(size=150)
+    estimator = OrthogonalLeastSquaresRegressor(KernelBasis("matern52", gamma=0.001))
+    found = fit_within(estimator, X, y, max_bytes=3000)
+    assert found.n_functions < found.largest_functions
+    assert "in float arithmetic this model differs from Python by" in found.limit_of_accuracy
+    assert 'real="double"' in found.remedies
+    assert str(found).endswith(f"{found.limit_of_accuracy}. Use {' or '.join(found.remedies)}")
+    assert "Accuracy is the limit, and not bytes" in str(found)
+    in_double = fit_within(estimator, X, y, max_bytes=3000, real="double")
+    assert in_double.n_functions > found.n_functions
+    assert in_double.error < found.error
+
+
+def test_a_limit_by_bytes_says_nothing_of_accuracy():
+    X = numbers()
+    found = fit_within(OrthogonalLeastSquaresRegressor(GAMMA), X, targets(X), max_bytes=300)
+    assert (found.limit_of_accuracy, found.remedies) == ("", ())
+    assert "Accuracy" not in str(found)

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from skarce._whole_file import check_output
+from skarce.cli.exporting_gaps import pipeline_with_gaps
+from skarce.cli.exporting_words import STDS, in_options
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import facts_table, show
 from skarce.cli.sound_model import model_in_use
@@ -23,7 +25,6 @@ from skarce.export.to_c import KINDS
 
 C, ONNX = "c", "onnx"
 DEFAULT_REALS = {C: "float", ONNX: "double"}
-STDS = {"plain": True, "augmented": "augmented", "none": False}
 
 
 @click.command()
@@ -70,7 +71,10 @@ def export(model: Path, data: Path | None, kind: str | None, out: Path, name: st
     check_output(out, model, *([data] if data else []))
     with model_in_use(model) as saved:
         options = {"real": real or DEFAULT_REALS[kind], "std": STDS[std], "X": None if data is None else _rows(saved, data)}
-        facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
+        try:
+            facts = _to_onnx(saved, out, options) if kind == ONNX else _to_c(saved, out, name, options)
+        except ExportError as error:
+            raise ExportError(in_options(error)) from None
     show(facts_table({**facts, "written to": str(out)}))
 
 
@@ -110,7 +114,7 @@ def _rows(saved: SavedModel, data: Path) -> Any:
 
 
 def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any]) -> dict[str, str]:
-    exported = to_c(saved.pipeline, out, name=name or _name_of(out), **options)
+    exported = to_c(pipeline_with_gaps(saved), out, name=name or _name_of(out), **options)
     size = exported.size
     return {
         "tables": f"{size.table_bytes} bytes of flash",
@@ -122,7 +126,7 @@ def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any
 
 def _to_onnx(saved: SavedModel, out: Path, options: dict[str, Any]) -> dict[str, str]:
     try:
-        converted = to_onnx(saved.pipeline, out, **options)
+        converted = to_onnx(pipeline_with_gaps(saved), out, **options)
     except ImportError as error:
         raise ExportError(str(error)) from None
     graph = converted.graph

@@ -32,11 +32,16 @@ class FitOptions:
     n_basis: int | None
     max_time: float | None
     max_bytes: int | None
+    real: str | None
 
     def check(self) -> None:
         """Raise if an option is wrong, whatever the data are."""
         if self.gamma is not None and self.widths is not None:
             raise click.UsageError(f"--gamma {self.gamma:g} and --widths {self.widths} both set the kernel width; use one of them.")
+        if self.real is not None and self.max_bytes is None:
+            raise click.UsageError(
+                f"--real {self.real} is the type of numbers for --max-bytes; use both, or give --real to `skarce export`."
+            )
         find_own_method(self.method, self.task)
 
     def check_for(self, method: Method) -> None:

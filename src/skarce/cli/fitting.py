@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce._whole_file import check_output
 from skarce.cli.explanation import size_facts
+from skarce.cli.exporting_words import in_options_of_fit
 from skarce.cli.fit_options import BUDGETED, FitOptions
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel, save
@@ -42,7 +43,7 @@ from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import TrainingData
 from skarce.designs.parquet_files import DataFile
 from skarce.export import ExportError, smaller_within
-from skarce.export.within import WITHOUT_STD
+from skarce.export.to_c import KINDS
 from skarce.report.outcome_words import command_line_words
 
 HELP = """Fit a model to a table and save it.
@@ -100,8 +101,9 @@ Examples:
 @click.option(
     "--max-bytes",
     type=click.IntRange(min=1),
-    help="Keep the best model whose tables in C take at most this many bytes, in float and with the std.",
+    help="Keep the best model whose tables in C take at most this many bytes, with the std.",
 )
+@click.option("--real", type=click.Choice(list(KINDS)), help="The type of numbers for --max-bytes.  [default: float]")
 @click.option(
     "--stream/--no-stream",
     default=None,
@@ -142,7 +144,7 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
     print_notes(training)
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(options.applied_to(chosen), training, options.parameters)
-        pipeline, costs = _within(pipeline, training, options.max_bytes)
+        pipeline, costs = _within(pipeline, training, options.max_bytes, options.real or "float")
     model = SavedModel(pipeline, options.target, training.kinds, __version__)
     save(model, out)
     _show(model, pipeline.score(training.X, training.y), {**costs, "written to": str(out)})
@@ -211,15 +213,15 @@ def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) 
     return Pipeline([*preprocessing.steps, ("model", model)])
 
 
-def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None) -> tuple[Pipeline, dict[str, str]]:
+def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None, real: str) -> tuple[Pipeline, dict[str, str]]:
     """Return a model whose tables in C are small enough, and what that costs."""
     if max_bytes is None:
         return pipeline, {}
     try:
-        found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes)
+        found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes, real=real)
     except ExportError as error:
-        raise TableError(str(error).replace(WITHOUT_STD, "")) from None
-    return found.model, {"C tables": str(found)}
+        raise TableError(in_options_of_fit(error)) from None
+    return found.model, {"C tables": in_options_of_fit(found)}
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:

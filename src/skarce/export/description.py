@@ -21,7 +21,7 @@ from skarce.export.heads import Head
 from skarce.export.inputs import Input, coded, decoded, inputs_of
 from skarce.export.query_kernels import QueryKernels
 from skarce.export.stages import Chain, Kernels, pruned, simplified, values_of
-from skarce.export.transformers import ExportError, Raw, Reader, read_basis
+from skarce.export.transformers import ExportError, Raw, Reader, UnknownModelError, read_basis
 from skarce.likelihoods import moderated_log_odds
 
 NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
@@ -127,9 +127,12 @@ def describe(estimator: Any) -> Described:
     Raise an `ExportError` that names the part if something in it cannot be exported.
     """
     reader = Reader()
-    n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
+    try:
+        n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
+        found = model_inside(estimator, NEEDS_BASIS)
+    except TypeError as error:
+        raise UnknownModelError(str(error)) from None
     raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
-    found = model_inside(estimator, NEEDS_BASIS)
     described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
     for step in reversed(found.target_steps):
         described = _with_target(described, step)

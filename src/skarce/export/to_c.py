@@ -13,6 +13,7 @@ from skarce._parameters import check_choice
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._whole_file import check_output, replacing
+from skarce.export import advice
 from skarce.export.c.fixed_header import FixedHeader
 from skarce.export.c.fixed_point import FORMATS, FixedPoint
 from skarce.export.c.header import Examples, Header, Size
@@ -24,7 +25,7 @@ from skarce.export.columns import Columns
 from skarce.export.description import CLASSES, Described, describe
 from skarce.export.likely_rows import likely_rows
 from skarce.export.stages import Kernels, Products, Splines
-from skarce.export.transformers import ExportError
+from skarce.export.transformers import ExportError, ImpreciseError
 
 N_EXAMPLES = 5  # rows of the self-test
 KINDS = (*REALS, *FORMATS)
@@ -38,11 +39,12 @@ _FLOAT_REMARKS = (
     "before the include:",
 )
 _FIXED_REMARKS = (
-    "Inputs and outputs are whole numbers: the number times its scale below. To move tables, define before the include:",
+    "Inputs and outputs are whole numbers: the number times its scale below. Keep that product in -INT32_MAX to INT32_MAX before",
+    "it becomes a whole number, because C does not define what it is beyond. To move tables, define before the include:",
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExportedC:
     """A model in C, and what it costs.
 
@@ -52,12 +54,24 @@ class ExportedC:
     size : bytes of tables and stack, and multiplications in one prediction
     error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities)
     n_rows : how many rows were compared
+    path : where it was written, if it was
     """
 
     text: str
     size: Size
     error: float
     n_rows: int
+    path: Path | None = None
+
+    def __repr__(self) -> str:
+        """Return what there is to know, without the text."""
+        where = "" if self.path is None else f"path={str(self.path)!r}, "
+        return f"ExportedC({where}table_bytes={self.size.table_bytes}, error={self.error:.2g}, n_rows={self.n_rows})"
+
+    def __str__(self) -> str:
+        """Return the same in a sentence."""
+        where = "" if self.path is None else f"{self.path}: "
+        return f"{where}{self.size.table_bytes} bytes of tables, largest error {self.error:.2g} at {self.n_rows} rows"
 
 
 def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
@@ -110,7 +124,7 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
     exported = c_source(model, name=name, real=real, std=std, X=X)
     with replacing(path) as draft:
         draft.write_text(exported.text, encoding="ascii")
-    return exported
+    return replace(exported, path=path)
 
 
 def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
@@ -164,10 +178,9 @@ def _check_error(described: Described, compared: Compared, found: Floats, real: 
     if error <= most:
         return
     unit = "1" if described.target == CLASSES else "std of its target" if real in TOLERANCES else "std of its noise"
-    raise ExportError(
-        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed, so "
-        f"nothing was written. Use {' or '.join(_remedies(described, compared, found, real, std))}."
-        + _reason(described, compared, real, std)
+    raise ImpreciseError(
+        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed",
+        f"Use {' or '.join(_remedies(described, compared, found, real, std))}.{_reason(described, compared, real, std)}",
     )
 
 
@@ -187,7 +200,7 @@ def _remedies(described: Described, compared: Compared, found: Floats, real: str
         mean = replace(compared, expected=compared.expected[:, :half], units=compared.units[:, :half])
         error, most = _error(described, mean, found[:, :half], real)
         remedies += ["std=False"] if error <= most else []
-    return [*remedies, "another kernel width or fewer functions"]
+    return [*remedies, *advice.remedies(described, compared, real, std)]
 
 
 def _would_do(described: Described, compared: Compared, real: str, std: Any) -> bool:
@@ -232,9 +245,10 @@ def _emulated(described: Described, rows: Floats, std: Any, precision: Any = np.
 
 
 def _reason(described: Described, compared: Compared, real: str, std: Any) -> str:
-    """Return a further sentence if float cannot hold the inputs themselves."""
-    if real != "float":
-        return ""
+    """Return a further sentence if float cannot hold the target or the inputs themselves."""
+    of_target = advice.reason(described, compared, real, std)
+    if of_target or real != "float":
+        return of_target
     with np.errstate(over="ignore"):
         rows = compared.rows.astype(np.float32).astype(np.float64)
     if compared.largest_error(_emulated(described, rows, std)) <= TOLERANCES[real]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -36,11 +37,34 @@ from skarce.export.inputs import Gaps, code_of, is_missing
 from skarce.export.kernel_units import KernelUnits
 from skarce.export.stages import Chain, Kernels, Mixture, Products, SideBySide, Spline, Splines, pruned, simplified
 
+BEFORE = "Transform the columns before the pipeline, and pass the exported model transformed columns."
 UNSEEN_TEXT = "\x00a text that no table has\x00"
 
 
 class ExportError(ValueError):
     """A part of a model that cannot be exported, and what would do."""
+
+
+class UnknownModelError(ExportError, TypeError):
+    """A model of a class that has no export."""
+
+
+class ImpreciseError(ExportError):
+    """An export that would be too far from Python.
+
+    Attributes
+    ----------
+    difference : how far, in a clause
+    advice : what would do
+    """
+
+    def __init__(self, difference: str, advice: str) -> None:
+        super().__init__(difference, advice)
+        self.difference, self.advice = difference, advice
+
+    def __str__(self) -> str:
+        """Return both."""
+        return f"{self.difference}, so nothing was written. {self.advice}"
 
 
 @dataclass(frozen=True)
@@ -91,8 +115,8 @@ class Reader:
             if isinstance(transformer, kind):
                 chain = stages(transformer, len(raw))
                 return chain, [None] * chain[-1].n_outputs
-        known = sorted(kind.__name__ for kind in (*_METHODS, *_STAGES))
-        raise ExportError(f"{quoted(transformer)} cannot be exported. What can be exported is {', '.join(known)}.")
+        known = sorted(_NAMES.get(kind, kind.__name__) for kind in (*_METHODS, *_STAGES))
+        raise ExportError(f"{_named(transformer)} cannot be exported. {BEFORE} What can be exported is {', '.join(known)}.")
 
     def _pipeline(self, pipeline: Pipeline, raw: list[Raw | None]) -> tuple[Chain, list[Raw | None]]:
         chain: Chain = (Columns.identity(len(raw)),)
@@ -263,8 +287,7 @@ def _kept_in(chain: Chain, lower: float, upper: float) -> Chain:
 def _function(transformer: FunctionTransformer, n_inputs: int) -> Chain:
     if transformer.func is not None:
         raise ExportError(
-            f"FunctionTransformer({quoted(transformer.func)}) cannot be exported, because its formula is not known. Transform the "
-            "columns before the pipeline, and pass the exported model transformed columns."
+            f"FunctionTransformer({_named(transformer.func)}) cannot be exported, because its formula is not known. {BEFORE}"
         )
     return (Columns.identity(n_inputs),)
 
@@ -349,7 +372,7 @@ def _padded(piece: Floats, n_rows: int) -> Floats:
 def _kernels(basis: KernelBasis, n_inputs: int) -> Chain:
     kind = basis.kernel_
     if not isinstance(kind, str) or kind == "precomputed":
-        what = 'kernel="precomputed"' if isinstance(kind, str) else f"the kernel function {quoted(kind)}"
+        what = 'kernel="precomputed"' if isinstance(kind, str) else f"the kernel function {_named(kind)}"
         raise ExportError(f"{what} cannot be exported, because its formula is not known. Use one of the named kernels.")
     if kind == "polynomial" and not (float(basis.degree).is_integer() and basis.degree >= 1):
         raise ExportError(f"a polynomial kernel of degree {basis.degree:g} cannot be exported. Use a whole degree of at least 1.")
@@ -387,6 +410,14 @@ _STAGES: dict[Any, Callable[[Any, int], Chain]] = {
     KernelBasis: _kernels,
     ProcessBasis: _process,
 }
+
+
+_NAMES = {SelectorMixin: "selectors such as SelectKBest", FunctionTransformer: "FunctionTransformer without a function"}
+
+
+def _named(value: Any) -> str:
+    """Return a transformer or a function as Python writes it, without addresses in memory."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", getattr(value, "__name__", None) or quoted(value))
 
 
 def read_basis(reader: Reader, basis: Any, raw: list[Raw | None]) -> Chain:

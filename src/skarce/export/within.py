@@ -17,12 +17,12 @@ from skarce._text import quoted
 from skarce.basis import KernelBasis
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
+from skarce.export.advice import LARGER_GAMMA
 from skarce.export.elimination import elimination_order
-from skarce.export.to_c import KINDS, c_source, table_bytes
-from skarce.export.transformers import ExportError
+from skarce.export.to_c import BETTER, KINDS, c_source, table_bytes
+from skarce.export.transformers import ExportError, ImpreciseError, UnknownModelError
 
 WITHOUT_STD = "std=False, "
-IMPRECISE = "; the arithmetic is not precise enough for all of them"
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Within:
         mean square, or the share of wrong classes
     largest_bytes, largest_functions, largest_error : the same of the model without a limit
     max_bytes : the limit
+    limit_of_accuracy : if accuracy and not bytes is what limits the model: by how much larger models miss it
+    remedies : what would do then
     """
 
     model: Any
@@ -46,6 +48,8 @@ class Within:
     largest_functions: int
     largest_error: float
     max_bytes: int
+    limit_of_accuracy: str = ""
+    remedies: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return what the limit costs, in a sentence."""
@@ -54,8 +58,15 @@ class Within:
         return (
             f"{self.n_bytes} bytes of at most {self.max_bytes}: {self.n_functions} of {self.largest_functions} functions; the "
             f"error on the training rows is {self.error:.4g}, and {self.largest_error:.4g} with all ({self.largest_bytes} bytes)"
-            + (IMPRECISE if self.largest_bytes <= self.max_bytes else "")
+            + self._about_accuracy()
         )
+
+    def _about_accuracy(self) -> str:
+        if not self.limit_of_accuracy:
+            return ""
+        remedies = f". Use {' or '.join(self.remedies)}" if self.remedies else ""
+        limit = "Accuracy is the limit, and not bytes; the arithmetic is not precise enough for more"
+        return f". {limit}: {self.limit_of_accuracy}{remedies}"
 
 
 def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "float", std: Any = True) -> Within:
@@ -104,18 +115,10 @@ def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "
     model = _model_of(fitted)
     rows = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) and len(fitted) > 1 else X
 
-    def size(candidate: Any) -> int:
-        return c_source(_with_model(fitted, candidate), real=real, std=std, X=X).size.table_bytes
-
-    def fits(candidate: Any) -> bool:
-        try:
-            return size(candidate) <= max_bytes
-        except ExportError:
-            return False
-
-    chosen = model if fits(model) else _largest_that_fits(model, rows, y, fits)
+    trials = _Trials(fitted, X, max_bytes, real, std)
+    chosen = model if trials.fits(model) else _largest_that_fits(model, rows, y, trials.fits)
     if chosen is None:
-        smallest = size(_sized(model, 1, rows, y))  # raises the reason if it cannot be exported
+        smallest = trials.size(_sized(model, 1, rows, y))  # raises the reason if it cannot be exported
         remedies = "" if is_classifier(model) or std is False else WITHOUT_STD
         raise ExportError(
             f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use "
@@ -123,14 +126,64 @@ def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "
         )
     return Within(
         model=_with_model(fitted, chosen),
-        n_bytes=size(chosen),
+        n_bytes=trials.size(chosen),
         n_functions=len(chosen.active_),
         error=_error(chosen, rows, y),
         largest_bytes=table_bytes(fitted, real, std),
         largest_functions=len(model.active_),
         largest_error=_error(model, rows, y),
         max_bytes=int(max_bytes),
+        limit_of_accuracy="" if chosen is model else trials.limit_of_accuracy(),
+        remedies=() if chosen is model else trials.remedies(),
     )
+
+
+class _Trials:
+    """Which models fit, and why the last one that was tried in vain does not: the smallest of those, in a bisection."""
+
+    def __init__(self, fitted: Any, X: Any, max_bytes: int, real: str, std: Any) -> None:
+        self.fitted, self.X, self.max_bytes, self.real, self.std = fitted, X, max_bytes, real, std
+        self.refused: Any = None
+        self.difference = ""
+
+    def size(self, candidate: Any, **options: Any) -> int:
+        """Return the bytes of the tables of a model. Raise if it cannot be exported."""
+        chosen = {"real": self.real, "std": self.std, **options}
+        return c_source(_with_model(self.fitted, candidate), X=self.X, **chosen).size.table_bytes
+
+    def fits(self, candidate: Any) -> bool:
+        """Return whether a model is small and accurate enough."""
+        try:
+            return self._noted(candidate, "", is_in=self.size(candidate) <= self.max_bytes)
+        except ImpreciseError as error:
+            return self._noted(candidate, error.difference, is_in=False)
+        except ExportError:
+            return self._noted(candidate, "", is_in=False)
+
+    def _noted(self, candidate: Any, difference: str, *, is_in: bool) -> bool:
+        if not is_in:
+            self.refused, self.difference = candidate, difference
+        return is_in
+
+    def limit_of_accuracy(self) -> str:
+        """Return how far the model that was tried last in vain is from Python, if it would be small enough."""
+        is_small = self.difference and table_bytes(_with_model(self.fitted, self.refused), self.real, self.std) <= self.max_bytes
+        return f"with {len(self.refused.active_)} functions, {self.difference}" if is_small else ""
+
+    def remedies(self) -> tuple[str, ...]:
+        """Return the options that this model fits with, or what to change in the fit."""
+        if not self.limit_of_accuracy():
+            return ()
+        found = [f'real="{other}"' for other in BETTER.get(self.real, ()) if self._would_fit(real=other)]
+        if self.std is not False and not is_classifier(self.refused) and self._would_fit(std=False):
+            found.append("std=False")
+        return tuple(found) or (LARGER_GAMMA,) * isinstance(self.refused.basis_, KernelBasis)
+
+    def _would_fit(self, **options: Any) -> bool:
+        try:
+            return self.size(self.refused, **options) <= self.max_bytes
+        except ExportError:
+            return False
 
 
 def _largest_that_fits(model: Any, rows: Any, y: Any, fits: Callable[[Any], bool]) -> Any:
@@ -180,7 +233,9 @@ def _bases(model: Any, n_functions: int) -> list[Any]:
 def _model_of(estimator: Any) -> Any:
     model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if not isinstance(model, OnBasis):
-        raise TypeError(f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}.")
+        raise UnknownModelError(
+            f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}."
+        )
     return model
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from skarce._typing import Floats
+from skarce.export import advice
 from skarce.export.checks import TOLERANCES, comparison
 from skarce.export.description import CLASSES, Described
 from skarce.export.onnx.assembly import Port, runner
 from skarce.export.onnx.entries import fed
-from skarce.export.transformers import ExportError
-
-REMEDIES = {"double": "Use another kernel width or fewer functions.", "float": 'Use real="double", or another kernel width.'}
+from skarce.export.transformers import ImpreciseError
 
 
 def check_agreement(
@@ -26,9 +25,10 @@ def check_agreement(
     error = compared.largest_error(_side_by_side(found[1:] if described.target == CLASSES else found))
     if not error <= TOLERANCES[real]:
         unit = "" if described.target == CLASSES else " of the std of its target"
-        raise ExportError(
-            f"the ONNX model differs from Python by {error:.2g}{unit}, and at most {TOLERANCES[real]:g} is allowed, so nothing was "
-            f"written. {REMEDIES[real]}"
+        remedies = ['real="double"'] * (real == "float") + advice.remedies(described, compared, real, std)
+        raise ImpreciseError(
+            f"the ONNX model differs from Python by {error:.2g}{unit}, and at most {TOLERANCES[real]:g} is allowed",
+            f"Use {' or '.join(remedies)}.{advice.reason(described, compared, real, std)}",
         )
 
 

@@ -24,13 +24,22 @@ MISSING_TEXT = ""  # stands for missing text, because ONNX has no other
 
 
 def ports_of(described: Described, dtype: np.dtype[Any], taken: Sequence[str]) -> list[Port]:
-    """Return the inputs. A column with the name of an output, in `taken`, gets underscores until its name is free."""
+    """Return the inputs. A column with the name of an output, in `taken`, gets underscores until its name is free.
+
+    ONNX has no empty names, so a column without a name has that of its place, such as x2.
+    """
     if _is_array(described):
         return [Port(ARRAY, dtype, len(described.inputs))]
     kinds = [dtype if one.categories is None else np.dtype(object) for one in described.inputs]
     names = [one.name for one in described.inputs]
-    free = [_free(name, {*taken, *names}) if name in taken else name for name in names]
+    free = [_name(name, place, taken, names) for place, name in enumerate(names)]
     return [Port(name, kind, 1) for name, kind in zip(free, kinds, strict=True)]
+
+
+def _name(name: str, place: int, taken: Sequence[str], names: Sequence[str]) -> str:
+    if not name:
+        return _free(f"x{place}", {*taken, *names})
+    return _free(name, {*taken, *names}) if name in taken else name
 
 
 def _free(name: str, known: set[str]) -> str:
