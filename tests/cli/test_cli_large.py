@@ -219,13 +219,14 @@ def test_missing_values_are_named(homes):
     gaps = homes.assign(age=homes["age"].where(homes.index != 203), town=homes["town"].where(homes.index != 407))
     gaps.to_csv("gaps.csv", index=False)
     gaps.to_parquet("gaps.parquet")
-    assert_one_line(refused("gaps.csv", *FIT, "--stream"), "gaps.csv", "'age'", "line 205")
+    streamed = "--missing fill with --no-stream"
+    assert_one_line(refused("gaps.csv", *FIT, "--stream"), "gaps.csv", "'age'", "line 205", "--missing drop", streamed)
     assert_one_line(refused("gaps.parquet", *FIT, "--stream"), "gaps.parquet", "'age'", "row 204")
     assert_one_line(refused("gaps.csv", *FIT, "--stream", "--exclude", "age"), "'town'", "line 409")
     assert_one_line(refused("gaps.parquet", "homes.parquet", *FIT, "--stream"), "homes.parquet does not exist")
     shutil.move("gaps.parquet", "parts/9.parquet")
     assert_one_line(refused("parts", *FIT, "--stream"), "parts/9.parquet", "row 204")
-    assert_one_line(refused("parts", *FIT, "--no-stream"), "'age' (1)", "'town' (1)", "row 204 of parts/9.parquet")
+    assert_one_line(refused("parts", *FIT, "--no-stream"), "'age' (1)", "'town' (1)", "row 204 of parts/9.parquet", "--missing fill to fill in")
 
 
 def test_too_many_texts_are_refused(homes):
