@@ -331,7 +331,10 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
 
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None and isinstance(self.basis_, KernelBasis) and self.basis_.kernel_ != "precomputed":
-            raise ValueError("std='augmented' compares with rows, but this model was fitted to sums of them. Use std='plain'.")
+            raise ValueError(
+                "std='augmented' compares with rows, but this model was fitted to sums of them. Pass a random sample of the rows as the "
+                "third argument of fit_moments, as in fit_moments(basis, sums, X_sample), or use std='plain'."
+            )
         if self._augmentation_rows is None:
             raise ValueError(
                 "std='augmented' adds a kernel at each query point, so it needs a KernelBasis other than 'precomputed', but this "

@@ -191,7 +191,7 @@ class Streaming(SparseEstimator):
         """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
 
         The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
-        not used, and the std is not calibrated, because that takes rows. For the same reason there is no ``std="augmented"``.
+        not used, and the std is not calibrated, because that takes rows. For ``std="augmented"``, pass a sample of them.
         `partial_fit` can go on from here if the parameter `basis` is of the type of this one.
 
         Parameters
