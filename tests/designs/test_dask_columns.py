@@ -15,9 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce import (
+    JointFactorRegressor,
     KernelBasis,
+    KernelDimensionReduction,
     KernelMatchingPursuitClassifier,
     KernelMatchingPursuitRegressor,
+    LWPRRegressor,
     PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -28,6 +31,7 @@ from skarce import (
 from skarce.designs.dask_partitions import Partitions
 from skarce.designs.row_blocks import RowBlocks
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.moments import block_sums
 
 N, N_FILES = 240, 12
 RNG = np.random.default_rng(0)
@@ -223,6 +227,39 @@ def test_a_pipeline_is_told_how_dask_data_go_through_a_transformer():
             make_pipeline(KernelBasis(gamma=1.0, centers=5), VBLSRegressor()).fit(rows, frame()["y"])
     with pytest.raises(TypeError, match=r"^y is of type dask\..* give its transformers to the model as basis=\.$"):
         make_pipeline(StandardScaler(), VBLSRegressor()).fit(frame()[NAMES], frame()["y"])
+
+
+def test_what_takes_rows_in_memory_says_what_to_do():
+    rows, targets = frame()[NAMES], frame()["y"]
+    fitted = VBLSRegressor("passthrough").fit(FRAME[NAMES], FRAME["y"])
+    counts = RelevanceVectorPoissonRegressor("passthrough").fit(FRAME[NAMES], FRAME["w"])
+    for ask, message in (
+        (
+            lambda: VBLSRegressor().fit(X, targets),
+            r"^y is of type dask\.Series, but X is in memory\..* X as Dask data, too\.",
+        ),
+        (lambda: VBLSRegressor().fit(X, FRAME["y"], frame()["w"]), r"^sample_weight is of type dask\.Series, but X is in memory"),
+        (lambda: fitted.sample_y(rows), r"^sample_y of VBLSRegressor takes rows in memory, but X is Dask data \(DataFrame\)"),
+        (lambda: counts.sample_y(rows), r"^sample_y of RelevanceVectorPoissonRegressor takes rows in memory"),
+        (
+            lambda: fitted.partial_fit(rows, targets),
+            r"^partial_fit of VBLSRegressor .* Or give all of them to fit",
+        ),
+        (lambda: counts.partial_fit(rows, targets), r"^partial_fit of RelevanceVectorPoissonRegressor takes rows in memory"),
+        (
+            lambda: RelevanceVectorClassifier("passthrough").partial_fit(rows, frame()["color"], ["red", "blue"]),
+            "^partial_fit",
+        ),
+        (
+            lambda: LWPRRegressor().fit(rows, targets),
+            r"^fit of LWPRRegressor takes rows in memory, .* Call partial_fit for each",
+        ),
+        (lambda: JointFactorRegressor().fit(rows, targets), r"^fit of JointFactorRegressor takes .* such as a sample of the rows"),
+        (lambda: KernelDimensionReduction().fit(rows, targets), r"^fit of KernelDimensionReduction takes .* a sample of the rows"),
+        (lambda: block_sums("passthrough", rows, targets), r"^X is of type dask\..* Rows in memory are needed here"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            ask()
 
 
 def test_as_many_centers_as_rows_are_enough():

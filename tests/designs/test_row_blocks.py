@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce import (
+    JointFactorRegressor,
+    KernelDimensionReduction,
+    LWPRRegressor,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+)
 from skarce.designs import RowBlocks
 
 
@@ -18,6 +24,20 @@ def test_row_blocks_hold_one_block_and_read_a_memory_map(tmp_path, rng):
     sample = RowBlocks.from_arrays(X, y, block_rows=999).sample(0, n_rows=500)
     assert (len(sample.X), sample.is_all, sample.n_rows) == (500, False, n)
     assert sample.X.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("model", "remedy"),
+    [
+        (LWPRRegressor(), "Call partial_fit for each block of rows"),
+        (JointFactorRegressor(), "a sample of the rows"),
+        (KernelDimensionReduction(), "a sample of the rows"),
+    ],
+)
+def test_models_that_need_rows_in_memory_say_so(model, remedy, rng):
+    blocks = RowBlocks.from_arrays(rng.normal(size=(50, 3)), rng.normal(size=50), block_rows=20)
+    with pytest.raises(TypeError, match=f"^fit of .* takes rows in memory, but X is RowBlocks.*{remedy}"):
+        model.fit(blocks)
 
 
 def test_a_sample_of_a_stream_is_uniform():

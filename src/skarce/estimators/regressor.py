@@ -24,6 +24,7 @@ from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibrati
 from skarce.estimators.on_basis import check_has_posterior, in_type_of, sparse_format
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.on_device import check_on_host
+from skarce.estimators.rows_in_memory import SOME_ROWS, takes_rows_in_memory
 from skarce.estimators.score_on_dask import R2, score_on_dask
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks, scale_from_sums
@@ -144,6 +145,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             lower, upper = in_type_of(X, mean - half, mean + half)
         return lower, upper
 
+    @takes_rows_in_memory(SOME_ROWS)
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
         """Draw new observations from the predictive distribution.
 
@@ -332,8 +334,8 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None and isinstance(self.basis_, KernelBasis) and self.basis_.kernel_ != "precomputed":
             raise ValueError(
-                "std='augmented' compares with rows, but this model was fitted to sums of them. Pass a random sample of the rows as the "
-                "third argument of fit_moments, as in fit_moments(basis, sums, X_sample), or use std='plain'."
+                "std='augmented' compares with rows, but this model was fitted to sums of them. Pass a random sample of the rows "
+                "as the third argument of fit_moments, as in fit_moments(basis, sums, X_sample), or use std='plain'."
             )
         if self._augmentation_rows is None:
             raise ValueError(
