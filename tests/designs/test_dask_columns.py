@@ -127,6 +127,16 @@ def test_names_of_several_targets_and_of_weights():
     assert found.n_effective_ == pytest.approx(FRAME["w"].sum())
 
 
+def test_a_name_may_be_a_whole_number():
+    rows = pd.DataFrame(np.column_stack([X, FRAME["y"], FRAME["z"]]))
+    expected = VBLSRegressor(calibrate_std=False).fit(X, FRAME[["y", "z"]])
+    found = VBLSRegressor().fit(frame(rows), [3, 4])
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-6)
+    one = VBLSRegressor().fit(frame(rows[[0, 1, 2, 3]]), np.int64(3))
+    np.testing.assert_allclose(one.coef_, expected.coef_[0], atol=1e-6)
+    assert one.score(frame(rows[[0, 1, 2, 3]]), 3) == pytest.approx(one.score(X, FRAME["y"]))
+
+
 def test_a_list_of_labels_next_to_an_array_is_not_a_list_of_names():
     labels = FRAME["color"].tolist()
     model = RelevanceVectorClassifier("passthrough", calibrate_proba=False)
@@ -138,7 +148,10 @@ def test_a_list_of_labels_next_to_an_array_is_not_a_list_of_names():
     [
         (["y", "Z"], None, r"X has no column 'Z'; its columns are 'p', 'q', 'r', 'y', 'z'"),
         ("y", "W", r"sample_weight='W': X has no column 'W'"),
-        ("y", "y", r"each column has one use, but y and sample_weight name 'y', 'y'"),
+        ("y", "y", r"each column has one use, but both y and sample_weight name 'y'\."),
+        (["z", "y"], "y", r"each column has one use, but both y and sample_weight name 'y'\."),
+        (["y", "z", "y"], None, r"each column has one use, but y names 'y' twice\."),
+        (["y", "y", "y"], "w", r"each column has one use, but y names 'y' 3 times\."),
         ([*NAMES, "y", "z", "w"], None, r"X has no columns, or none but targets"),
     ],
 )

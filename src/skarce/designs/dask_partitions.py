@@ -70,6 +70,9 @@ class Partitions:
         are_frames = all(hasattr(values, "map_partitions") for values in (X, *given.values()))
         self._parts = _parts_of_frames(X, given) if are_frames else _parts_of_arrays(with_whole_rows(X), given)
 
+    def __str__(self) -> str:
+        return f"the {len(self)} partition{'s'[: len(self) != 1]} of X"
+
     def __len__(self) -> int:
         return len(self._parts)
 

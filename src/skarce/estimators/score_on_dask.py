@@ -59,7 +59,7 @@ def score_on_dask(kind: Score) -> Callable[[Function], Function]:
             shape_and_type = shape_and_kind(model, "predict", partitions.X)
             total = partitions.total(_summed, Sums.total, model, kind, shape_and_type, label="scoring")
             if not total.n_samples > 0.0:
-                raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
+                raise ValueError(f"there are no rows of positive weight in {partitions}.")
             return kind.of(total)
 
         return cast(Function, scored)
