@@ -94,15 +94,16 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
 
     @score_on_dask(R2)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2, the share of the variance of the targets that the predictions explain, averaged over several targets.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Test inputs.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str
-            Targets. Names stand for columns of X, if that is a Dask data frame.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets. Names stand for columns of X, if that is a Dask data frame. With `RowBlocks`, they come from
+            the blocks, and y and `sample_weight` must be None.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Sample weights.
 

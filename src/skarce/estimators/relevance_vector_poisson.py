@@ -363,14 +363,15 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         return []
 
     @score_on_dask(EXPLAINED_DEVIANCE)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or a Dask array or frame
-        y : array-like of shape (n_samples,) or str
-            Counts, or rates. A name stands for a column of X, if that is a Dask data frame.
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
+        y : array-like of shape (n_samples,) or str, default=None
+            Counts, or rates. A name stands for a column of X, if that is a Dask data frame. With `RowBlocks`, they come from
+            the blocks, and y and `sample_weight` must be None.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             The exposures of rates.
 
