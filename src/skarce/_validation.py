@@ -172,7 +172,7 @@ def check_container(values: Any, name: str) -> None:
 def _instead(package: str) -> str:
     """Say what else can be done with lazy data, and with arrays of a package that computes on devices."""
     if package in ("dask", "dask_expr"):
-        return " A pipeline needs rows in memory: to fit a model to Dask data, give its transformers to the model as basis=."
+        return " Rows in memory are needed here. To fit a pipeline to Dask data, give its transformers to the model as basis=."
     if package not in PACKAGES or is_dispatched():
         return ""
     return " Or fit and predict under sklearn.config_context(array_api_dispatch=True): then it is computed on its own device."

@@ -219,13 +219,16 @@ def test_missing_values_are_named(homes):
     gaps = homes.assign(age=homes["age"].where(homes.index != 203), town=homes["town"].where(homes.index != 407))
     gaps.to_csv("gaps.csv", index=False)
     gaps.to_parquet("gaps.parquet")
-    assert_one_line(refused("gaps.csv", *FIT, "--stream"), "gaps.csv", "'age'", "line 205")
+    streamed = "--missing fill with --no-stream"
+    assert_one_line(refused("gaps.csv", *FIT, "--stream"), "gaps.csv", "'age'", "line 205", "--missing drop", streamed)
     assert_one_line(refused("gaps.parquet", *FIT, "--stream"), "gaps.parquet", "'age'", "row 204")
     assert_one_line(refused("gaps.csv", *FIT, "--stream", "--exclude", "age"), "'town'", "line 409")
     assert_one_line(refused("gaps.parquet", "homes.parquet", *FIT, "--stream"), "homes.parquet does not exist")
     shutil.move("gaps.parquet", "parts/9.parquet")
     assert_one_line(refused("parts", *FIT, "--stream"), "parts/9.parquet", "row 204")
-    assert_one_line(refused("parts", *FIT, "--no-stream"), "'age' (1)", "'town' (1)", "row 204 of parts/9.parquet")
+    assert_one_line(
+        refused("parts", *FIT, "--no-stream"), "'age' (1)", "'town' (1)", "row 204 of parts/9.parquet", "--missing fill to fill in"
+    )
 
 
 def test_too_many_texts_are_refused(homes):
@@ -341,7 +344,12 @@ def test_a_file_that_changes_between_the_passes_is_refused(homes, monkeypatch):
 
     monkeypatch.setattr(fit, "summarize", summarize)
     monkeypatch.setattr(fit, "absorbed", lambda *arguments: pytest.fail("worked in vain"))
-    assert_one_line(refused("homes.csv", *FIT, "--stream"), "homes.csv has changed")
+    assert_one_line(refused("homes.csv", *FIT, "--stream"), "homes.csv has changed", "run the command again")
+    result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
+    assert_one_line(result, "homes.csv has changed", "s.state no longer fits", "delete it")
+    assert "run the command again" not in result.stderr
+    Path("s.state").unlink()
+    assert_one_line(refused("homes.csv", *FIT, "--stream", "--state", "s.state"), "s.state no longer fits")
 
 
 # The state ----------------------------------------------------------------------------------------------------------------------

@@ -113,6 +113,21 @@ def test_keys_of_folders_are_columns_of_the_output(parts):
         assert read(out)["town"].value_counts().to_dict() == parts["town"].value_counts().to_dict()
 
 
+def test_keys_of_a_file_that_is_named_are_explained(parts):
+    os.makedirs("hive/year=2020/town=Bonn")
+    parts.drop(columns="town").to_parquet("hive/year=2020/town=Bonn/0.parquet")
+    parts.drop(columns="town").to_csv("hive/year=2020/town=Bonn/0.csv", index=False)
+    path = "hive/year=2020/town=Bonn/0.parquet"
+    result = run("predict", "houses.skops", path, "--out", "p.csv")
+    pattern = "hive/year=2020/town=*/0.parquet"
+    assert_one_line(result, f"{path} lacks 'town'", "The path has values of 'town'", "the folder hive/year=2020", f'"{pattern}"')
+    predicted("hive/year=2020")
+    predicted(pattern)
+    csv = run("predict", "houses.skops", path.replace("parquet", "csv"), "--out", "p.csv")
+    assert_one_line(csv, "lacks 'town', which the model needs.")
+    assert "folder" not in csv.stderr
+
+
 def test_new_texts_are_counted_over_all_blocks(parts):
     parts.assign(town=parts["town"].where(parts.index % 10 != 0, "Rom")).to_csv("new.csv", index=False)
     result = predicted("new.csv")

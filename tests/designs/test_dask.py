@@ -229,7 +229,9 @@ def test_scores_are_those_of_the_rows_in_memory(model, targets, weight):
 def test_scores_that_are_not_defined_say_so():
     inputs, targets = arrays()
     model = VBLSRegressor().fit(X, Y)
-    with pytest.raises(ValueError, match="no rows of positive weight"):
+    with pytest.raises(ValueError, match=r"no rows of positive weight in the 1 partition of X\."):
+        model.score(*arrays(N), da.zeros(N, chunks=N))
+    with pytest.raises(ValueError, match=r"no rows of positive weight in the 5 partitions of X\."):
         model.score(inputs, targets, da.zeros(N, chunks=90))
     with pytest.raises(ValueError, match=r"in partition \d: y has 2 targets, but the model predicts 1"):
         model.score(inputs, da.stack([targets, targets], axis=1))

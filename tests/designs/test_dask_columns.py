@@ -15,9 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skarce import (
+    JointFactorRegressor,
     KernelBasis,
+    KernelDimensionReduction,
     KernelMatchingPursuitClassifier,
     KernelMatchingPursuitRegressor,
+    LWPRRegressor,
     PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -28,6 +31,7 @@ from skarce import (
 from skarce.designs.dask_partitions import Partitions
 from skarce.designs.row_blocks import RowBlocks
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.moments import block_sums
 
 N, N_FILES = 240, 12
 RNG = np.random.default_rng(0)
@@ -123,6 +127,16 @@ def test_names_of_several_targets_and_of_weights():
     assert found.n_effective_ == pytest.approx(FRAME["w"].sum())
 
 
+def test_a_name_may_be_a_whole_number():
+    rows = pd.DataFrame(np.column_stack([X, FRAME["y"], FRAME["z"]]))
+    expected = VBLSRegressor(calibrate_std=False).fit(X, FRAME[["y", "z"]])
+    found = VBLSRegressor().fit(frame(rows), [3, 4])
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-6)
+    one = VBLSRegressor().fit(frame(rows[[0, 1, 2, 3]]), np.int64(3))
+    np.testing.assert_allclose(one.coef_, expected.coef_[0], atol=1e-6)
+    assert one.score(frame(rows[[0, 1, 2, 3]]), 3) == pytest.approx(one.score(X, FRAME["y"]))
+
+
 def test_a_list_of_labels_next_to_an_array_is_not_a_list_of_names():
     labels = FRAME["color"].tolist()
     model = RelevanceVectorClassifier("passthrough", calibrate_proba=False)
@@ -134,7 +148,10 @@ def test_a_list_of_labels_next_to_an_array_is_not_a_list_of_names():
     [
         (["y", "Z"], None, r"X has no column 'Z'; its columns are 'p', 'q', 'r', 'y', 'z'"),
         ("y", "W", r"sample_weight='W': X has no column 'W'"),
-        ("y", "y", r"each column has one use, but y and sample_weight name 'y', 'y'"),
+        ("y", "y", r"each column has one use, but both y and sample_weight name 'y'\."),
+        (["z", "y"], "y", r"each column has one use, but both y and sample_weight name 'y'\."),
+        (["y", "z", "y"], None, r"each column has one use, but y names 'y' twice\."),
+        (["y", "y", "y"], "w", r"each column has one use, but y names 'y' 3 times\."),
         ([*NAMES, "y", "z", "w"], None, r"X has no columns, or none but targets"),
     ],
 )
@@ -223,6 +240,39 @@ def test_a_pipeline_is_told_how_dask_data_go_through_a_transformer():
             make_pipeline(KernelBasis(gamma=1.0, centers=5), VBLSRegressor()).fit(rows, frame()["y"])
     with pytest.raises(TypeError, match=r"^y is of type dask\..* give its transformers to the model as basis=\.$"):
         make_pipeline(StandardScaler(), VBLSRegressor()).fit(frame()[NAMES], frame()["y"])
+
+
+def test_what_takes_rows_in_memory_says_what_to_do():
+    rows, targets = frame()[NAMES], frame()["y"]
+    fitted = VBLSRegressor("passthrough").fit(FRAME[NAMES], FRAME["y"])
+    counts = RelevanceVectorPoissonRegressor("passthrough").fit(FRAME[NAMES], FRAME["w"])
+    for ask, message in (
+        (
+            lambda: VBLSRegressor().fit(X, targets),
+            r"^y is of type dask\.Series, but X is in memory\..* X as Dask data, too\.",
+        ),
+        (lambda: VBLSRegressor().fit(X, FRAME["y"], frame()["w"]), r"^sample_weight is of type dask\.Series, but X is in memory"),
+        (lambda: fitted.sample_y(rows), r"^sample_y of VBLSRegressor takes rows in memory, but X is Dask data \(DataFrame\)"),
+        (lambda: counts.sample_y(rows), r"^sample_y of RelevanceVectorPoissonRegressor takes rows in memory"),
+        (
+            lambda: fitted.partial_fit(rows, targets),
+            r"^partial_fit of VBLSRegressor .* Or give all of them to fit",
+        ),
+        (lambda: counts.partial_fit(rows, targets), r"^partial_fit of RelevanceVectorPoissonRegressor takes rows in memory"),
+        (
+            lambda: RelevanceVectorClassifier("passthrough").partial_fit(rows, frame()["color"], ["red", "blue"]),
+            "^partial_fit",
+        ),
+        (
+            lambda: LWPRRegressor().fit(rows, targets),
+            r"^fit of LWPRRegressor takes rows in memory, .* Call partial_fit for each",
+        ),
+        (lambda: JointFactorRegressor().fit(rows, targets), r"^fit of JointFactorRegressor takes .* such as a sample of the rows"),
+        (lambda: KernelDimensionReduction().fit(rows, targets), r"^fit of KernelDimensionReduction takes .* a sample of the rows"),
+        (lambda: block_sums("passthrough", rows, targets), r"^X is of type dask\..* Rows in memory are needed here"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            ask()
 
 
 def test_as_many_centers_as_rows_are_enough():

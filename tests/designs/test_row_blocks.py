@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
-from skarce.designs import RowBlocks
+from skarce import (
+    JointFactorRegressor,
+    KernelDimensionReduction,
+    LWPRRegressor,
+    RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
+    RelevanceVectorRegressor,
+    VBLSRegressor,
+)
+from skarce.designs import DeviceRows, RowBlocks
 
 
 def test_row_blocks_hold_one_block_and_read_a_memory_map(tmp_path, rng):
@@ -18,6 +27,68 @@ def test_row_blocks_hold_one_block_and_read_a_memory_map(tmp_path, rng):
     sample = RowBlocks.from_arrays(X, y, block_rows=999).sample(0, n_rows=500)
     assert (len(sample.X), sample.is_all, sample.n_rows) == (500, False, n)
     assert sample.X.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("model", "remedy"),
+    [
+        (LWPRRegressor(), "Call partial_fit for each block of rows"),
+        (JointFactorRegressor(), "a sample of the rows"),
+        (KernelDimensionReduction(), "a sample of the rows"),
+    ],
+)
+def test_models_that_need_rows_in_memory_say_so(model, remedy, rng):
+    blocks = RowBlocks.from_arrays(rng.normal(size=(50, 3)), rng.normal(size=50), block_rows=20)
+    with pytest.raises(TypeError, match=f"^fit of .* takes rows in memory, but X is RowBlocks.*{remedy}"):
+        model.fit(blocks)
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("kind", ["R2", "R2 of several targets", "accuracy", "D2"])
+def test_the_score_of_blocks_is_that_of_the_rows(kind, has_weights, rng):
+    X, weights = rng.normal(size=(150, 3)), rng.integers(0, 4, 150).astype(float) if has_weights else None
+    y = X[:, 0] + 0.3 * rng.normal(size=150)
+    model, y = {
+        "R2": (VBLSRegressor(), y),
+        "R2 of several targets": (VBLSRegressor(), np.column_stack([y, X[:, 1] ** 2, np.ones(150)])),
+        "accuracy": (RelevanceVectorClassifier("passthrough"), np.where(y > 0.2, "yes", "no")),
+        "D2": (RelevanceVectorPoissonRegressor("passthrough"), rng.poisson(np.exp(X[:, 0])).astype(float)),
+    }[kind]
+    model.fit(X, y)
+    assert model.score(RowBlocks.from_arrays(X, y, weights, block_rows=40)) == pytest.approx(model.score(X, y, weights), abs=1e-12)
+
+
+def test_the_score_of_named_blocks_compares_the_names(rng):
+    pa = pytest.importorskip("pyarrow")
+    columns = dict(zip("abcy", rng.normal(size=(4, 60)), strict=True))
+    table = pa.table(columns)
+    blocks = RowBlocks.from_arrow(table, target="y", batch_rows=25)
+    model = VBLSRegressor().fit(blocks)
+    frame = table.to_pandas()
+    assert model.score(blocks) == pytest.approx(model.score(frame[["a", "b", "c"]], frame["y"]), abs=1e-12)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(
+        ValueError, match="the row blocks have the columns 'b', 'a', 'c', but the model was fitted on 'a', 'b', 'c'"
+    ):
+        model.score(RowBlocks.from_arrow(table, target="y", features=["b", "a", "c"]))
+
+
+def test_scores_of_blocks_that_are_not_defined_say_so(rng):
+    X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    model = VBLSRegressor().fit(X, y)
+    blocks = RowBlocks.from_arrays(X, y)
+    with pytest.raises(ValueError, match="come from the blocks: do not pass them to score"):
+        model.score(blocks, y)
+    with pytest.raises(ValueError, match="y is None: pass the targets"):
+        model.score(X)
+    with pytest.raises(ValueError, match="no rows of positive weight in the row blocks"):
+        model.score(RowBlocks.from_arrays(X, y, np.zeros(50)))
+    with pytest.raises(ValueError, match="y has 2 targets, but the model predicts 1"):
+        model.score(RowBlocks.from_arrays(X, np.column_stack([y, y])))
+    with pytest.raises(NotFittedError):
+        VBLSRegressor().score(blocks)
+    with pytest.raises(TypeError, match="in the memory of the host, got DeviceRows"):
+        model.score(DeviceRows(lambda: [(X, y)]))
 
 
 def test_a_sample_of_a_stream_is_uniform():

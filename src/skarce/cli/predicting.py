@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from skarce.datasets.content import read_content
 from skarce.datasets.gaps import DROP, FILL, complete_rows, left_out, only_rows
 from skarce.datasets.tables import Table, TableError, TableFile, is_parquet
 from skarce.datasets.training import check_columns, inputs, known_texts
+from skarce.designs.parquet_files import hint_about_keys
 
 
 @click.command()
@@ -116,7 +118,7 @@ class _Predictions:
 
     def _rows(self, table: Table) -> Indices:
         """The numbers of the rows to predict."""
-        check_columns(table, self._model.columns)
+        check_columns(table, self._model.columns, partial(hint_about_keys, Path(table.name)))
         return complete_rows(table, self._model.columns if self._missing == DROP else ())
 
     def _of(self, table: Table) -> dict[str, Any]:

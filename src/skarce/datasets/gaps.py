@@ -15,10 +15,11 @@ ERROR, DROP, FILL = WAYS = ("error", "drop", "fill")  # what to do about missing
 MISSING_TEXT = "(missing)"  # what is filled into columns of text
 MOST_NAMED = 30  # columns in a message
 REMEDY = "use --missing drop to leave out such rows, or --missing fill to fill in the inputs"
+REMEDY_STREAMED = "use --missing drop to leave out such rows, or --missing fill with --no-stream, if all rows fit into memory"
 
 
-def refuse_gaps(table: Table, names: Iterable[str]) -> None:
-    """Raise if values are missing in some of the columns. The message names all of them."""
+def refuse_gaps(table: Table, names: Iterable[str], remedy: str = REMEDY) -> None:
+    """Raise if values are missing in some of the columns. The message names all of them, and ends with the remedy."""
     gaps = {name: table.column(name).isna().to_numpy() for name in names}
     counts = {name: int(is_gap.sum()) for name, is_gap in gaps.items() if is_gap.any()}
     if not counts:
@@ -28,10 +29,10 @@ def refuse_gaps(table: Table, names: Iterable[str]) -> None:
         named = [f"{quoted(name)} ({count})" for name, count in counts.items()]
         more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
         columns = ", ".join(named[:MOST_NAMED] + more)
-        raise TableError(f"{table.name}: {len(counts)} columns have missing values, the first in {first}: {columns}; {REMEDY}.")
+        raise TableError(f"{table.name}: {len(counts)} columns have missing values, the first in {first}: {columns}; {remedy}.")
     ((name, count),) = counts.items()
     found = f"1 missing value, in {first}" if count == 1 else f"{count} missing values, the first in {first}"
-    raise TableError(f"{table.name}: column {quoted(name)} has {found}; {REMEDY}.")
+    raise TableError(f"{table.name}: column {quoted(name)} has {found}; {remedy}.")
 
 
 def complete_rows(table: Table, names: Iterable[str]) -> Indices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,11 +97,11 @@ def inputs(table: Table, kinds: dict[str, str], *, has_gaps: bool = False) -> An
     return pd.DataFrame({name: readers[kind](table, name, has_gaps=has_gaps) for name, kind in kinds.items()})
 
 
-def check_columns(table: Table, names: Iterable[str]) -> None:
-    """Raise if a table lacks columns that a model needs."""
+def check_columns(table: Table, names: Iterable[str], hint: Callable[[list[str]], str] = lambda lacking: "") -> None:
+    """Raise if a table lacks columns that a model needs. A hint may say where they are."""
     lacking = [name for name in names if name not in table.frame]
     if lacking:
-        raise TableError(f"{table.name} lacks {listed(lacking)}, which the model needs.")
+        raise TableError(f"{table.name} lacks {listed(lacking)}, which the model needs.{hint(lacking)}")
 
 
 def make_preprocessing(kinds: dict[str, str]) -> Any:

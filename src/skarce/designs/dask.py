@@ -89,7 +89,7 @@ class DaskDesign(HasPasses):
         check = recipe.check_targets if recipe.codes is None else None
         sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, label="sampling")
         if not sample.n_counted:
-            raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
+            raise ValueError(f"there are no rows of positive weight in {partitions}.")
         recipe.check_centers(sample.n_rows, "Dask data")
         codes = recipe.codes_of_sample(sample)
         rows, factor = recipe.rows_of_sample(sample, codes)

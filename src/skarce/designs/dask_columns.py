@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from numbers import Integral
 from typing import Any
 
 from skarce._text import listed, quoted
@@ -49,16 +50,17 @@ def check_inputs(X: Any) -> None:
 
 
 def with_columns_taken(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Put columns of X in place of their names, and return X without them. A list of names is for y only."""
-    names = {"y": y} if isinstance(y, str) or _are_names(X, y) else {}
+    """Put columns of X in place of their names, and return X without them. Lists and whole numbers are names for y only."""
+    names = {"y": y} if isinstance(y, str) or _is_number_of(X, y) or _are_names(X, y) else {}
     names |= {"sample_weight": sample_weight} if isinstance(sample_weight, str) else {}
     if not names:
         return X, y, sample_weight
     for role, name in names.items():
         _check_known(X, role, name)
-    taken = [column for name in names.values() for column in ([name] if isinstance(name, str) else name)]
+        _check_named_once(role, name)
+    taken = [column for name in names.values() for column in _listed(name)]
     if len(set(taken)) < len(taken):
-        raise ValueError(f"each column has one use, but y and sample_weight name {listed(taken)}.")
+        raise ValueError(f"each column has one use, but both y and sample_weight name {quoted(taken[-1])}.")
     given = {"y": y, "sample_weight": sample_weight, **{role: X[name] for role, name in names.items()}}
     return X.drop(columns=taken), given["y"], given["sample_weight"]
 
@@ -86,14 +88,31 @@ def check_kinds(values: Any, name: str) -> None:
             raise ValueError(f"{place} holds text ({kind}), but numbers are needed. {remedy}")
 
 
+def _is_number_of(X: Any, y: Any) -> bool:
+    """Tell whether this is a whole number that is the name of a column."""
+    return is_frame(X) and isinstance(y, Integral) and not isinstance(y, bool) and y in X.columns
+
+
 def _are_names(X: Any, y: Any) -> bool:
     """Tell whether targets are a list of names. Next to an array, such a list holds labels."""
-    return is_frame(X) and isinstance(y, list) and bool(y) and all(isinstance(name, str) for name in y)
+    return is_frame(X) and isinstance(y, list) and bool(y) and all(isinstance(name, str) or _is_number_of(X, name) for name in y)
 
 
-def _check_known(X: Any, role: str, name: str | list[str]) -> None:
+def _listed(name: Any) -> list[Any]:
+    """A list of one name or of several."""
+    return name if isinstance(name, list) else [name]
+
+
+def _check_named_once(role: str, name: Any) -> None:
+    column, count = Counter(_listed(name)).most_common(1)[0]
+    if count > 1:
+        times = "twice" if count == 2 else f"{count} times"
+        raise ValueError(f"each column has one use, but {role} names {quoted(column)} {times}.")
+
+
+def _check_known(X: Any, role: str, name: Any) -> None:
     if not is_frame(X):
         raise ValueError(f"{role}={quoted(name)} is for data frames, but X is of type {type(X).__name__}: pass a Dask array.")
-    unknown = [column for column in ([name] if isinstance(name, str) else name) if column not in X.columns]
+    unknown = [column for column in _listed(name) if column not in X.columns]
     if unknown:
         raise ValueError(f"{role}={quoted(name)}: X has no column {listed(unknown)}; its columns are {listed(list(X.columns))}.")

@@ -27,6 +27,16 @@ def is_dask(values: Any) -> bool:
     return any(kind.__module__.partition(".")[0] in PACKAGES for kind in type(values).__mro__[:-1])
 
 
+def check_not_lazy(y: Any, sample_weight: Any) -> None:
+    """Raise a TypeError if targets or weights of an X in memory are data of Dask."""
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        if is_dask(values):
+            raise TypeError(
+                f"{name} is of type dask.{type(values).__name__}, but X is in memory. Call .compute() on {name}, or pass X as Dask "
+                "data, too. A pipeline passes on rows in memory: give its transformers to the model as basis=."
+            )
+
+
 class Partitions:
     """Partitions of X, y and sample weights that belong together.
 
@@ -59,6 +69,9 @@ class Partitions:
         given = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
         are_frames = all(hasattr(values, "map_partitions") for values in (X, *given.values()))
         self._parts = _parts_of_frames(X, given) if are_frames else _parts_of_arrays(with_whole_rows(X), given)
+
+    def __str__(self) -> str:
+        return f"the {len(self)} partition{'s'[: len(self) != 1]} of X"
 
     def __len__(self) -> int:
         return len(self._parts)

@@ -22,6 +22,7 @@ from skarce.basis.tiles import fill_symmetric_blocks
 from skarce.designs.centered import centered, not_centered
 from skarce.designs.choice import IN_BATCHES, Access, Costs, SparseCosts, choose_kind, require_room_for_columns
 from skarce.designs.dask_columns import check_no_names
+from skarce.designs.dask_partitions import check_not_lazy
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.moments import CONSTANT, ColumnGram, Moments, Sums
 from skarce.moments.passes import (
@@ -70,6 +71,7 @@ class InMemoryDesign(Design):
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> InMemoryDesign:
         check_container(X, "X")
+        check_not_lazy(y, sample_weight)
         check_no_names(X, y, sample_weight)
         rows = recipe.check(X, y, sample_weight)
         return cls(recipe.candidates(rows), rows, fit_intercept=recipe.fit_intercept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,27 @@ def find_files(paths: Any) -> list[DataFile]:
         if first is not file:
             raise ValueError(f"{file.name} is given twice, so its rows would count twice. Name each file, folder or pattern once.")
     return files
+
+
+def hint_about_keys(path: Path, names: Iterable[str]) -> str:
+    """Where columns of these names are if they are Hive keys of a path that was given as a file. Empty if none of them is."""
+    wanted = set(names)
+    places = [place for place, folder in enumerate(path.parts[:-1]) if _key(folder) in wanted]
+    if not places or not path.name.lower().endswith(SUFFIXES):
+        return ""
+    keys, first = ", ".join(quoted(_key(path.parts[place])) for place in places), places[0]
+    outside, folder = Path(*path.parts[:first]), path.parts[first].partition("=")[0]
+    pattern = Path(outside, f"{folder}=*", *path.parts[first + 1 :])
+    return (
+        f" The path has values of {keys}, but keys in names of folders are read only below a folder, or from a wildcard on: give "
+        f'the folder {printable(str(outside))}, or a pattern such as "{printable(str(pattern))}".'
+    )
+
+
+def _key(folder: str) -> str:
+    """The Hive key in the name of a folder, or nothing."""
+    key, equals, _ = folder.partition("=")
+    return unquote(key) if equals else ""
 
 
 def _listed(paths: Any) -> list[Any]:

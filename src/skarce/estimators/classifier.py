@@ -42,15 +42,16 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
     _weights_are_rows = True
 
     @score_on_dask(ACCURACY)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy, the share of rows whose class is predicted.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Test inputs.
-        y : array-like of shape (n_samples,) or str
-            Class labels. A name stands for a column of X, if that is a Dask data frame.
+        y : array-like of shape (n_samples,) or str, default=None
+            Class labels. A name stands for a column of X, if that is a Dask data frame. With `RowBlocks`, they come from
+            the blocks, and y and `sample_weight` must be None.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Sample weights.
 

@@ -10,6 +10,7 @@ from skarce._available import available_if
 from skarce._text import quoted
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.latent_streaming import LatentStreaming
+from skarce.estimators.rows_in_memory import FIT_OR_BATCHES, takes_rows_in_memory
 from skarce.estimators.streaming import can_stream
 
 
@@ -17,6 +18,7 @@ class StreamingClassifier(LatentClassifier, LatentStreaming):
     """Base of the classifiers that learn from batches."""
 
     @available_if(can_stream)
+    @takes_rows_in_memory(FIT_OR_BATCHES)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 

@@ -306,15 +306,15 @@ class CriterionSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.sample_y(X, n_samples, random_state)
 
-    def score(self, X: Any, y: Any, **params: Any) -> float:
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the score of the best model: R^2 of a regressor, accuracy of a classifier.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Test inputs.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Test targets.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Test targets. None if X is `skarce.designs.RowBlocks`, which bring them.
         **params : dict
             Parameters for `score` of the best model, such as `sample_weight`.
 

@@ -19,6 +19,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import quietly_validated, validated_weights
 from skarce.designs.folds import fold_numbers
+from skarce.estimators.rows_in_memory import FIT_A_SAMPLE, takes_rows_in_memory
 from skarce.methods.factors import Conditional, Spread, fit_by_em, fit_directly, information_scores, left_out_scores, standardized
 from skarce.states.outcome import Outcome
 
@@ -154,6 +155,7 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
+    @takes_rows_in_memory(FIT_A_SAMPLE)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Find the factors of inputs and targets.
 

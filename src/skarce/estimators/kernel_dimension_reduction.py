@@ -18,6 +18,7 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import numeric_targets, quietly_validated
 from skarce.estimators.classifier import checked_labels
+from skarce.estimators.rows_in_memory import FIT_A_SAMPLE, takes_rows_in_memory
 from skarce.methods.dimension_reduction import (
     Plan,
     choose_n_components,
@@ -157,6 +158,7 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @takes_rows_in_memory(FIT_A_SAMPLE)
     def fit(self, X: Any, y: Any) -> Any:
         """Find the directions.
 

@@ -30,6 +30,7 @@ from skarce._scales import SQUARED, center_and_spread, check_targets, checked_sc
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import checked_array, quietly_validated
+from skarce.estimators.rows_in_memory import EACH_BATCH, FIT_BATCHES, takes_rows_in_memory
 from skarce.methods.lwpr import FEWEST_ROWS, LocalModels, Settings, choose_metric
 
 METRICS = ("diagonal", "full")
@@ -192,6 +193,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    @takes_rows_in_memory(FIT_BATCHES)
     def fit(self, X: Any, y: Any) -> Any:
         """Learn the rows in several passes, each in another random order.
 
@@ -216,6 +218,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
             model = model.trained(X, y, settings, self.n_passes, rng)
         return self._become(twin, model, settings, len(y))
 
+    @takes_rows_in_memory(EACH_BATCH)
     def partial_fit(self, X: Any, y: Any) -> Any:
         """Learn a batch of rows in the given order, after all earlier ones.
 

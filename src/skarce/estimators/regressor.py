@@ -24,6 +24,7 @@ from skarce.estimators.calibration import MANY_ROWS, Calibrated, print_calibrati
 from skarce.estimators.on_basis import check_has_posterior, in_type_of, sparse_format
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.on_device import check_on_host
+from skarce.estimators.rows_in_memory import SOME_ROWS, takes_rows_in_memory
 from skarce.estimators.score_on_dask import R2, score_on_dask
 from skarce.estimators.streaming import Streaming
 from skarce.estimators.trust import scale_and_remarks, scale_from_sums
@@ -93,15 +94,16 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             return in_type_of(X, mean, model._covariance(X)) if return_cov else in_type_of(X, mean)
 
     @score_on_dask(R2)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2, the share of the variance of the targets that the predictions explain, averaged over several targets.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or a Dask array or frame
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
             Test inputs.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str
-            Targets. Names stand for columns of X, if that is a Dask data frame.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets. Names stand for columns of X, if that is a Dask data frame. With `RowBlocks`, they come from
+            the blocks, and y and `sample_weight` must be None.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Sample weights.
 
@@ -144,6 +146,7 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
             lower, upper = in_type_of(X, mean - half, mean + half)
         return lower, upper
 
+    @takes_rows_in_memory(SOME_ROWS)
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
         """Draw new observations from the predictive distribution.
 
@@ -331,7 +334,10 @@ class SparseRegressorBase(RegressorMixin, Streaming, Calibrated):
 
     def _augmentation(self) -> Augmentation:
         if self._augmentation_rows is None and isinstance(self.basis_, KernelBasis) and self.basis_.kernel_ != "precomputed":
-            raise ValueError("std='augmented' compares with rows, but this model was fitted to sums of them. Use std='plain'.")
+            raise ValueError(
+                "std='augmented' compares with rows, but this model was fitted to sums of them. Pass a random sample of the rows "
+                "as the third argument of fit_moments, as in fit_moments(basis, sums, X_sample), or use std='plain'."
+            )
         if self._augmentation_rows is None:
             raise ValueError(
                 "std='augmented' adds a kernel at each query point, so it needs a KernelBasis other than 'precomputed', but this "

@@ -24,6 +24,7 @@ from skarce.estimators.latent_streaming import LatentStreaming
 from skarce.estimators.on_basis import in_type_of
 from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.on_device import check_on_host
+from skarce.estimators.rows_in_memory import FIT_OR_BATCHES, SOME_ROWS, takes_rows_in_memory
 from skarce.estimators.score_on_dask import DEVIANCE_RANGE, EXPLAINED_DEVIANCE, NO_EVENT, score_on_dask
 from skarce.estimators.streaming import can_stream
 from skarce.likelihoods import Poisson
@@ -222,6 +223,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         return super().fit(X, y, sample_weight)
 
     @available_if(can_stream)
+    @takes_rows_in_memory(FIT_OR_BATCHES)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Update the model with a batch of rows.
 
@@ -298,6 +300,7 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         lower, upper = in_type_of(X, *(to_device(ends, mean) for ends in quantiles), may_be_infinite=True)
         return lower, upper
 
+    @takes_rows_in_memory(SOME_ROWS)
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
         """Draw new counts with unit exposure from the predictive distribution.
 
@@ -360,14 +363,15 @@ class RelevanceVectorPoissonRegressor(RegressorMixin, LatentStreaming):
         return []
 
     @score_on_dask(EXPLAINED_DEVIANCE)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return D^2, the share of the Poisson deviance that the model explains: 1 is perfect, 0 is the mean rate.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or a Dask array or frame
-        y : array-like of shape (n_samples,) or str
-            Counts, or rates. A name stands for a column of X, if that is a Dask data frame.
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
+        y : array-like of shape (n_samples,) or str, default=None
+            Counts, or rates. A name stands for a column of X, if that is a Dask data frame. With `RowBlocks`, they come from
+            the blocks, and y and `sample_weight` must be None.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             The exposures of rates.
 

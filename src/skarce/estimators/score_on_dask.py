@@ -1,4 +1,4 @@
-"""`score` on Dask data: each partition makes a few sums, and the score of all rows follows from their total."""
+"""`score` on Dask data and `RowBlocks`: each part makes a few sums, and the score of all rows follows from their total."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from scipy.special import xlogy
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skarce._atomic import snapshot
+from skarce._atomic import copied, snapshot
+from skarce._text import listed
 from skarce._typing import Floats
+from skarce.designs import DeviceRows, RowBlocks
 from skarce.designs.dask import answered, naming_partition
 from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.estimators.on_dask import asked, check_columns, shape_and_kind
@@ -45,11 +47,15 @@ class Score(NamedTuple):
 
 
 def score_on_dask(kind: Score) -> Callable[[Function], Function]:
-    """Decorate the method `score` of a model. With Dask data it returns this score from one pass over the partitions."""
+    """Decorate the method `score` of a model. With Dask data and `RowBlocks` it returns this score from one pass over them."""
 
     def decorated(method: Function) -> Function:
         @wraps(method)
-        def scored(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        def scored(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+            if isinstance(X, RowBlocks):
+                return kind.of(_total_of_blocks(snapshot(self), X, y, sample_weight, kind))
+            if y is None:
+                raise ValueError("y is None: pass the targets of X to score.")
             if not is_dask(X):
                 return float(method(self, X, y, sample_weight))
             model = snapshot(self)
@@ -59,7 +65,7 @@ def score_on_dask(kind: Score) -> Callable[[Function], Function]:
             shape_and_type = shape_and_kind(model, "predict", partitions.X)
             total = partitions.total(_summed, Sums.total, model, kind, shape_and_type, label="scoring")
             if not total.n_samples > 0.0:
-                raise ValueError(f"there are no rows of positive weight in the {len(partitions)} partitions of X.")
+                raise ValueError(f"there are no rows of positive weight in {partitions}.")
             return kind.of(total)
 
         return cast(Function, scored)
@@ -74,7 +80,40 @@ def _summed(
     rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=False, has_labels=kind.has_labels)
     predictions = answered(partial(asked, model, "predict", (), {}), X, number, *shape_and_type)
     with naming_partition(number):
-        terms, targets = kind.terms(rows.targets, predictions)
+        return _sums_of(kind, rows, predictions)
+
+
+def _total_of_blocks(model: Any, blocks: RowBlocks, y: Any, sample_weight: Any, kind: Score) -> Sums:
+    """Return the sums of all row blocks, from one pass."""
+    check_is_fitted(model, "posterior_")
+    if isinstance(blocks, DeviceRows):
+        raise TypeError("score takes RowBlocks in the memory of the host, got DeviceRows. Pass the arrays X and y of the device.")
+    if not (y is None and sample_weight is None):
+        raise ValueError("with RowBlocks, y and sample_weight come from the blocks: do not pass them to score.")
+    model = _for_blocks(model, blocks)
+    parts = [_sums_of(kind, rows, model.predict(rows.X)) for rows in blocks.reading("scoring", has_labels=kind.has_labels)]
+    total = Sums.total(parts) if parts else Sums.empty(1, 1)
+    if not total.n_samples > 0.0:
+        raise ValueError("there are no rows of positive weight in the row blocks.")
+    return total
+
+
+def _for_blocks(model: Any, blocks: RowBlocks) -> Any:
+    """Return a model that takes the arrays of blocks. If both have names of columns, they are compared here."""
+    if blocks.feature_names is None or not hasattr(model, "feature_names_in_"):
+        return model
+    names = list(blocks.feature_names)
+    if names != model.feature_names_in_.tolist():
+        expected = listed(model.feature_names_in_.tolist())
+        raise ValueError(f"the row blocks have the columns {listed(names)}, but the model was fitted on {expected}, in this order.")
+    twin = copied(model)
+    del twin.feature_names_in_
+    return twin
+
+
+def _sums_of(kind: Score, rows: Any, predictions: Any) -> Sums:
+    """Return the sums of checked rows."""
+    terms, targets = kind.terms(rows.targets, predictions)
     sums = Sums.empty(terms.shape[1], targets.shape[1])
     with np.errstate(over="ignore"):  # squares of terms may overflow, and only those of residuals are used
         sums.absorb_parts([(np.array(terms, dtype=np.float64, order="C"), targets, rows.weights)])

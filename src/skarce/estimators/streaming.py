@@ -24,6 +24,7 @@ from skarce.basis.fingerprint import fingerprint
 from skarce.basis.transformers import candidates_counted, check_fitted, transformer_of
 from skarce.designs import Design, Rows, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
+from skarce.estimators.rows_in_memory import FIT_OR_BATCHES, check_in_memory
 from skarce.methods.method import Method
 from skarce.moments import Sums
 from skarce.posteriors.augmentation import Augmentation
@@ -148,6 +149,7 @@ class Streaming(SparseEstimator):
         if after_row is not None:
             self.__dict__ = after_row
             return self
+        check_in_memory(self, X, "partial_fit", FIT_OR_BATCHES)
         started = time.monotonic()
         self._check_limits()
         method = self._method()
@@ -191,7 +193,7 @@ class Streaming(SparseEstimator):
         """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
 
         The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
-        not used, and the std is not calibrated, because that takes rows. For the same reason there is no ``std="augmented"``.
+        not used, and the std is not calibrated, because that takes rows. For ``std="augmented"``, pass a sample of them.
         `partial_fit` can go on from here if the parameter `basis` is of the type of this one.
 
         Parameters

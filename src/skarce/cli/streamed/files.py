@@ -39,6 +39,20 @@ class Place(NamedTuple):
 BEGINNING = Place(0, 0)
 
 
+class ChangedFileError(TableError):
+    """A file is not as it was when it was found.
+
+    Attributes
+    ----------
+    found : str
+        What happened, for a message with another remedy.
+    """
+
+    def __init__(self, file: DataFile) -> None:
+        self.found = f"{file.name} has changed since this command found it"
+        super().__init__(f"{self.found}; run the command again.")
+
+
 class Part(Protocol):
     """Some rows of one file: as a table, and as they are in the file."""
 
@@ -234,7 +248,7 @@ def _table_bytes(file: DataFile) -> float:
 
 def _check_unchanged(file: DataFile) -> None:
     if not file.is_unchanged:
-        raise TableError(f"{file.name} has changed since this command found it; run the command again.")
+        raise ChangedFileError(file)
 
 
 def _becomes_text(parts: list[Any]) -> bool:

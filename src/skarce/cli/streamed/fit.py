@@ -18,7 +18,7 @@ from skarce.basis.transformers import candidates_of
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say, working
-from skarce.cli.streamed.files import BEGINNING, DataFiles
+from skarce.cli.streamed.files import BEGINNING, ChangedFileError, DataFiles
 from skarce.cli.streamed.progress import OnRows, rows_progress
 from skarce.cli.streamed.state import FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
@@ -134,9 +134,14 @@ def _require_room(n_candidates: int) -> None:
 
 @contextmanager
 def _kept_in(file: StateFile, state: FitState) -> Iterator[None]:
-    """Let an interrupt write the state, and say how many rows are in it. A second one ends the writing; the last state stays."""
+    """Let an interrupt write the state, and say how many rows are in it. A second one ends the writing; the last state stays.
+
+    If a file has changed, the error says that the state no longer fits.
+    """
     try:
         yield
+    except ChangedFileError as error:
+        raise file.error_of_change(error) from None
     except KeyboardInterrupt as interrupt:
         with suppress(KeyboardInterrupt, OutputError):
             file.save(state)

@@ -25,7 +25,8 @@ from skarce.basis import KernelBasis
 from skarce.basis.default import INPUTS
 from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_schema import allowed_types, checked_parts
-from skarce.cli.streamed.files import DataFiles, Place
+from skarce.cli.streamed.files import ChangedFileError, DataFiles, Place
+from skarce.datasets.tables import TableError
 from skarce.moments import Sums
 
 HEADER = "skarce-state.json"  # the part of the file that says what it is
@@ -141,6 +142,12 @@ class StateFile:
         """Write the state if the last time was a few seconds ago."""
         if self._clock() >= self._next:
             self.save(state)
+
+    def error_of_change(self, error: ChangedFileError) -> TableError:
+        """What to raise if a file has changed: a state of it, if there is one, belongs to what it was before."""
+        if self.path is None or not self.path.is_file():
+            return error
+        return TableError(f"{error.found}, so {self.path} no longer fits. {_REMEDY}")
 
     def remove(self) -> None:
         """Delete the file: the fit is done."""

@@ -16,7 +16,7 @@ from skarce._text import LONGEST_NAME, one_line, quoted
 from skarce.cli.streamed.files import DataFiles, TableBlock
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER, TEXT, counts_of_some, input_kind, is_number, labels_of_some, numbers
-from skarce.datasets.gaps import left_out, refuse_gaps
+from skarce.datasets.gaps import REMEDY_STREAMED, left_out, refuse_gaps
 from skarce.datasets.leaks import exclude_option, leaks
 from skarce.datasets.tables import Table, TableError, is_parquet
 from skarce.datasets.training import MOST_CLASSES, TEXTS, inputs, make_preprocessing, recognize_target
@@ -150,7 +150,7 @@ class _Collected:
         """Take one more block into account."""
         table = block.table
         self._n_left_out += block.n_left_out
-        refuse_gaps(table, table.frame.columns)
+        refuse_gaps(table, table.frame.columns, REMEDY_STREAMED)
         self._check_kinds(table)
         X, y = inputs(table, self.kinds), READERS[self.kind or TargetKind.NUMBERS](table, self.target)
         if self._numbers:
