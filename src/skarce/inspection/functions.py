@@ -27,7 +27,8 @@ class RankedFunctions:
     candidates : ndarray of shape (n_functions,)
         Their places among the candidates.
     weights, stds, lower, upper, relevance : ndarray of shape (n_functions,)
-        Each weight, its standard deviation, the ends of its interval (NaN for margins), and how well the data determine it, from 0 to 1.
+        Each weight, its standard deviation, the ends of its interval, and how well the data determine it, from 0 to 1. The ends are
+        NaN for margins.
     level : float
         Probability that an interval contains its weight.
     n_candidates : int

@@ -18,18 +18,8 @@ from skarce.report.page import Column, charts, figure, table
 MOST_LISTED = 200  # functions in a table
 MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
 MOST_JOINED = 20  # inputs in that one
-NOT_OF_THE_CENTER = (
-    "candidate",
-    "function",
-    "for class",
-    "weight",
-    "std error",
-    "curvature std",
-    "lower",
-    "upper",
-    "p value",
-    "relevance",
-)
+ABOUT_WEIGHTS = ("weight", "std error", "curvature std", "lower", "upper", "p value", "relevance")
+NOT_OF_THE_CENTER = ("candidate", "function", "for class", *ABOUT_WEIGHTS)
 
 
 NUMBERED = (
@@ -99,7 +89,7 @@ def _table(model: ModelView) -> Markup:
     shown = model.functions.head(MOST_LISTED)
     centers = [name for name in shown.columns if name not in NOT_OF_THE_CENTER]
     columns = [Column("function", _names(shown, model.kernel_names)), _column("candidate", shown["candidate"])]
-    columns += [_column(name, shown[name]) for name in shown.columns if name in NOT_OF_THE_CENTER[3:]]
+    columns += [_column(name, shown[name]) for name in shown.columns if name in ABOUT_WEIGHTS]
     if len(centers) > MOST_COLUMNS:
         columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
 from skarce._parameters import check_count
 from skarce.inspection.displays.drawing import Display, axes_for, draw_intervals, draw_list, list_size, palette_of, text_color
 from skarce.inspection.functions import RankedFunctions, ranked_functions
