@@ -37,6 +37,7 @@ SPARSE_REFUSED = (
     "X is a sparse matrix, but kernels need dense inputs. Use X.toarray() if that fits into memory, a TruncatedSVD in front in a "
     'pipeline, or a linear model with basis="passthrough", which takes sparse matrices.'
 )
+DENSE_NEEDED = "X is a sparse matrix, but {} needs dense inputs. Use X.toarray() if that fits into memory."
 
 # How messages of NumPy begin if a value cannot become a number. They do not say which array has it.
 CONVERSIONS = ("could not convert", "setting an array element", "float() argument", "must be real number", "invalid literal")
@@ -99,7 +100,7 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
     for values, name in zip(data, ("X", "y"), strict=False):
         check_kind(values, name)
     if issparse(data[0]) and not options.get("accept_sparse"):
-        raise TypeError(SPARSE_REFUSED)
+        raise TypeError(SPARSE_REFUSED if hasattr(estimator, "basis") else DENSE_NEEDED.format(type(estimator).__name__))
     with in_brief("X" if len(data) == 1 else "X and y"), naming_columns(data[0]), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
     return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])

@@ -300,4 +300,6 @@ def test_a_support_vector_machine_is_explained_by_margins(moons):
     run("fit", "moons.csv", "--target", "side", "--method", "psvm", "--out", "moons.skops")
     explained = run("explain", "moons.skops").output
     assert "margin of upper" in explained
+    assert "no likelihood" in explained
+    assert "std error" not in explained
     assert "log odds" not in explained

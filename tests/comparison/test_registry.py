@@ -172,5 +172,6 @@ def test_a_task_is_ranked_by_a_number_of_its_score_and_shows_its_metrics(task, p
     ("name", "where"), [("lwpr", "LWPRRegressor"), ("fa", "JointFactorRegressor"), ("kdr", "KernelDimensionReduction")]
 )
 def test_methods_that_are_only_compared_say_where_they_are_in_python(name, where):
-    with pytest.raises(UnknownMethodError, match=rf"can only be compared \(in Python, it is skarce.{where}"):
+    with pytest.raises(UnknownMethodError, match=rf"can only be compared \(in Python, it is skarce.{where}") as refused:
         find_own_method(name)
+    assert "rival" not in str(refused.value)

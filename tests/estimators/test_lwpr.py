@@ -4,10 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from skarce import LWPRRegressor
+from skarce import JointFactorRegressor, LWPRRegressor
 
 QUICK = {"initial_metric": 10.0, "n_passes": 3, "random_state": 0}
 
@@ -241,3 +242,10 @@ def test_several_targets_are_refused(rng):
     X, y = crosses(rng, 20)
     with pytest.raises(ValueError, match="1d array"):
         LWPRRegressor().fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize("model", [LWPRRegressor(), JointFactorRegressor()])
+def test_sparse_inputs_are_refused_without_a_word_on_kernels(model):
+    with pytest.raises(TypeError, match="needs dense inputs") as refused:
+        model.fit(sparse.csr_array(np.eye(10)), np.arange(10.0))
+    assert "kernels" not in str(refused.value)

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skarce import (
+    JointFactorRegressor,
     KernelBasis,
     LaplacePriorRegressor,
     LWPRRegressor,
@@ -588,6 +589,20 @@ def test_local_models_show_their_intervals():
     check = IntervalsDisplay.from_estimator(model, ONE, Y).check
     mean, std = model.predict(ONE, return_std=True)
     np.testing.assert_allclose(check.z_scores, (Y - mean) / std)
+
+
+def test_joint_factors_show_predictions_intervals_and_inputs():
+    model = JointFactorRegressor().fit(FRAME, np.column_stack([Y, -Y]))
+    display = PredictionDisplay.from_estimator(model, FRAME, features="east", target=1, grid_resolution=5)
+    table = FRAME.assign(east=FRAME["east"].max())
+    assert display.panels[0].mean[-1] == pytest.approx(model.predict(table)[:, 1].mean())
+    check = IntervalsDisplay.from_estimator(model, FRAME, np.column_stack([Y, -Y]), target=0).check
+    mean, std = model.predict(FRAME, return_std=True)
+    np.testing.assert_allclose(check.z_scores, (Y - mean[:, 0]) / std[:, 0])
+    one = JointFactorRegressor().fit(FRAME, NAMED_Y)
+    assert InputsDisplay.from_estimator(one, FRAME, NAMED_Y).relevance.names[0] == "east"
+    with pytest.raises(TypeError, match="needs a model that is a sum of functions with weights, got JointFactorRegressor"):
+        FunctionsDisplay.from_estimator(one)
 
 
 def test_averages_of_local_models_have_no_band(fields):

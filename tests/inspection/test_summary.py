@@ -18,6 +18,7 @@ from skarce import (
     CriterionSearch,
     FastGCVRegressor,
     KernelBasis,
+    PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
@@ -308,3 +309,12 @@ def test_without_pandas_the_message_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "skarce.inspection.captioned_frame", raising=False)
     with pytest.raises(ImportError, match="pip install pandas"):
         summary(model)
+
+
+def test_margins_have_weights_but_no_tests():
+    model = PrimalSVMClassifier("passthrough", calibrate_proba=False).fit(X, LABELS)
+    table = summary(model)
+    assert table[["t", "p", "lower", "upper"]].isna().all(axis=None)
+    np.testing.assert_allclose(table["std"].iloc[1:], model.coef_std_[0, model.active_])
+    assert "no likelihood" in repr(table)
+    assert "intervals" not in table.attrs["title"]

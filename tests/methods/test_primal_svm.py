@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC, LinearSVC
 
@@ -180,3 +181,11 @@ def test_margins_have_no_std(moons):
     model = PrimalSVMClassifier("rbf", max_active=3, calibrate_proba=False).fit(*moons)
     with pytest.raises(ValueError, match="margins have no std"):
         model.decision_function(moons[0], return_std=True)
+
+
+def test_a_model_that_could_not_be_calibrated_says_so():
+    model = PrimalSVMClassifier(calibrate_proba=True)
+    with pytest.warns(ConvergenceWarning, match="all rows are equal"):
+        model.fit(np.zeros((20, 2)), [0, 1] * 10)
+    with pytest.raises(AttributeError, match="could not be calibrated"):
+        model.predict_proba(np.zeros((1, 2)))

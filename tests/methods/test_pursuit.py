@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import make_friedman1
 
 from skarce import (
     KernelMatchingPursuitClassifier,
@@ -71,7 +72,7 @@ def test_the_two_choices_differ(table):
 
 def test_pre_fitting_is_orthogonal_least_squares(table):
     phi, t = table
-    for options in ({}, {"n_basis": 10}, {"keep_path": True}):
+    for options in ({"patience": 2}, {"patience": 2, "n_basis": 10}, {"patience": 2, "keep_path": True}):
         pursuit = KernelMatchingPursuitRegressor("passthrough", variant="pre-fitting", **options).fit(phi, t)
         other = OrthogonalLeastSquaresRegressor("passthrough", **options).fit(phi, t)
         np.testing.assert_array_equal(pursuit.trace_, other.trace_)
@@ -258,3 +259,21 @@ def test_weights_that_have_settled_do_not_keep_wanted_functions_out(rng, loss):
     assert model.outcome_ is Outcome.GOAL_REACHED
     assert len(model.active_) == 3
     assert model.n_iter_ < 200
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "basic"])
+def test_wide_kernels_that_help_only_together_do_not_end_the_search(variant):
+    X, y = make_friedman1(300, noise=1.0, random_state=102)
+    model = KernelMatchingPursuitRegressor(variant=variant, calibrate_std=False, random_state=0).fit(X, y)
+    assert len(model.active_) > 10
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "pre-fitting", "basic"])
+def test_huber_loss_fits_targets_most_of_which_are_equal(variant):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = np.where(X[:, 0] > 0.6, 3.0 * X[:, 0], 0.0)
+    mean, std = KernelMatchingPursuitRegressor("rbf", loss="huber", variant=variant).fit(X, y).predict(X, return_std=True)
+    assert np.corrcoef(mean, y)[0, 1] > 0.8
+    assert std.min() > 1e-3

@@ -2,10 +2,13 @@
 
 import inspect
 
+import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from skarce import KernelBasis, Outcome, RelevanceVectorRegressor
+from skarce import JeffreysPriorRegressor, KernelBasis, OrthogonalLeastSquaresRegressor, Outcome, RelevanceVectorRegressor
 from skarce._text import one_line
+from skarce.states.outcome import HALF_USED_BY_INPUTS
 
 DOUBTFUL = (Outcome.HALF_USED, Outcome.ILL_CONDITIONED)
 
@@ -31,3 +34,18 @@ def test_the_advice_fits_into_one_line_of_the_command_line():
 def test_a_kernel_is_to_become_narrower_only_if_the_user_has_chosen_it():
     assert "if you have set it" in Outcome.ILL_CONDITIONED.value
     assert "centers" in inspect.signature(KernelBasis).parameters
+
+
+def test_a_model_of_the_inputs_is_not_told_to_try_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 60)), rng.normal(size=40)
+    model = JeffreysPriorRegressor("passthrough", calibrate_std=False)
+    assert model._advice(Outcome.HALF_USED) == HALF_USED_BY_INPUTS
+    assert JeffreysPriorRegressor("rbf")._advice(Outcome.HALF_USED) == Outcome.HALF_USED.value
+    for advised in ("passthrough", "centers", "kernel", "gamma"):
+        assert advised not in HALF_USED_BY_INPUTS
+    with pytest.warns(ConvergenceWarning) as caught:
+        OrthogonalLeastSquaresRegressor("passthrough", patience=60, size_prior=None, calibrate_std=False).fit(
+            X, X @ rng.normal(size=60) + y
+        )
+    assert HALF_USED_BY_INPUTS in [str(warning.message) for warning in caught]

@@ -14,13 +14,15 @@ from skarce.cli.model_file import SavedModel
 from skarce.cli.task_output import output_for
 from skarce.estimators import LaplacePriorRegressor
 from skarce.inspection.path import criterion_name
-from skarce.inspection.summary import COLUMNS, weight_values
+from skarce.inspection.summary import COLUMNS, has_tests, weight_values
 from skarce.report.outcome_words import command_line_words
 
 MOST_WIDTHS = 20  # kernel widths in the list
+NO_TESTS = "how far a weight may move at little cost; a margin has no likelihood, so there are no tests and no intervals"
 LEVEL = 0.95  # of the intervals of weights
 HEADINGS = {"coefficient": "weight", "std": "std error", "p": "p value"}
 OF_COLUMNS = ["lower", "upper", "p value"]  # kernels have none: each was chosen for its place, and is not tested
+OF_MARGINS_STD = "curvature std"  # in place of the standard error
 MOST_STEPS, MOST_STEPS_OF_ALL = 5, 15  # last steps of the search, of one class and of all classes together
 
 
@@ -32,6 +34,7 @@ def facts(model: SavedModel) -> dict[str, str]:
         "model": f"{regressor} for {model.target!r}, saved by skarce {model.version}",
         **size_facts(model),
         **output.level(model),
+        **({} if has_tests(regressor) else {OF_MARGINS_STD: NO_TESTS}),
         criterion_name(regressor): f"{regressor.criterion_:.6g}" + (f" ({remark})" if remark else ""),
         "outcome": command_line_words(regressor.outcome_.value),
     }
@@ -89,11 +92,16 @@ def active_functions(model: SavedModel) -> Any:
 
 
 def _with_weights(functions: Any, regressor: Any, posterior: Any, of_class: dict[str, Any]) -> Any:
-    """The functions of one posterior with what it says about their weights. Tests are left out if no noise can be told."""
-    values = weight_values(posterior, LEVEL)[int(posterior.fit_intercept) :]
+    """The functions of one posterior with what it says about their weights.
+
+    Tests are left out if no noise can be told, and for margins, whose std is no standard error.
+    """
+    is_tested = has_tests(regressor)
+    values = weight_values(posterior, LEVEL, tested=is_tested)[int(posterior.fit_intercept) :]
     tested = [] if isinstance(regressor.basis_, KernelBasis) else OF_COLUMNS
     weights = pd.DataFrame(values, columns=list(COLUMNS), index=functions.index).rename(columns=HEADINGS)
     shown = weights[["weight", "std error", *tested, "relevance"]].dropna(axis="columns")
+    shown = shown if is_tested else shown.rename(columns={"std error": OF_MARGINS_STD})
     return functions.assign(**of_class, **dict(shown.items()))
 
 

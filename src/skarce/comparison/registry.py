@@ -195,11 +195,13 @@ def find_methods(names: Iterable[str], task: Task | None = None) -> list[Method]
 
 
 def find_own_method(name: str, task: Task | None = None) -> Method:
-    """The method of this name, which must not be a rival: rivals can only be compared."""
+    """The method of this name, which must not be one that can only be compared."""
     namesakes = [known[name] for known in METHODS.values() if name in known]
     if namesakes and all(method.is_rival for method in namesakes):
-        where = f" (in Python, it is {IN_PYTHON[name]})" if name in IN_PYTHON else ""
-        raise UnknownMethodError(f"{name!r} is a rival and can only be compared{where}; choose from {choices(own_names, task)}.")
+        why = f"{name!r} is a rival and can only be compared"
+        if name in IN_PYTHON:
+            why = f"{name!r} can only be compared (in Python, it is {IN_PYTHON[name]}): commands cannot save and explain its models"
+        raise UnknownMethodError(f"{why}; choose from {choices(own_names, task)}.")
     (method,) = _found([name], task, own_names)
     return method
 

@@ -31,6 +31,7 @@ from skarce.likelihoods import Gaussian, Likelihood
 from skarce.methods.method import Method
 from skarce.model_selection.dependent_rows import dependence_of_rows
 from skarce.states.budget import Budget
+from skarce.states.outcome import HALF_USED_BY_INPUTS, Outcome
 
 WEIGHTS = ("counts", "relative")
 SEEN = ("n_features_in_", "feature_names_in_")
@@ -106,7 +107,12 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
 
     def _warnings(self, posteriors: list[Any]) -> list[str]:
         """Return warnings for the user. Default: limits that were reached, and models that cannot be trusted."""
-        return list(dict.fromkeys(p.outcome.value for p in posteriors if self._is_doubtful(p)))
+        return list(dict.fromkeys(self._advice(p.outcome) for p in posteriors if self._is_doubtful(p)))
+
+    def _advice(self, outcome: Outcome) -> str:
+        """Return how the fit ended, with advice that the user does not follow yet."""
+        uses_inputs = isinstance(getattr(self, "basis", None), str) and self.basis == "passthrough"
+        return HALF_USED_BY_INPUTS if uses_inputs and outcome is Outcome.HALF_USED else outcome.value
 
     def _is_doubtful(self, posterior: Any) -> bool:
         """Whether the outcome of a model deserves a warning. Default: it always or never does."""

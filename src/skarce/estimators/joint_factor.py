@@ -202,7 +202,7 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         model = snapshot(self)
-        X = np.asarray(quietly_validated(model, X, reset=False, ensure_all_finite="allow-nan"), dtype=np.float64)
+        X = model._checked_inputs(X)
         mean, variance = model.conditional_.predict(standardized_inputs(X, model.x_mean_, model.x_scale_))
         shape = (len(X), *np.shape(model.intercept_))
         mean = (model.y_mean_ + model.y_scale_ * mean).reshape(shape)
@@ -228,6 +228,10 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         reach = stats.norm.ppf(0.5 + 0.5 * check_coverage(coverage))
         mean, std = self.predict(X, return_std=True)
         return mean - reach * std, mean + reach * std
+
+    def _checked_inputs(self, X: Any) -> Floats:
+        """Return inputs like those of the fit, checked. Missing values are NaN."""
+        return np.asarray(quietly_validated(self, X, reset=False, ensure_all_finite="allow-nan"), dtype=np.float64)
 
     @property
     def outcome_(self) -> Outcome:

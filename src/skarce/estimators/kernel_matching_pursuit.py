@@ -40,8 +40,10 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     threshold : float, default=1.345
         Where Huber's loss becomes linear, in units of the scale of the residuals. With 1.345 it keeps 95 % of the efficiency of
         least squares if the noise is normal. Only used if ``loss="huber"``.
-    patience : int, default=2
-        Number of steps in a row without improvement after which the search ends.
+    patience : int, default=16
+        Number of steps without improvement after which the search ends. Wide kernels resemble each other, and the first ones may
+        help only together, so a search with little patience can end with one function. With
+        ``loss="huber"``, steps that improve the model before them do not count: it may be on its way out of a dip.
     n_basis : int or None, default=None
         Exact number of functions. With several targets, it applies to each target. The model has fewer functions only if the
         remaining candidates depend on those in the model. None lets generalized cross validation decide.
@@ -189,7 +191,7 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
         variant: str = "back-fitting",
         loss: str = "squared",
         threshold: float = 1.345,
-        patience: int = 2,
+        patience: int = 16,
         n_basis: int | None = None,
         size_prior: str | None = "auto",
         keep_path: bool = False,

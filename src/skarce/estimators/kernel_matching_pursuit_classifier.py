@@ -28,8 +28,10 @@ class KernelMatchingPursuitClassifier(LatentClassifier):
         of the loss, and only its weight moves. A function can be chosen again. ``"back-fitting"``: the same choice, then all
         weights move, by Newton's method. ``"pre-fitting"``: the function that gains most if all weights move, as far as a parabola
         tells.
-    patience : int, default=2
-        Number of steps in a row without improvement after which the search ends.
+    patience : int, default=16
+        Number of steps without improvement after which the search ends. Wide kernels resemble each other, and the first ones may
+        help only together, so a search with little patience can end with one function. Steps
+        that improve the model before them do not count: it may be on its way out of a dip.
     n_basis : int or None, default=None
         Exact number of functions. With more than two classes, it applies to each class. None lets the evidence decide.
     class_weight : dict, "balanced" or None, default=None
@@ -151,7 +153,7 @@ class KernelMatchingPursuitClassifier(LatentClassifier):
         basis: Any = "auto",
         *,
         variant: str = "back-fitting",
-        patience: int = 2,
+        patience: int = 16,
         n_basis: int | None = None,
         class_weight: Any = None,
         fit_intercept: bool = True,

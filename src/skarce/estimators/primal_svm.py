@@ -26,10 +26,16 @@ def offers_probabilities(estimator: Any) -> bool:
     """Return True if margins were calibrated, or will be. Raise an AttributeError if not."""
     found = vars(estimator).get("temperature_")
     is_off = estimator.calibrate_proba is False if found is None else not np.isfinite(found)
-    if is_off:
+    if is_off and estimator.calibrate_proba is False:
         raise AttributeError(
             "margins are no probabilities, and this model is not calibrated. Fit it with calibrate_proba=True, or use "
             "RelevanceVectorClassifier."
+        )
+    if is_off:
+        raise AttributeError(
+            "margins are no probabilities, and this model could not be calibrated: rows must be left out for that, but all are "
+            "equal, they are too few or not in memory, or max_time came first. With calibrate_proba=True, fit warns and says which."
+            " Fit on more distinct rows, or use RelevanceVectorClassifier."
         )
     return True
 

@@ -10,7 +10,7 @@ import numpy as np
 from skarce._typing import Floats, Indices
 from skarce.basis import KernelBasis
 from skarce.estimators.tested_coefficients import check_level
-from skarce.inspection.summary import COLUMNS, candidate_names, weight_values
+from skarce.inspection.summary import COLUMNS, candidate_names, has_tests, weight_values
 from skarce.inspection.unwrapping import Unwrapped, unwrapped
 
 MOST_NAMED_INPUTS = 2  # kernels are named by their centers if there are at most this many inputs
@@ -27,7 +27,8 @@ class RankedFunctions:
     candidates : ndarray of shape (n_functions,)
         Their places among the candidates.
     weights, stds, lower, upper, relevance : ndarray of shape (n_functions,)
-        Each weight, its standard deviation, the ends of its interval, and how well the data determine it, from 0 to 1.
+        Each weight, its standard deviation, the ends of its interval, and how well the data determine it, from 0 to 1. The ends are
+        NaN for margins.
     level : float
         Probability that an interval contains its weight.
     n_candidates : int
@@ -65,7 +66,8 @@ def ranked_functions(model: Any, *, target: Any = None, level: float = 0.95, cal
     check_level(level)
     found = unwrapped(model, caller)
     posterior = found.posterior(target)
-    values = dict(zip(COLUMNS, weight_values(posterior, level)[int(posterior.fit_intercept) :].T, strict=True))
+    all_values = weight_values(posterior, level, tested=has_tests(found.model))
+    values = dict(zip(COLUMNS, all_values[int(posterior.fit_intercept) :].T, strict=True))
     order = np.argsort(-values["relevance"], kind="stable")
     names = _names(found, posterior.active)
     return RankedFunctions(

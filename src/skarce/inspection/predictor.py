@@ -49,16 +49,14 @@ class Predictor:
 
     def targets(self, y: Any) -> Floats:
         """Return checked targets of all outputs, as many as the model has."""
-        several = self.found.outputs is not None
+        outputs = self.found.outputs
         if y is None:
             raise ValueError("y is None, but the targets of the rows are needed. Pass y.")
-        checked = np.asarray(checked_array(y, "y", ensure_2d=several, dtype=np.float64))
-        if not several:
+        checked = np.asarray(checked_array(y, "y", ensure_2d=outputs is not None, dtype=np.float64))
+        if outputs is None:
             return np.asarray(column_or_1d(checked))
-        if checked.shape[1] != len(self.found.model.posterior_):
-            raise ValueError(
-                f"y must have {len(self.found.model.posterior_)} columns, one for each target, got {checked.shape[1]}."
-            )
+        if checked.shape[1] != len(outputs):
+            raise ValueError(f"y must have {len(outputs)} columns, one for each target, got {checked.shape[1]}.")
         return checked
 
     def of_target(self, y: Floats) -> Floats:

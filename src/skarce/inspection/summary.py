@@ -9,6 +9,7 @@ from scipy import stats
 
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
+from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.estimators.tested_coefficients import check_level, interval_reach
 from skarce.inspection.unwrapping import unwrapped
 
@@ -17,6 +18,10 @@ INTERCEPT = "intercept"
 AFTER_SELECTION = (
     "The p values and intervals assume that the functions of the model were given: functions that were selected by the same rows "
     "look more significant than they are, so test them on other rows."
+)
+OF_MARGINS = (
+    "A margin has no likelihood, so its weights have no tests and no intervals. std says how far a weight may move at little cost, "
+    "by the curvature of the objective."
 )
 
 
@@ -58,6 +63,9 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
             ``1 - level``.
         ``relevance``
             How well the data determine the weight, from 0 (the prior does) to 1. NaN for the intercept.
+
+        Margins (`PrimalSVMClassifier`) have no likelihood: ``t``, ``p``, ``lower`` and ``upper`` are NaN, and ``std`` says how far
+        a weight may move at little cost.
 
         ``table.attrs`` has the ``title`` and the ``note`` that are printed with the table, the ``level``, and the
         ``degrees_of_freedom``, one for each target or class.
@@ -101,13 +109,14 @@ def summary(model: Any, level: float = 0.95, *, all_columns: bool = False) -> An
     found = unwrapped(model, "summary")
     fitted, input_names = found.model, found.input_names
     posteriors, names = fitted._posteriors(), candidate_names(fitted, input_names)
-    rows = [_rows(posterior, level, names, all_columns=all_columns) for posterior in posteriors]
+    tested = has_tests(fitted)
+    rows = [_rows(posterior, level, names, all_columns=all_columns, tested=tested) for posterior in posteriors]
     table = frame(np.vstack([values for _, values in rows]), columns=list(COLUMNS), index=_index(fitted, [ns for ns, _ in rows]))
     table.attrs = {
-        "title": f"{_in_brief(fitted)}, {100.0 * level:.4g} % intervals",
-        "note": AFTER_SELECTION,
+        "title": f"{_in_brief(fitted)}, {100.0 * level:.4g} % intervals" if tested else _in_brief(fitted),
+        "note": AFTER_SELECTION if tested else OF_MARGINS,
         "level": float(level),
-        "degrees_of_freedom": [float(posterior.degrees_of_freedom) for posterior in posteriors],
+        "degrees_of_freedom": [float(posterior.degrees_of_freedom) if tested else np.nan for posterior in posteriors],
     }
     return table
 
@@ -136,9 +145,9 @@ def candidate_names(model: Any, input_names: Any) -> Any:
         return np.array([f"column{number}" for number in numbers], dtype=object)
 
 
-def _rows(posterior: Any, level: float, names: Any, *, all_columns: bool) -> tuple[list[str], Floats]:
+def _rows(posterior: Any, level: float, names: Any, *, all_columns: bool, tested: bool) -> tuple[list[str], Floats]:
     """Return names and values of one target or class."""
-    values = weight_values(posterior, level)
+    values = weight_values(posterior, level, tested=tested)
     first, values = values[: int(posterior.fit_intercept)], values[int(posterior.fit_intercept) :]
     listed = posterior.active
     if all_columns:
@@ -149,8 +158,16 @@ def _rows(posterior: Any, level: float, names: Any, *, all_columns: bool) -> tup
     return [INTERCEPT] * len(first) + list(names[listed]), np.vstack([first, values])
 
 
-def weight_values(posterior: Any, level: float) -> Floats:
-    """Return the values in `COLUMNS` of the intercept, if there is one, and of the functions of one posterior, one row each."""
+def has_tests(model: Any) -> bool:
+    """Whether weights of a fitted model have tests and intervals. Those of margins do not, because margins have no likelihood."""
+    return not isinstance(model, PrimalSVMClassifier)
+
+
+def weight_values(posterior: Any, level: float, *, tested: bool) -> Floats:
+    """Return the values in `COLUMNS` of the intercept, if there is one, and of the functions of one posterior, one row each.
+
+    Without `tested`, the tests and the ends of intervals are NaN.
+    """
     tests = posterior.coefficient_tests()
     mean, std, statistic, p = posterior.mean, posterior.coefficient_std, tests.statistic, tests.p_value
     relevance = posterior.well_determined
@@ -161,7 +178,10 @@ def weight_values(posterior: Any, level: float) -> Floats:
         mean, std, statistic = np.append(constant, mean), np.append(its_std, std), np.append(ratio, statistic)
         p, relevance = np.append(its_p, p), np.append(np.nan, relevance)
     reach = interval_reach(level, tests.degrees_of_freedom) * std
-    return np.column_stack([mean, std, statistic, p, mean - reach, mean + reach, relevance])
+    values = np.column_stack([mean, std, statistic, p, mean - reach, mean + reach, relevance])
+    if not tested:
+        values[:, [COLUMNS.index(name) for name in ("t", "p", "lower", "upper")]] = np.nan
+    return values
 
 
 def _ratio(value: float, std: float) -> float:

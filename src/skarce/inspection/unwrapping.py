@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.estimators.inside import model_inside
+from skarce.estimators.joint_factor import JointFactorRegressor
 from skarce.estimators.lwpr import LWPRRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.estimators.relevance_vector_poisson import RelevanceVectorPoissonRegressor
@@ -77,6 +78,8 @@ class Unwrapped:
     @property
     def outputs(self) -> list[Any] | None:
         """The targets or classes that have functions of their own, or None if there is one function only."""
+        if isinstance(self.model, JointFactorRegressor):
+            return list(range(len(self.model.intercept_))) if np.ndim(self.model.intercept_) else None
         if not self.has_functions or not isinstance(self.model.posterior_, list):
             return None
         return list(self.model.classes_) if hasattr(self.model, "classes_") else list(range(len(self.model.posterior_)))
@@ -122,7 +125,7 @@ def unwrapped(estimator: Any, caller: str) -> Unwrapped:
 
 def unwrapped_predictor(estimator: Any, caller: str) -> Unwrapped:
     """Find the fitted model of skarce in an estimator, whatever it is made of. Errors name the caller."""
-    found = model_inside(estimator, f"{caller} needs an estimator of skarce", (OnBasis, LWPRRegressor))
+    found = model_inside(estimator, f"{caller} needs an estimator of skarce", (OnBasis, LWPRRegressor, JointFactorRegressor))
     names = None
     for steps in found.pipelines:
         names = _names_after(steps, names)

@@ -11,6 +11,7 @@ import numpy as np
 from skarce._text import one_line
 from skarce._typing import Floats
 from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric, OutOfFold
+from skarce.comparison.registry import IN_PYTHON
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
 from skarce.likelihoods.poisson import LEAST_RATE
@@ -233,7 +234,7 @@ def _texts(metric: Metric, values: Sequence[float | None]) -> list[str]:
 def _description(result: MethodResult) -> str:
     if result.error is not None:
         return f"failed: {one_line(result.error)}"
-    return result.method.title + (" (rival)" if result.method.is_rival else "")
+    return result.method.title + (" (rival)" if result.method.is_rival and result.method.name not in IN_PYTHON else "")
 
 
 def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:

@@ -18,7 +18,8 @@ from skarce.report.page import Column, charts, figure, table
 MOST_LISTED = 200  # functions in a table
 MOST_COLUMNS = 8  # inputs with columns of their own; more are written into one
 MOST_JOINED = 20  # inputs in that one
-NOT_OF_THE_CENTER = ("candidate", "function", "for class", "weight", "std error", "lower", "upper", "p value", "relevance")
+ABOUT_WEIGHTS = ("weight", "std error", "curvature std", "lower", "upper", "p value", "relevance")
+NOT_OF_THE_CENTER = ("candidate", "function", "for class", *ABOUT_WEIGHTS)
 
 
 NUMBERED = (
@@ -30,6 +31,7 @@ TOGETHER = (
     "Most intervals hold zero, because functions that resemble each other share the work: single weights are uncertain, and their "
     "sum is not. That is no reason to leave such functions out."
 )
+WITHOUT = "There are no intervals: the weights have no standard errors."
 MOST = 0.5  # share of intervals that hold zero from which on functions share the work
 
 
@@ -42,7 +44,7 @@ def functions_part(model: ModelView) -> Markup:
     weights = figure(
         weights_chart("weights", _names(model.functions, model.kernel_names), *_weights(model.functions)),
         "Functions and their weights",
-        f"{which}{plural(n_functions, 'function')}. {TOGETHER if _share_with_zero(model.functions) > MOST else ONE_BY_ONE}"
+        f"{which}{plural(n_functions, 'function')}. {_words_on_intervals(model.functions)}"
         f"{NUMBERED if 'function' not in model.functions else ''}",
     )
     return joined(charts(weights, _inputs_figure(model)), _table(model))
@@ -66,6 +68,12 @@ def _names(functions: Any, kernels: Mapping[int, str]) -> list[str]:
     return [str(place) if label is None else f"{place} ({label})" for place, label in zip(places, labels, strict=True)]
 
 
+def _words_on_intervals(functions: Any) -> str:
+    if "std error" not in functions:
+        return WITHOUT
+    return TOGETHER if _share_with_zero(functions) > MOST else ONE_BY_ONE
+
+
 def _share_with_zero(functions: Any) -> float:
     """The share of the functions whose interval holds zero."""
     weights, stds = _weights(functions)
@@ -81,7 +89,7 @@ def _table(model: ModelView) -> Markup:
     shown = model.functions.head(MOST_LISTED)
     centers = [name for name in shown.columns if name not in NOT_OF_THE_CENTER]
     columns = [Column("function", _names(shown, model.kernel_names)), _column("candidate", shown["candidate"])]
-    columns += [_column(name, shown[name]) for name in shown.columns if name in NOT_OF_THE_CENTER[3:]]
+    columns += [_column(name, shown[name]) for name in shown.columns if name in ABOUT_WEIGHTS]
     if len(centers) > MOST_COLUMNS:
         columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skarce.states.outcome import Outcome
+from skarce.states.outcome import HALF_USED_BY_INPUTS, Outcome
 
 WORDS: dict[Outcome, str] = {
     Outcome.ON_LANDMARKS: (
@@ -38,7 +38,13 @@ WORDS: dict[Outcome, str] = {
         "method, wider kernels (skarce fit with a smaller --gamma), or fewer centers (--centers)."
     ),
 }
-OF_MESSAGES = {outcome.value: words for outcome, words in WORDS.items()}
+OF_MESSAGES = {
+    **{outcome.value: words for outcome, words in WORDS.items()},
+    HALF_USED_BY_INPUTS: WORDS[Outcome.HALF_USED].replace(
+        "another method, wider kernels (skarce fit with a smaller --gamma), or fewer centers (--centers).",
+        "another method, or fewer inputs.",
+    ),
+}
 
 
 def command_line_words(message: str) -> str:

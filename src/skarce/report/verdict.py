@@ -18,7 +18,7 @@ from skarce._typing import Floats
 from skarce.comparison import MethodResult
 from skarce.datasets import TargetKind
 from skarce.report.numbers import percent, plural, rounded
-from skarce.states.outcome import Outcome
+from skarce.states.outcome import HALF_USED_BY_INPUTS, Outcome
 
 CLEARLY_SMALLER = 0.8  # a model is smaller in a way that matters with at most this share of the functions
 CLEARLY_FASTER = 0.5  # ... and faster with at most this share of the time to predict
@@ -28,7 +28,9 @@ FEWEST_ROWS = 30  # with fewer, no method is said to be worse by more than chanc
 MOST_NAMED = 3
 LEAST_SHARE = 0.001  # a smaller share is not written as a number
 ERRORS = {TargetKind.NUMBERS: "RMSE", TargetKind.CLASSES: "error rate", TargetKind.COUNTS: "deviance"}
-DOUBTS = frozenset(outcome.value for outcome in (Outcome.NO_NOISE, Outcome.HALF_USED, Outcome.ILL_CONDITIONED))
+DOUBTS = frozenset(
+    {HALF_USED_BY_INPUTS, *(outcome.value for outcome in (Outcome.NO_NOISE, Outcome.HALF_USED, Outcome.ILL_CONDITIONED))}
+)
 
 
 @dataclass(frozen=True)

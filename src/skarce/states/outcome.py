@@ -114,3 +114,10 @@ class Outcome(Enum):
     def is_early(self) -> bool:
         """Whether a limit stopped the fit before it converged."""
         return self in (Outcome.STEP_LIMIT, Outcome.TIME_LIMIT)
+
+
+# HALF_USED of models whose candidates are the inputs themselves: there are no kernels to change.
+HALF_USED_BY_INPUTS = Outcome.HALF_USED.value.replace(
+    "Try the inputs themselves (basis='passthrough'), VBLSRegressor, fewer centers, a wider kernel (smaller gamma) or max_active,",
+    "Try VBLSRegressor, fewer inputs or max_active,",
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
 from skarce._parameters import check_count
 from skarce.inspection.displays.drawing import Display, axes_for, draw_intervals, draw_list, list_size, palette_of, text_color
 from skarce.inspection.functions import RankedFunctions, ranked_functions
@@ -107,7 +109,8 @@ class FunctionsDisplay(Display):
         for place, relevance in enumerate(functions.relevance[shown]):
             _beside(ax, f"{relevance:.2f}", place)
         _beside(ax, "relevance", -0.75)
-        ax.set_xlabel(f"weight, with {100.0 * functions.level:.4g} % intervals")
+        has_intervals = bool(np.isfinite(functions.lower).all())
+        ax.set_xlabel(f"weight, with {100.0 * functions.level:.4g} % intervals" if has_intervals else "weight")
         ax.set_title(f"{len(functions)} of {functions.n_candidates} functions", loc="left", fontsize="medium")
         self._keep([ax])
         return self

@@ -113,7 +113,7 @@ class BasicPursuit(MomentMethod):
         The criterion that the posterior reports.
     """
 
-    patience: int = 2
+    patience: int = 16
     threshold: float = 1e-4
     n_basis: int | None = None
     crowded: float | None = None

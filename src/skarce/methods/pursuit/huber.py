@@ -1,8 +1,8 @@
 r"""Matching pursuit with Huber's loss: rows far from the fit pull with a bounded force.
 
 The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is the median of the absolute residuals over
-0.6745, computed again after each step. Generalized cross validation takes twice the loss in place of the squares,
-:math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away.
+0.6745, computed again after each step (of those that are not zero, if most are). Generalized cross validation takes twice the loss
+in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away.
 
 The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\tau^2 = \frac{\sum\psi^2/v}{(\overline{\psi'})^2}`
 (Huber 1981, section 7.6), where :math:`\psi` is the residual, cut off at the threshold.
@@ -82,7 +82,7 @@ class HuberPursuit(Method[HuberFit]):
 
     variant: str = "back-fitting"
     threshold: float = 1.345
-    patience: int = 2
+    patience: int = 16
     improvement: float = 1e-4
     n_basis: int | None = None
     plain: Selection = field(default_factory=lambda: Selection(ExplainedVariance(), Forward()))
@@ -160,11 +160,24 @@ class HuberPursuit(Method[HuberFit]):
 
 
 def _scale(residuals: Floats, counts: Floats, least: float) -> float:
-    """Return the weighted median of the absolute residuals, as a standard deviation, but at least `least`."""
-    order = np.argsort(np.abs(residuals), kind="stable")
+    """Return the weighted median of the absolute residuals, as a standard deviation, but at least `least`.
+
+    If most residuals are zero, as for targets most of which are equal, the median is that of the others: a scale of zero would make
+    all other rows outliers.
+    """
+    distances = np.abs(residuals)
+    scale = _median(distances, counts) / NORMAL_MEDIAN
+    others = distances > NORMAL_MEDIAN * least
+    if scale <= least and others.any():
+        scale = _median(distances[others], counts[others]) / NORMAL_MEDIAN
+    return max(scale, least)
+
+
+def _median(values: Floats, counts: Floats) -> float:
+    """Return the weighted median."""
+    order = np.argsort(values, kind="stable")
     total = np.cumsum(counts[order])
-    median = np.abs(residuals[order[np.searchsorted(total, 0.5 * total[-1])]])
-    return max(float(median) / NORMAL_MEDIAN, least)
+    return float(values[order[np.searchsorted(total, 0.5 * total[-1])]])
 
 
 def _score(present: PursuitModel, n_samples: float) -> float:

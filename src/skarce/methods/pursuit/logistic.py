@@ -42,7 +42,7 @@ class LogisticPursuit(Method[LatentFit]):
     needs_rows: ClassVar[bool] = True
 
     variant: str = "back-fitting"
-    patience: int = 2
+    patience: int = 16
     n_basis: int | None = None
 
     @property

@@ -153,7 +153,8 @@ class Stops:
     Parameters
     ----------
     patience : int
-        The number of steps in a row that may fail to improve the best model.
+        The number of steps that may fail to improve the best model before the next improvement. A step fails only if it does not
+        improve the model before it either: a model may be on its way out of a dip.
     needed : float
         The smallest improvement of the worth that counts.
     n_basis : int or None
@@ -199,6 +200,7 @@ class _Walk:
         self._pursuit, self._worth, self._settle, self._stops, self._journal = pursuit, worth, settle, stops, journal
         self.best = self._present = start
         self.best_worth, self.best_row, self._since = worth(start), 0, 0
+        self._present_worth = self.best_worth
 
     def run(self) -> Outcome:
         """Take steps until there is a reason to stop, and return it."""
@@ -230,5 +232,13 @@ class _Walk:
         is_better = value > self.best_worth + self._stops.needed
         if self._stops.n_basis is not None or is_better:
             self.best, self.best_worth, self.best_row = self._present, value, journal.n_rows
-        self._since = 0 if is_better or (len(self._present) > size and self._stops.n_basis is not None) else self._since + 1
+        self._since = self._failures_after(value, has_grown=len(self._present) > size, is_better=is_better)
+        self._present_worth = value
         return None
+
+    def _failures_after(self, value: float, *, has_grown: bool, is_better: bool) -> int:
+        """Return how many steps have failed since the last improvement. Steps out of a dip do not fail."""
+        if is_better or (has_grown and self._stops.n_basis is not None):
+            return 0
+        is_on_its_way_up = self._stops.n_basis is None and value > self._present_worth + self._stops.needed
+        return self._since if is_on_its_way_up else self._since + 1
