@@ -100,7 +100,8 @@ def quietly_validated(estimator: Any, *data: Any, **options: Any) -> Any:
     for values, name in zip(data, ("X", "y"), strict=False):
         check_kind(values, name)
     if issparse(data[0]) and not options.get("accept_sparse"):
-        raise TypeError(SPARSE_REFUSED if hasattr(estimator, "basis") else DENSE_NEEDED.format(type(estimator).__name__))
+        has_kernels = hasattr(estimator, "basis") or hasattr(estimator, "kernel")
+        raise TypeError(SPARSE_REFUSED if has_kernels else DENSE_NEEDED.format(type(estimator).__name__))
     with in_brief("X" if len(data) == 1 else "X and y"), naming_columns(data[0]), np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, *data, **{"dtype": [np.float64, np.float32], **options})
     return checked if len(data) == 1 else (checked[0], numeric_targets(checked[1]) if options.get("y_numeric") else checked[1])
