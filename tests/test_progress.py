@@ -230,7 +230,7 @@ def test_classifiers_tell_their_search(model):
 
 
 def test_a_pursuit_with_outliers_tells_its_search():
-    model = KernelMatchingPursuitRegressor("rbf", loss="huber", calibrate_std=False)
+    model = KernelMatchingPursuitRegressor("rbf", loss="huber", patience=2, calibrate_std=False)
     seen = seen_in(lambda: model.fit(*table()))
     assert sum(done for _, done, *_ in seen.of("searching")) >= model.n_iter_ > 0
 

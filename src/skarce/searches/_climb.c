@@ -422,10 +422,18 @@ static void add(State *s, Py_ssize_t candidate, double ridge) {
     const double *gram = s->gram + candidate * s->m;
     Effect effect = {0};
     double total = s->leftover[candidate] + ridge, weight = s->alignment[candidate] / total;
-    Py_ssize_t i, n = s->size;
+    Py_ssize_t i, j, n = s->size;
     double penalty;
     for (i = 0; i < n; i++) s->right[i] = gram[s->active[i]];
-    solve(s, s->right, s->column);
+    if (s->squares) {
+        solve(s, s->right, s->column);
+    } else { /* row by row: what is left of an exact fit is the rounding of these sums */
+        for (i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (j = 0; j < n; j++) sum += s->inverse[i * s->capacity + j] * s->right[j];
+            s->column[i] = sum;
+        }
+    }
     penalty = spread_out(s, s->right);
     for (i = 0; i < s->m; i++) s->row[i] = gram[i] - s->row[i];
     if (s->squares) { /* row = mu and row2 = nu of FGCV, eqs 44 to 47 */
