@@ -68,7 +68,7 @@ def are_plain_labels(y: Any) -> bool:
 
 
 def _are_plain_inputs(estimator: Any, X: Any, n_rows: int, *, reset: bool) -> bool:
-    """Tell whether X has so many rows and needs no check. If it does not, set what scikit-learn's check sets."""
+    """Tell whether X has `n_rows` rows and needs no check. If it needs none, set what scikit-learn's check would set."""
     if not _is_plain(X, 2) or len(X) != n_rows or X.shape[1] == 0:
         return False
     if not reset:

@@ -112,7 +112,7 @@ def test_candidates_are_near_only_if_few_help_a_large_model():
 
 @pytest.mark.parametrize("gamma", [10.0, 0.3])
 def test_sums_that_are_updated_rank_the_same_changes(gamma):
-    """Many steps in one call find the moves of many calls with one step each, which compute everything afresh."""
+    """Many steps in one call find the moves of many calls with one step each, which compute everything anew."""
     moments, *_ = kernel_moments(gamma, n=150, noise=0.3, fit_intercept=False)
     start = np.arange(0, 150, 5)
     states = [ActiveSet(moments, start, 0.1 * moments.gram.diagonal[start], squares=True) for _ in range(2)]

@@ -74,7 +74,7 @@ def _varies(squares: Floats, means: Floats, total: float) -> NDArray[np.bool_]:
 
 
 def centered(evaluation: Evaluation, weights: Floats, most_held: int = 0) -> tuple[Evaluation, Floats]:
-    """Return the candidates about their weighted means, and the means. At most so many values of kernels are held in memory."""
+    """Return the candidates about their weighted means, and the means. At most `most_held` values of kernels are kept."""
     if isinstance(evaluation, ColumnsEvaluation):
         return _centered_columns(evaluation.columns(np.arange(evaluation.n_candidates)), weights)
     n, m = evaluation.n_rows, evaluation.n_candidates

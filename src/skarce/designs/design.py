@@ -150,7 +150,7 @@ class Recipe(NamedTuple):
         return int(centers) if isinstance(centers, Integral) else len(centers) if np.ndim(centers) == 2 else None
 
     def check_centers(self, n_rows: int, kind: str) -> None:
-        """Raise a ValueError if more centers are asked for than a sample of so many rows holds."""
+        """Raise a ValueError if more centers are asked for than a sample of `n_rows` rows holds."""
         if n_rows <= SAMPLE_ROWS or not isinstance(self.basis, KernelBasis):
             return
         remedy = "Use KernelBasis(centers=500), or pass an array of centers."

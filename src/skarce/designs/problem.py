@@ -76,5 +76,5 @@ class Problem:
         return self.design.observations(self.output, self.likelihood)
 
     def evaluation(self, most_held: int = 0) -> tuple[Evaluation, Floats]:
-        """Return the candidates at the rows about their means, and the means. At most so many values may be held in memory."""
+        """Return the candidates at the rows about their means, and the means. At most `most_held` values may be kept."""
         return self.design.evaluation(most_held)

@@ -11,7 +11,7 @@
 enum { ADD, CHANGE, DROP, NONE };
 enum { CONVERGED, STEPS_DONE, DIGITS_LOST };
 enum { TILE = 256, MOST_TOGETHER = 32 }; /* candidates in a tile, whose rows stay in the cache; changes that can wait */
-enum { AFRESH = 16 }; /* changes of H between two computations of `shrunk` and `penalties`, which updates keep in between */
+enum { MOST_UPDATES = 16 }; /* changes of H between two computations of `shrunk` and `penalties`, which updates keep in between */
 
 /* What one change of H does to the candidates, given row = G_A'column and row2 = G_A'column2:
  * alignment += first * row, leftover += second * row^2,
@@ -38,7 +38,7 @@ typedef struct {
     double exact;                  /* a residual below this counts as zero */
     double *row2, *column2;        /* m, capacity: work space */
     double *shrunk, *penalties;    /* capacity: H^-1 Z w, and h'Z h for each column h of H^-1 */
-    int updates;                   /* changes of H before these two are computed afresh */
+    int updates;                   /* changes of H before these two are computed anew */
     Py_ssize_t refine;             /* 1: solutions with H are refined once, because the inverse has lost digits */
     double *right, *off, *off2;    /* capacity: work space */
     Py_ssize_t waiting, together;  /* changes that candidates have not seen yet, and the largest number of them */
@@ -189,7 +189,7 @@ static double shrink(const State *s, const double *column) {
 
 /* `shrunk` and `penalties` from H^-1 in one pass over it */
 FOR_EACH_CPU
-static void sum_afresh(State *s) {
+static void sum_anew(State *s) {
     double *__restrict shrunk = s->shrunk, *__restrict penalty = s->penalties;
     Py_ssize_t i, j, n = s->size;
     memset(shrunk, 0, sizeof(double) * n);
@@ -202,7 +202,7 @@ static void sum_afresh(State *s) {
             penalty[i] += ridge * row[i] * row[i];
         }
     }
-    s->updates = s->refine ? 0 : AFRESH;
+    s->updates = s->refine ? 0 : MOST_UPDATES;
 }
 
 /* H^-1 Z w and diag(H^-1 Z H^-1) after H^-1 += factor d d' and w += weight d, where d = sign column. With e = column2 = H^-1 Z column,
@@ -251,7 +251,7 @@ static Move best_move_by_gcv(State *s, Py_ssize_t max_active) {
         }
     }
     s->bar = share;
-    if (s->updates <= 0) sum_afresh(s);
+    if (s->updates <= 0) sum_anew(s);
     for (j = 0; j < s->size; j++) {
         Coordinate f = without(s, j, s->shrunk[j], s->penalties[j]);
         double spread = s->inverse[j * s->capacity + j];
