@@ -86,25 +86,26 @@ def with_copy(data: bytes, source: int, target: int) -> bytes:
 
 
 def with_array(data: bytes, number: int, change: Callable[[Any], Any]) -> bytes:
-    """The archive with one of its arrays changed."""
+    """The archive with one of its arrays of numbers changed. Records and text cannot take every change."""
     parts = _parts(data)
-    names = sorted(name for name in parts if name.endswith(".npy"))
+    arrays = {name: np.load(io.BytesIO(part)) for name, part in parts.items() if name.endswith(".npy")}
+    names = [name for name, array in arrays.items() if array.dtype.kind in "iuf"]
     name = names[number % len(names)]
     file = io.BytesIO()
-    np.save(file, np.asarray(change(np.load(io.BytesIO(parts[name])))), allow_pickle=False)
+    np.save(file, np.asarray(change(arrays[name])), allow_pickle=False)
     return _archive({**parts, name: file.getvalue()})
 
 
 def with_part(data: bytes, number: int, content: bytes) -> bytes:
     """The archive with the content of one part replaced."""
     parts = _parts(data)
-    return _archive({**parts, sorted(parts)[number % len(parts)]: content})
+    return _archive({**parts, list(parts)[number % len(parts)]: content})
 
 
 def with_flipped_part(data: bytes, number: int, *places: int) -> bytes:
     """The archive with bits of one part changed, and a checksum that fits."""
     parts = _parts(data)
-    name = sorted(parts)[number % len(parts)]
+    name = list(parts)[number % len(parts)]
     return _archive({**parts, name: flipped(parts[name], *places)})
 
 
@@ -136,6 +137,7 @@ def _nth(schema: Any, number: int, loader: str | None = None) -> dict[str, Any]:
 
 
 def _parts(data: bytes) -> dict[str, bytes]:
+    """The parts in the order in which they were written. Their names are addresses: another order would change with them."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
