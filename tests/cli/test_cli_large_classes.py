@@ -11,6 +11,7 @@ from skarce.cli.model_file import load
 from skarce.cli.streamed import files
 from skarce.cli.streamed.passes import METHODS, accuracy, explained_deviance
 from skarce.comparison import CLASSIFICATION, own_names
+from skarce.datasets import TargetKind
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import inputs
 from tests.cli.commands import assert_one_line, rows_of, run
@@ -86,12 +87,31 @@ def test_counts_are_those_of_a_fit_in_memory(rows):
 @pytest.mark.parametrize("method", own_names(CLASSIFICATION))
 def test_methods_that_need_rows_in_memory_say_so(rows, method):
     data = written(rows, labels_of(rows, "text"), "csv")
-    kernels = FIT if method in METHODS else FIT[:2]
+    kernels = FIT if method in METHODS[TargetKind.CLASSES] else FIT[:2]
     result = run("fit", data, *kernels, "--stream", "--method", method, "--task", "classification")
-    if method in METHODS:
+    if method in METHODS[TargetKind.CLASSES]:
         assert result.exit_code == 0, result.output
     else:
-        assert_one_line(result, f"--method {method} needs all rows in memory for classes", "--method frvm or rvm", "--no-stream")
+        assert_one_line(
+            result, f"--method {method} needs all rows in memory for classes", "--method frvm or rvm or psvm", "--no-stream"
+        )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_margins_of_a_streamed_machine_are_predicted(rows, n_classes):
+    labels = labels_of(rows, "text")
+    if n_classes == 3:
+        labels = labels.where(rows["a"] > 2.0, "tiny")
+    fitted(written(rows, labels, "csv"), *FIT, "--stream", "--method", "psvm", "--task", "classification")
+    assert run("predict", "m.skops", "all.csv", "--out", "p.csv").exit_code == 0
+    saved, found = load(Path("m.skops")), pd.read_csv("p.csv")
+    names = saved.regressor.classes_[1:] if n_classes == 2 else saved.regressor.classes_
+    X = inputs(read_table(Path("all.csv")), saved.columns)
+    margins = found[[f"y_margin_{name}" for name in names]].to_numpy()
+    np.testing.assert_allclose(margins.reshape(-1) if n_classes == 2 else margins, saved.pipeline.decision_function(X))
+    best = (margins[:, 0] > 0).astype(int) if n_classes == 2 else margins.argmax(axis=1)
+    np.testing.assert_array_equal(found["y_predicted"], saved.regressor.classes_[best])
+    assert "y_p_low" not in found
 
 
 def test_labels_whose_first_text_comes_late_are_text(rows):

@@ -12,7 +12,14 @@ from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor, VBLSRegressor
+from skarce import (
+    KernelBasis,
+    PrimalSVMClassifier,
+    RelevanceVectorClassifier,
+    RelevanceVectorPoissonRegressor,
+    RelevanceVectorRegressor,
+    VBLSRegressor,
+)
 from skarce.designs import DaskDesign, Recipe, Rows
 from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
@@ -200,6 +207,17 @@ def test_classifiers_answer_lazily(labels):
             np.testing.assert_array_equal(lazy.compute(), expected)
         else:
             np.testing.assert_allclose(lazy.compute(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_support_vector_machines_add_up_margins_of_partitions():
+    inputs, _ = arrays()
+    labels = da.from_array(Y > 0.3, chunks=inputs.chunks[0])
+    model = PrimalSVMClassifier(KERNELS, max_active=7, calibrate_proba=False)
+    expected = clone(model).fit(X, Y > 0.3)
+    found = model.fit(inputs, labels)
+    np.testing.assert_array_equal(found.active_, expected.active_)
+    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(found.predict(inputs).compute(), expected.predict(X))
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

@@ -191,7 +191,7 @@ def test_labels_in_memory_may_be_called_as_columns_are():
         (RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=15_000)), ["p", "y"], "y", r"15000 x 15000 .* memory budget"),
         (RelevanceVectorRegressor(KernelBasis(gamma=1.0, centers=500_000)), ["p", "y"], "y", r"all 500000 candidates"),
         (VBLSClassifier(), ["p", "color"], "color", r"VBLSClassifier changes the weights .* needs them in memory, and Dask data"),
-        (PrimalSVMClassifier(max_active=20), ["p", "color"], "color", r"PrimalSVMClassifier changes .* needs them in memory"),
+        (PrimalSVMClassifier(calibrate_proba=True), ["p", "color"], "color", r"calibrate_proba=True .* not kept in memory"),
         (KernelMatchingPursuitClassifier(), ["p", "color"], "color", r"PursuitClassifier changes .* needs them in memory"),
         (KernelMatchingPursuitRegressor(loss="huber"), ["p", "y"], "y", r"PursuitRegressor changes .* needs them in memory"),
         (VBLSRegressor(noise="student-t"), ["p", "y"], "y", r"VBLSRegressor changes the weights .* needs them in memory"),

@@ -10,6 +10,7 @@ import skarce.designs.device_rows
 from skarce import (
     EvidenceRegressor,
     KernelBasis,
+    PrimalSVMClassifier,
     ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
@@ -221,6 +222,18 @@ def test_classifiers_add_up_newton_steps_on_the_device(device, dispatch, n_class
     np.testing.assert_array_equal(found.classes_, expected.classes_)
     np.testing.assert_array_equal(found.active_, expected.active_)
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-6)
+
+
+@needs_dispatch
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_margins_are_added_up_on_the_device(device, dispatch, n_classes):
+    X, y, weights = problem()
+    labels = np.searchsorted([0.0, 1.5][: n_classes - 1], noisy(y))
+    model = PrimalSVMClassifier(basis(), max_active=6, calibrate_proba=False)
+    found = PrimalSVMClassifier(**model.get_params(deep=False)).fit(device(X), device(labels), device(weights))
+    expected = model.fit(RowBlocks.from_arrays(X, labels, weights))
+    np.testing.assert_array_equal(found.active_, expected.active_)
+    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-6)
 
 
 def test_labels_of_the_host_may_be_text(device):

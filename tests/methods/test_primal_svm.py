@@ -6,10 +6,13 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import SVC, LinearSVC
 
 from skarce import KernelBasis, Outcome, PrimalSVMClassifier
 from skarce.designs import RowBlocks
+from skarce.methods.primal_svm.by_passes import Descent, MarginSums
+from skarce.states.journal import Journal
 
 GAMMA = 2.0
 
@@ -154,11 +157,78 @@ def test_wrong_parameters(moons, options, message):
         PrimalSVMClassifier("rbf", **options).fit(*moons)
 
 
-def test_blocks_of_rows_are_refused_with_a_remedy(moons):
+def blocks_of(X, y, weights=None, size=60):
+    parts = [slice(start, start + size) for start in range(0, len(y), size)]
+    return RowBlocks(lambda: ((X[p], y[p]) if weights is None else (X[p], y[p], weights[p]) for p in parts))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["kernels", "inputs", "transformer"])
+def test_blocks_of_rows_give_the_machine_of_memory(moons, kind, fit_intercept):
     X, y = moons
-    blocks = RowBlocks(lambda: ((X[rows], y[rows]) for rows in (slice(0, 75), slice(75, 150))))
-    with pytest.raises(ValueError, match=r"needs them in memory.*Pass arrays"):
-        PrimalSVMClassifier(KernelBasis(gamma=GAMMA, centers=20)).fit(blocks)
+    basis = {
+        "kernels": KernelBasis(gamma=GAMMA, centers=X[:40]),
+        "inputs": "passthrough",
+        "transformer": PolynomialFeatures(4, include_bias=False),
+    }
+    options = {"max_active": 8, "fit_intercept": fit_intercept, "calibrate_proba": False}
+    weights = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
+    whole, streamed = (PrimalSVMClassifier(basis[kind], **options) for _ in range(2))
+    whole.fit(X, y, sample_weight=weights)
+    streamed.fit(blocks_of(X, y, weights))
+    np.testing.assert_array_equal(streamed.active_, whole.active_)
+    np.testing.assert_allclose(streamed.decision_function(X), whole.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(streamed.criterion_, whole.criterion_, rtol=1e-9)
+    np.testing.assert_allclose(streamed.relevance_, whole.relevance_, atol=1e-5)
+    assert not hasattr(streamed, "predict_proba")
+
+
+def test_weights_are_the_best_for_all_rows_and_not_only_for_the_sample():
+    X, y = make_moons(60_000, noise=0.3, random_state=0)
+    basis = KernelBasis(gamma=GAMMA, centers=100, random_state=0)
+    model = PrimalSVMClassifier(basis, max_active=15).fit(RowBlocks.from_arrays(X, y))
+    assert len(model.active_) == 15
+    value, gradient = objective(model, X, y)
+    np.testing.assert_allclose(model.criterion_, value(weights_of(model)), rtol=1e-9)
+    assert np.abs(gradient(weights_of(model))).max() < 1e-6 * len(y)
+    # the minimum over a third of the rows is another one
+    third = PrimalSVMClassifier(KernelBasis(gamma=GAMMA, centers=model.relevance_vectors_), tol=0.0, calibrate_proba=False)
+    assert np.abs(gradient(weights_of(third.fit(X[::3], y[::3])))).max() > 1e-3 * len(y)
+
+
+def test_three_classes_and_one_that_a_sample_has_not_seen():
+    X, y = load_iris(return_X_y=True)
+    basis = KernelBasis(gamma=0.5, centers=X[::5])
+    whole = PrimalSVMClassifier(basis, max_active=6, calibrate_proba=False).fit(X, y)
+    np.testing.assert_allclose(
+        PrimalSVMClassifier(basis, max_active=6).fit(blocks_of(X, y)).decision_function(X), whole.decision_function(X), atol=1e-6
+    )
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30_000, 2)), np.arange(30_000) % 2
+    y[7] = 2  # one row of many
+    model = PrimalSVMClassifier(KernelBasis(gamma=0.5, centers=20, random_state=3), max_active=4).fit(blocks_of(X, y, size=10_000))
+    assert model.decision_function(X[:5]).shape == (5, 3)
+    assert (model.predict(X) != 2).all()
+
+
+def test_newton_steps_that_are_too_long_are_halved():
+    """From far away, the rows that violate the margin are others than at the minimum."""
+    x = np.array([-3.0, -1.0, 0.5, 4.0])
+    signs, penalty = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([[0.1]])
+
+    def sums(w):
+        short = np.maximum(1.0 - signs * x * w, 0.0)
+        return MarginSums(0.5 * short @ short, np.atleast_1d(short @ (signs * x)), np.array([[(x**2)[short > 0.0].sum()]]))
+
+    for start in (-30.0, -2.0, 0.0, 5.0, 100.0):
+        descent = Descent(np.array([0]), np.array([start]), penalty, Outcome.CONVERGED, Journal())
+        for _ in range(100):
+            descent.follow(sums(descent.weights[0]))
+            if descent.is_done:
+                break
+        slow = minimize(lambda w: sums(w[0]).loss + 0.05 * w[0] ** 2, [0.0], method="Nelder-Mead", options={"xatol": 1e-10})
+        assert descent.is_done
+        np.testing.assert_allclose(descent.best.weights, slow.x, atol=1e-6)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])

@@ -105,6 +105,16 @@ def test_the_basic_variant_stops_at_the_smallest_gcv(table):
     np.testing.assert_allclose(model.criterion_, min(values), rtol=1e-3)
 
 
+@pytest.mark.parametrize("variant", ["back-fitting", "pre-fitting", "basic"])
+def test_a_threshold_beyond_all_rows_makes_huber_loss_that_of_squares(table, variant):
+    phi, t = table
+    squares = KernelMatchingPursuitRegressor("passthrough", variant=variant, **PLAIN).fit(phi, t)
+    huber = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss="huber", threshold=1e6, **PLAIN).fit(phi, t)
+    np.testing.assert_array_equal(huber.active_, squares.active_)
+    np.testing.assert_allclose(huber.coef_, squares.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(huber.criterion_, squares.criterion_, rtol=1e-6)
+
+
 def test_blocks_of_rows_give_the_same_model_for_squared_loss_and_are_refused_for_others(table):
     phi, t = table
     blocks = RowBlocks(lambda: ((phi[rows], t[rows]) for rows in (slice(0, 25), slice(25, N))))

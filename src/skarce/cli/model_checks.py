@@ -17,6 +17,7 @@ from skarce.basis import KernelBasis, SelectedColumns
 from skarce.basis.kernels import DISTANCE_KERNELS, PRODUCT_KERNELS
 from skarce.datasets.columns import NUMBER, TEXT
 from skarce.datasets.training import make_filling
+from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.estimators.trusted_types import model_classes
 from skarce.posteriors.latent import LatentPosterior
 from skarce.posteriors.posterior import Posterior
@@ -192,7 +193,9 @@ def _check_outputs(model: Any, posteriors: list[Any]) -> None:
         _demand(np.ndim(model.noise_variance_) == 0 and model.noise_variance_ >= 0.0, "its noise is negative")
     for name in ("std_scale_", "temperature_"):
         value = getattr(model, name, 1.0)
-        _demand(isinstance(value, float) and 0.0 < value < np.inf, "its calibration is not in order")
+        _demand(
+            isinstance(value, float) and (0.0 < value < np.inf or _has_margins_only(model, name)), "its calibration is not in order"
+        )
     if hasattr(model, "classes_") and hasattr(model, "temperature_"):
         _check_vector(model._class_log_odds, len(posteriors), "f")
 
@@ -208,12 +211,17 @@ def _check_basis(basis: Any, n_active: int, n_inputs: int) -> None:
     _demand(basis.gamma_ is None or np.asarray(basis.gamma_).dtype.kind == "f", "its widths are not numbers")
 
 
+def _has_margins_only(model: Any, name: str) -> bool:
+    """Tell whether this attribute says that margins were not calibrated, so that there are no probabilities."""
+    return name == "temperature_" and isinstance(model, PrimalSVMClassifier) and bool(np.isnan(model.temperature_))
+
+
 def _check_numbers(model: Any) -> None:
     """All numbers that a fit leaves are finite; parameters are what the user passed."""
     parameters = model.get_params(deep=False)
     for name, value in vars(model).items():
         if name not in parameters:
-            _demand(_is_finite(name, value), f"{name} is not finite")
+            _demand(_is_finite(name, value) or _has_margins_only(model, name), f"{name} is not finite")
 
 
 def _is_finite(name: str, value: Any) -> bool:

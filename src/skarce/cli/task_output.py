@@ -68,7 +68,10 @@ class ClassificationOutput(TaskOutput):
     def predictions(self, model: SavedModel, X: Any, std: str) -> dict[str, Any]:
         if std != "plain":
             raise TableError(f"--std {std} is for numbers; this model predicts classes with probabilities.")
-        classes, probabilities = model.regressor.classes_, model.pipeline.predict_proba(X)
+        classes = model.regressor.classes_
+        if not hasattr(model.regressor, "predict_proba"):
+            return _margins(model, X)
+        probabilities = model.pipeline.predict_proba(X)
         each = {f"{model.target}_p_{label}": column for label, column in zip(classes, probabilities.T, strict=True)}
         return {f"{model.target}_predicted": classes[probabilities.argmax(axis=1)], **each}
 
@@ -120,6 +123,14 @@ OUTPUTS: dict[type[Likelihood], TaskOutput] = {
 def output_for(model: SavedModel) -> TaskOutput:
     """The output for the task of a fitted model."""
     return OUTPUTS[type(model.regressor._likelihood())]
+
+
+def _margins(model: SavedModel, X: Any) -> dict[str, Any]:
+    """The classes of a machine without probabilities, and the margins: of the second class, or of each class against the rest."""
+    classes, margins = model.regressor.classes_, np.atleast_2d(model.pipeline.decision_function(X).T)
+    labels = classes[1:] if len(margins) == 1 else classes
+    each = {f"{model.target}_margin_{label}": column for label, column in zip(labels, margins, strict=True)}
+    return {f"{model.target}_predicted": model.pipeline.predict(X), **each}
 
 
 def _interval(model: SavedModel, X: Any, coverage: float) -> dict[str, Any]:

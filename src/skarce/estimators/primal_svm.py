@@ -160,7 +160,11 @@ class PrimalSVMClassifier(LatentClassifier):
     tenth. At the end the gradient of J is zero over all weights, which proves the minimum for these functions.
 
     `decision_function` returns margins f, and `predict` their sign. `max_active` sets the size of the model; without it, functions
-    enter as long as they help by more than `tol`. The rows must be in memory.
+    enter as long as they help by more than `tol`.
+
+    If rows are not in memory (`RowBlocks`, Dask, a device), functions are chosen at a sample of at most 20,000 of them, in which
+    each row counts for several. Then Newton steps, each of which is a pass over all rows, move the weights to the minimum of J over
+    all rows. `trace_` has the steps at the sample.
 
     References
     ----------

@@ -24,7 +24,10 @@ from skarce.datasets.training import inputs
 from skarce.designs import RowBlocks
 
 Rows = tuple[Any, Any]  # preprocessed inputs, and targets
-METHODS = ("frvm", "rvm")  # others change the weights of the rows again and again, so they need them in memory
+METHODS = {  # others change the weights of the rows again and again, so they need them in memory
+    TargetKind.CLASSES: ("frvm", "rvm", "psvm"),
+    TargetKind.COUNTS: ("frvm", "rvm"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,9 @@ class FitByPasses:
 
     def run(self) -> tuple[SavedModel, float, int]:
         """Fit the model. Return it with its score on all rows, and their number."""
-        if self.method.name not in METHODS:
-            remedy = f"use --method {' or '.join(METHODS)}, or --no-stream if they fit"
+        methods = METHODS[self.kind]
+        if self.method.name not in methods:
+            remedy = f"use --method {' or '.join(methods)}, or --no-stream if they fit"
             raise TableError(f"--method {self.method.name} needs all rows in memory for {self.kind.value}; {remedy}.")
         with rows_progress("Summarizing", self.data.n_rows) as on_rows:
             summary = summarize(self.data, self.target, self.kind, on_rows)

@@ -12,16 +12,15 @@ next to nothing, until they gain little. So passes over all rows begin near thei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
+from skarce._device import namespace, ones_before, taken, to_device, to_host
 from skarce._memory import require
-from skarce._parallel import by_threads, free_threads
 from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
@@ -29,11 +28,11 @@ from skarce.designs.design import Rows
 from skarce.designs.in_memory import InMemoryDesign
 from skarce.designs.latent_stream import Spread
 from skarce.designs.problem import Problem
+from skarce.designs.work_on_rows import Blocks, work_on_rows
 from skarce.likelihoods import Likelihood
 from skarce.methods.latent.functions import row_variances, weighted_gram
 from skarce.methods.latent.on_sums import SumsModel, SumsOfRows, SumsPool
 from skarce.moments import CONSTANT
-from skarce.moments.passes import Block, evaluated, parts_of
 from skarce.posteriors.latent import LatentFit
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -42,8 +41,6 @@ from skarce.states.outcome import Outcome
 if TYPE_CHECKING:
     from skarce.methods.latent.sparse import SparseLatent
 
-Blocks = Iterable[tuple[Floats, Floats, Floats]]  # candidates, targets and weights at some rows
-Made = TypeVar("Made")
 MOST_PASSES = 100
 LOST = 1.0  # of the log likelihood: a step that loses more, against what was promised, was too long
 SHARE_OF_SAMPLE = 4  # the first models may take a quarter of the time
@@ -113,7 +110,7 @@ class SpreadPass:
     def __call__(self, rows: Any) -> Spread:
         for output in range(self.n_outputs if rows.targets.shape[0] else 0):
             self.likelihood.check_some_targets(to_host(rows.targets[:, output]))
-        return Spread.total_of(_by_threads(self._of_blocks, self.candidates, rows, operations=20.0))
+        return Spread.total_of(work_on_rows(self._of_blocks, self.candidates, rows, operations=20.0))
 
     def _of_blocks(self, blocks: Blocks) -> Spread:
         m = self.candidates.n_candidates
@@ -138,7 +135,7 @@ class ExpansionPass:
 
     def __call__(self, rows: Any) -> list[Expansion]:
         operations = 2.0 * len(self.means) * len(self.outputs)
-        return total_of_expansions(_by_threads(self._of_blocks, self.candidates, rows, operations=operations))
+        return total_of_expansions(work_on_rows(self._of_blocks, self.candidates, rows, operations=operations))
 
     def _of_blocks(self, blocks: Blocks) -> list[Expansion]:
         n = len(self.means) + int(self.fit_intercept)
@@ -394,34 +391,3 @@ def _names(model: SumsModel) -> tuple[int, ...]:
 def _places(active: Indices, *, fit_intercept: bool) -> Indices:
     """Return where the constant and these candidates are among all functions."""
     return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active
-
-
-def _on_device(candidates: Any, rows: Any) -> Blocks:
-    """Yield the same for rows on a device, on which everything stays."""
-    for part, phi in candidates.on_device(rows.X).blocks():
-        targets = rows.targets[part, :]
-        yield phi, targets, namespace(phi).ones_like(targets[:, 0]) if rows.weights is None else rows.weights[part]
-
-
-def _by_threads(work: Callable[[Blocks], Made], candidates: Any, rows: Any, *, operations: float) -> list[Made]:
-    """Return what `work` makes of the candidates, targets and weights at a few rows at a time, once for each thread.
-
-    `operations` are those for each row and candidate.
-    """
-    if not rows.targets.shape[0]:
-        return [work(())]
-    if is_on_device(rows.targets):
-        return [work(_on_device(candidates, rows))]
-    evaluation = candidates.on(rows.X)
-    block, parts = Block(evaluation, rows.targets, rows.weights), parts_of(evaluation, free_threads())
-
-    def blocks(own: list[slice]) -> Blocks:
-        for phi, targets, weights in evaluated(block, own):
-            yield phi, targets, np.ones(len(phi)) if weights is None else weights
-
-    return by_threads(
-        lambda own: work(blocks(own)),
-        parts,
-        workers=min(free_threads(), len(parts)),
-        operations=operations * evaluation.n_rows * evaluation.n_candidates,
-    )

@@ -2,7 +2,8 @@ r"""Matching pursuit with Huber's loss: rows far from the fit pull with a bounde
 
 The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is the median of the absolute residuals over
 0.6745, computed again after each step (of those that are not zero, if most are). Generalized cross validation takes twice the loss
-in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away.
+in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away. If
+one weight moves in each step and all others stay, v is the trace of the product of projections, as it is for squares.
 
 The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\tau^2 = \frac{\sum\psi^2/v}{(\overline{\psi'})^2}`
 (Huber 1981, section 7.6), where :math:`\psi` is the residual, cut off at the threshold.
@@ -10,7 +11,7 @@ The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,11 +24,12 @@ from skarce.criteria.without_ridges import LEAST_FREEDOM
 from skarce.designs.choice import ONE_BY_ONE, Access
 from skarce.designs.problem import Problem
 from skarce.methods.method import HALF, SETTLED, Method, n_distinct
-from skarce.methods.pursuit.basic import score_of
+from skarce.methods.pursuit.basic import Spanned, score_of
 from skarce.methods.pursuit.losses import HuberLoss
 from skarce.methods.pursuit.row_model import LossOfRows
 from skarce.methods.pursuit.row_pursuit import PursuitModel, RowPursuit, Stops, pursue
 from skarce.methods.selection import Selection
+from skarce.moments import Moments
 from skarce.posteriors.posterior import Posterior
 from skarce.searches import Forward
 from skarce.states.budget import Budget
@@ -52,10 +54,30 @@ class HuberFit(Fit):
         The functions and weights at all rows. None if the target does not vary.
     score : float
         -(n/2) log(V / N).
+    freedom : float
+        The degrees of freedom v that are left.
     """
 
     found: PursuitModel | None = None
     score: float = -np.inf
+    freedom: float = 0.0
+
+
+class _Freedom:
+    """The degrees of freedom that are left: each function uses one, or each move of a single weight its part of the trace."""
+
+    def __init__(self, moments: Moments, variant: str) -> None:
+        self._n_samples, self._n_moves = moments.n_samples, 0
+        self._spanned = Spanned(moments) if variant == "basic" else None
+
+    def at(self, present: PursuitModel) -> float:
+        """Return v of a model that goes on from the last one asked for, or of that one."""
+        if self._spanned is None:
+            return self._n_samples - len(present)
+        for candidate in present.moves[self._n_moves :]:
+            self._spanned.project_out(candidate)
+        self._n_moves = len(present.moves)
+        return self._spanned.freedom
 
 
 @dataclass(frozen=True)
@@ -108,13 +130,17 @@ class HuberPursuit(Method[HuberFit]):
         first = LossOfRows(HuberLoss(self.threshold * _scale(targets, rows.row_weights, least)), targets, rows.row_weights)
         start = self._settled(pursuit.start(first, fit_intercept=problem.design.fit_intercept), least, journal)
         stops = Stops(self.patience, 0.5 * self.improvement * n, self.n_basis)
-        found, outcome = pursue(pursuit, start, lambda m: _score(m, n), lambda m: self._settled(m, least, journal), stops, journal)
+        freedom = _Freedom(problem.moments, self.variant)
+        found, outcome = pursue(
+            pursuit, start, lambda m: _score(m, freedom.at(m), n), lambda m: self._settled(m, least, journal), stops, journal
+        )
         if outcome in SETTLED and self.n_basis is None and len(found) > HALF * n_distinct(problem):
             outcome = Outcome.HALF_USED
         elif outcome is Outcome.NO_ADDITION_HELPS and not len(found):
             outcome = Outcome.NOTHING_HELPS
-        empty = np.zeros(len(found))
-        return HuberFit(found.indices, empty, outcome, trace=journal.trace(), found=found, score=_score(found, n))
+        left = _Freedom(problem.moments, self.variant).at(found)
+        fit = HuberFit(found.indices, np.zeros(len(found)), outcome, found=found, score=_score(found, left, n), freedom=left)
+        return replace(fit, trace=journal.trace())
 
     def posterior(self, fit: HuberFit, problem: Problem) -> Posterior:
         if fit.found is None:
@@ -125,7 +151,7 @@ class HuberPursuit(Method[HuberFit]):
         constant = float(found.model.weights[0]) / scale if fixed else 0.0
         center = design.means(active)
         noise = (_threshold(found) / self.threshold) ** 2
-        effective = _effective_variance(found, problem.moments.n_samples, LEAST_SCALE * noise)
+        effective = _effective_variance(found, fit.freedom, LEAST_SCALE * noise)
         trace = fit.trace.copy()
         trace["criterion"] = self._value(trace["criterion"], problem)
         return Posterior(
@@ -180,22 +206,20 @@ def _median(values: Floats, counts: Floats) -> float:
     return float(values[order[np.searchsorted(total, 0.5 * total[-1])]])
 
 
-def _score(present: PursuitModel, n_samples: float) -> float:
+def _score(present: PursuitModel, freedom: float, n_samples: float) -> float:
     """Return -(n/2) log(2 sum(rho) / v^2), or minus infinity if no degree of freedom would be left."""
-    freedom = n_samples - len(present)
     if len(present) and freedom < LEAST_FREEDOM:
         return -np.inf
     least = RESOLUTION * float(present.model.rows.counts @ present.model.rows.targets**2)
     return score_of(max(2.0 * present.model.rows.total(present.model.latent), least), freedom, n_samples)
 
 
-def _effective_variance(found: PursuitModel, n_samples: float, least: float) -> float:
+def _effective_variance(found: PursuitModel, freedom: float, least: float) -> float:
     """Return tau^2, which the covariance of the weights has in place of the noise variance."""
     rows = found.model.rows
     slopes, curvature = rows.loss.slopes(rows.targets, found.model.latent)
     inside = float(rows.counts @ curvature) / float(rows.counts.sum())
-    freedom = max(n_samples - len(found), LEAST_FREEDOM)
-    return max(float(rows.counts @ slopes**2) / freedom / max(inside, LEAST_INSIDE) ** 2, least)
+    return max(float(rows.counts @ slopes**2) / max(freedom, LEAST_FREEDOM) / max(inside, LEAST_INSIDE) ** 2, least)
 
 
 def _threshold(found: PursuitModel) -> float:

@@ -32,10 +32,13 @@ class PursuitModel:
         The candidates, in the order in which they entered.
     model : RowModel
         The constant, if there is one, and the functions.
+    moves : tuple of int
+        The candidate of each step, which was new or had its weight moved again.
     """
 
     indices: Indices
     model: RowModel
+    moves: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -110,7 +113,7 @@ class RowPursuit:
             model = model.with_column(self.evaluation.columns(np.array([candidate]))[:, 0], self._penalty_row(model, candidate))
             indices, places = np.append(indices, candidate), np.array([len(indices)])
         free = np.append(np.arange(present.n_fixed), present.n_fixed + places) if self.variant == "basic" else None
-        return PursuitModel(indices, model.fitted(free, is_late))
+        return PursuitModel(indices, model.fitted(free, is_late), (*present.moves, candidate))
 
     def _penalty_row(self, model: RowModel, candidate: int) -> Floats:
         row = np.zeros(len(model.weights) + 1)
