@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import norm
 from sklearn.datasets import make_friedman1
+from sklearn.preprocessing import StandardScaler
 
 from skarce import (
     KernelMatchingPursuitClassifier,
@@ -113,6 +115,27 @@ def test_a_threshold_beyond_all_rows_makes_huber_loss_that_of_squares(table, var
     np.testing.assert_array_equal(huber.active_, squares.active_)
     np.testing.assert_allclose(huber.coef_, squares.coef_, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(huber.criterion_, squares.criterion_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["back-fitting", "pre-fitting"])
+def test_the_scale_of_huber_loss_allows_for_the_functions_that_were_fitted(table, variant):
+    phi, t = table
+    model = KernelMatchingPursuitRegressor("passthrough", variant=variant, loss="huber", n_basis=14, **PLAIN).fit(phi, t)
+    scale = np.sort(np.abs(t - model.predict(phi)))[N // 2 - 1] / norm.ppf(0.75)
+    np.testing.assert_allclose(model.noise_variance_, scale**2 * (N - 1) / (N - 1 - 14), rtol=1e-3)
+
+
+def test_outliers_do_not_make_huber_loss_follow_the_noise():
+    """If the scale does not allow for degrees of freedom, it falls as more is fitted, and the losses of outliers and V with it."""
+    for seed in range(4):
+        X, y = make_friedman1(300, noise=1.0, random_state=seed)
+        X_new, y_new = make_friedman1(1000, noise=0.0, random_state=seed + 100)
+        rng = np.random.default_rng(seed)
+        y[rng.choice(300, 15, replace=False)] += rng.normal(scale=30.0, size=15)
+        scaler = StandardScaler().fit(X)
+        model = KernelMatchingPursuitRegressor("rbf", loss="huber", calibrate_std=False).fit(scaler.transform(X), y)
+        assert np.mean((model.predict(scaler.transform(X_new)) - y_new) ** 2) < 0.4 * y_new.var()
+        assert len(model.active_) < 150
 
 
 def test_blocks_of_rows_give_the_same_model_for_squared_loss_and_are_refused_for_others(table):

@@ -1,7 +1,8 @@
 r"""Matching pursuit with Huber's loss: rows far from the fit pull with a bounded force.
 
 The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is the median of the absolute residuals over
-0.6745, computed again after each step (of those that are not zero, if most are). Generalized cross validation takes twice the loss
+0.6745 (of those that are not zero, if most are), times :math:`\sqrt{N/v}` for the degrees of freedom that functions have used. It
+is computed again after each step. Generalized cross validation takes twice the loss
 in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away. If
 one weight moves in each step and all others stay, v is the trace of the product of projections, as it is for squares.
 
@@ -128,12 +129,14 @@ class HuberPursuit(Method[HuberFit]):
         least = LEAST_SCALE * float(np.sqrt(problem.moments.target_energy / n))
         pursuit = RowPursuit.of(evaluation, means, self.variant, rows.row_weights)
         first = LossOfRows(HuberLoss(self.threshold * _scale(targets, rows.row_weights, least)), targets, rows.row_weights)
-        start = self._settled(pursuit.start(first, fit_intercept=problem.design.fit_intercept), least, journal)
-        stops = Stops(self.patience, 0.5 * self.improvement * n, self.n_basis)
         freedom = _Freedom(problem.moments, self.variant)
-        found, outcome = pursue(
-            pursuit, start, lambda m: _score(m, freedom.at(m), n), lambda m: self._settled(m, least, journal), stops, journal
-        )
+
+        def settled(model: PursuitModel) -> PursuitModel:
+            return self._settled(model, least, max(freedom.at(model), LEAST_FREEDOM) / n, journal)
+
+        start = settled(pursuit.start(first, fit_intercept=problem.design.fit_intercept))
+        stops = Stops(self.patience, 0.5 * self.improvement * n, self.n_basis)
+        found, outcome = pursue(pursuit, start, lambda model: _score(model, freedom.at(model), n), settled, stops, journal)
         if outcome in SETTLED and self.n_basis is None and len(found) > HALF * n_distinct(problem):
             outcome = Outcome.HALF_USED
         elif outcome is Outcome.NO_ADDITION_HELPS and not len(found):
@@ -174,11 +177,12 @@ class HuberPursuit(Method[HuberFit]):
         """Return V in the units of the squared target."""
         return problem.design.n_samples * np.exp(-2.0 * np.asarray(score) / problem.moments.n_samples) / problem.target_scale**2
 
-    def _settled(self, present: PursuitModel, least: float, journal: Journal) -> PursuitModel:
-        """Return the model at the scale of its own residuals."""
+    def _settled(self, present: PursuitModel, least: float, free_share: float, journal: Journal) -> PursuitModel:
+        """Return the model at the scale of its own residuals. Those of a model that fits much are smaller than the noise."""
         rows = present.model.rows
         for _ in range(MOST_ROUNDS):
-            threshold = self.threshold * _scale(rows.targets - present.model.latent, rows.counts, least)
+            scale = _scale(rows.targets - present.model.latent, rows.counts, least)
+            threshold = self.threshold * scale / float(np.sqrt(free_share))
             if abs(threshold - _threshold(present)) <= STEADY * threshold or journal.exhausted() is not None:
                 break
             present = present.with_loss(HuberLoss(threshold), self.variant, lambda: journal.exhausted() is not None)
