@@ -160,7 +160,7 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     GCV small, :math:`V = Nq/v^2` with v = N - L (N - 1 - L with an intercept). The residual of the basic variant is a product R of
     projections times the target [2]_, and :math:`v = \operatorname{tr}R`. Its std is that of least squares on the same functions.
 
-    Huber's loss [3]_ has the scale of the residuals, their median absolute value over 0.6745, which is computed again after each
+    Huber's loss [3]_ has the scale of the residuals, their median absolute value over 0.6745 times sqrt(N / v), computed after each
     step. In V, twice the loss takes the place of the squares.
 
     References
