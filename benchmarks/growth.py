@@ -71,7 +71,8 @@ TASKS = {
     "regression": Task(
         friedman,
         {
-            "RelevanceVectorRegressor": lambda: RelevanceVectorRegressor("rbf"),
+            "RelevanceVectorRegressor": lambda: RelevanceVectorRegressor("rbf", calibrate_std=False),
+            "RelevanceVectorRegressor, calibrated": lambda: RelevanceVectorRegressor("rbf", calibrate_std=True),
             "SVR": lambda: SVR(C=10.0),
             "GaussianProcessRegressor": lambda: GaussianProcessRegressor(1.0 * RBF(3.0) + WhiteKernel(0.1)),
             "LassoCV": LassoCV,
@@ -82,7 +83,7 @@ TASKS = {
     "classification": Task(
         lambda n: make_moons(n, noise=0.25, random_state=0),
         {
-            "RelevanceVectorClassifier": lambda: RelevanceVectorClassifier("rbf"),
+            "RelevanceVectorClassifier": lambda: RelevanceVectorClassifier("rbf", calibrate_proba=False),
             "SVC": SVC,
             "GaussianProcessClassifier": lambda: GaussianProcessClassifier(1.0 * RBF()),
             "LogisticRegressionCV": LogisticRegressionCV,

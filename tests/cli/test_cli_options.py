@@ -8,7 +8,7 @@ import pytest
 
 from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, Method
-from tests.cli.commands import run
+from tests.cli.commands import assert_one_line, run
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +88,23 @@ def test_a_column_that_differs_in_every_row_is_noted(command):
     assert result.exit_code == 0
     assert "column 'name' has 80 different texts in 80 rows" in result.stderr
     assert "different texts" not in run("fit", "waves.csv", "--target", "y").stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+@pytest.mark.parametrize("missing", ["error", "fill"])
+def test_identifiers_of_many_rows_are_refused(command, missing):
+    """Each of their texts would become a column, so that a comparison takes minutes and says nothing about new rows."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=150), "id": [f"h{row}" for row in range(150)]}).assign(y=lambda t: t["x"])
+    frame.to_csv("ids.csv", index=False)
+    result = run(command, "ids.csv", "--target", "y", "--missing", missing)
+    assert_one_line(result, "column 'id' has 150 different texts in 150 rows", "--exclude id", "convert dates to numbers")
+    assert not Path("model.skops").exists()
+    frame.assign(id=[*map(str, rng.normal(size=149)), "1,5"]).to_csv("ids.csv", index=False)
+    result = run(command, "ids.csv", "--target", "y", "--missing", missing)
+    assert_one_line(result, "'id' is treated as text", "'1,5' in line 151", "correct these values", "--exclude id")
+    frame.assign(id=rng.integers(0, 40, 150).astype(str), town=rng.choice(["a", "b"], 150)).to_csv("ids.csv", index=False)
+    assert run("fit", "ids.csv", "--target", "y").exit_code == 0
 
 
 def test_compare_leaves_out_what_would_take_long_unless_it_is_named(monkeypatch):

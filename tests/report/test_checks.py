@@ -58,7 +58,7 @@ def test_a_text_that_names_the_class():
     frame = table()
     frame["y"] = classes(frame)
     frame["code"] = np.where(frame["y"] == "high", "H", "L")
-    frame["plate"] = [f"plate {row}" for row in range(len(frame))]  # it differs in all rows, so it tells nothing about others
+    frame["plate"] = [f"plate {row // 2}" for row in range(len(frame))]  # few rows have the same, so it tells nothing about others
     found = checks.leaking_columns(training(frame))
     assert "'code'" in found.words
     assert "plate" not in found.words

@@ -161,7 +161,7 @@ class Criterion(Judge):
         return np.full_like(left, np.inf)
 
     def score_bound(self, energy: float, log_determinant: float, n_samples: float) -> float:
-        """Return a bound on the score of sets with at least this t'P t and this log|I + Phi Lambda^-1 Phi'|.
+        """Return a bound on the score of sets with at least this t'P t and this logarithm of det(I + Phi Lambda^-1 Phi').
 
         The energy is not negative. Default: infinite, because nothing is known about the score.
         """

@@ -23,6 +23,7 @@ from skarce.datasets.target_kinds import TargetKind
 
 MOST_CLASSES = 10  # whole numbers with more distinct values are numbers
 FEWEST_DISTINCT, SHARE_DISTINCT = 20, 0.25  # text with more distinct values than both allow is probably an identifier
+MOST_TEXTS, SHARE_OF_NAMES = 100, 0.9  # with more than both allow, it is one: each text would become a column of its own
 TEXTS = "texts"  # the part of the preprocessing that encodes text
 READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels, TargetKind.COUNTS: counts}
 
@@ -65,6 +66,7 @@ def training_data(table: Table, target: str, kind: TargetKind | None = None, *, 
         raise TableError(f"the target {quoted(target)} is the only column left of {table.name}; a model needs inputs.")
     if has_gaps:
         _refuse_empty(table, kinds)
+    _refuse_identifiers(table, kinds)
     X = inputs(table, kinds, has_gaps=has_gaps)
     filled = _notes_on_filling(table, kinds) if has_gaps else []
     return TrainingData(X, y, kinds, kind, filled + _notes(table, kinds), has_gaps, leaks(X, y, kind))
@@ -129,6 +131,18 @@ def _refuse_empty(table: Table, kinds: dict[str, str]) -> None:
     if empty:
         remedy = f"leave out what is empty: {exclude_option(','.join(empty))}"
         raise TableError(f"{table.name} has no value at all in {listed(empty)}, so nothing can be filled in; {remedy}")
+
+
+def _refuse_identifiers(table: Table, kinds: dict[str, str]) -> None:
+    """Raise for columns of many texts that nearly all differ. Models of them take long, and new rows have other texts."""
+    for name in (name for name, kind in kinds.items() if kind == TEXT):
+        values = table.frame[name].dropna()
+        n_distinct = int(values.nunique())
+        if n_distinct > max(MOST_TEXTS, SHARE_OF_NAMES * len(values)):
+            typos = _almost_numbers(table, name)
+            reason = typos or f"column {quoted(name)} has {n_distinct} different texts in {len(values)} rows, as an identifier has."
+            remedy = "correct these values, or leave it out" if typos else "leave it out"
+            raise TableError(f"{reason.rstrip('.')}; {remedy} ({exclude_option(name)}), and convert dates to numbers.")
 
 
 def _notes_on_filling(table: Table, kinds: dict[str, str]) -> list[str]:

@@ -26,7 +26,8 @@ class OrthogonalLeastSquaresRegressor(ForwardRegressor):
         log n, which gives smaller models. ``"variance"`` takes the first model that leaves at most the share `unexplained` of the
         variance.
     patience : int, default=2
-        The search ends after this many additions in a row that do not improve on the best model.
+        The search ends after this many additions in a row that do not improve on the best model. Wide kernels may help only
+        together: if a model stops at a few functions, try 16.
     unexplained : float, default=0.01
         Share of the variance that may be left. Only used if ``stop="variance"``.
     n_basis : int or None, default=None

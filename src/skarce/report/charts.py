@@ -163,14 +163,15 @@ def error_chart(key: str, predicted: Floats, true: Floats, name: str) -> Markup:
 
 
 def weights_chart(key: str, names: Sequence[str], weights: Floats, stds: Floats) -> Markup:
-    """Weights with 95 % intervals, one row each."""
+    """Weights with 95 % intervals, one row each. Margins have none."""
     names, weights, stds = names[:MOST_ROWS], weights[:MOST_ROWS], stds[:MOST_ROWS]
     reach = NORMAL_95 * np.nan_to_num(stds)
+    label = "weight, with its 95 % interval" if reach.any() else "weight"
     chart = _rows_chart(
         key,
         "Weights of the functions",
         f"{plural(len(names), 'function')}. The largest weight is {rounded(float(weights[np.abs(weights).argmax()]))}.",
-        Axis.over(np.concatenate([weights - reach, weights + reach, [0.0]]), "weight, with its 95 % interval"),
+        Axis.over(np.concatenate([weights - reach, weights + reach, [0.0]]), label),
         names,
     )
     chart.line(np.zeros(2), np.array([chart.y.low, chart.y.high]), "ideal")

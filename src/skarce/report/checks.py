@@ -194,9 +194,9 @@ def better_than_no_inputs(found: Verdict, kind: TargetKind) -> Check | None:
 
 
 def even_folds(words: str) -> Check:
-    """Whether one fold has a far larger error than the others; `words` say which, or nothing."""
+    """Whether one fold of the best method has a far larger error than its others; `words` say which, or nothing."""
     if not words:
-        return Check("Even folds", Finding.FINE, "No fold has an error far above the others.")
+        return Check("Even folds", Finding.FINE, "No fold of the best method has an error far above its others.")
     return Check("Even folds", Finding.WARNING, _sentence(words.removeprefix("Note: ")))
 
 

@@ -19,10 +19,9 @@ from skarce.datasets.columns import NUMBER, TEXT, counts_of_some, input_kind, is
 from skarce.datasets.gaps import REMEDY_STREAMED, left_out, refuse_gaps
 from skarce.datasets.leaks import exclude_option, leaks
 from skarce.datasets.tables import Table, TableError, is_parquet
-from skarce.datasets.training import MOST_CLASSES, TEXTS, inputs, make_preprocessing, recognize_target
+from skarce.datasets.training import MOST_CLASSES, MOST_TEXTS, TEXTS, inputs, make_preprocessing, recognize_target
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 
-MOST_TEXTS = 100  # different texts in a column: each becomes a column of its own
 MOST_LABELS = 100  # classes of a target: each has functions of its own
 READERS = {TargetKind.NUMBERS: numbers, TargetKind.CLASSES: labels_of_some, TargetKind.COUNTS: counts_of_some}
 SEED = 0  # of the sample: the same data give the same model
