@@ -163,8 +163,8 @@ class FastGCVRegressor(SparseRegressorBase):
     >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
     >>> model = FastGCVRegressor().fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
-    >>> print(f"{len(model.active_)} functions, {mean[0]:.2f} +- {std[0]:.2f}, GCV {model.criterion_:.4f}")
-    9 functions, 1.00 +- 0.11, GCV 0.0108
+    >>> print(f"at 1.5: {mean[0]:.2f} +- {std[0]:.2f}, GCV {model.criterion_:.4f}")
+    at 1.5: 1.00 +- 0.11, GCV 0.0108
     """
 
     def __init__(
