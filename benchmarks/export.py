@@ -5,7 +5,8 @@ fitted to Friedman's first problem with 10 inputs and 500 rows. Ours becomes C i
 support vector machine becomes C by m2cgen, and a neural network by emlearn (which has no support vector machines), if they are
 installed. One prediction is timed on this machine, and its instructions are counted under QEMU if the compiler and the emulator for
 ARM are installed. Bytes of models in Python are those of the arrays that a prediction needs, in single precision.
-``pip install "skarce[export-bench]"`` has the packages. ``python -m benchmarks.export_onnx`` times ONNX models of the same fits.
+``pip install "skarce[export-bench]"`` has the packages; results are only stored with all of them. ``python -m
+benchmarks.export_onnx`` times ONNX models of the same fits.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.table import Table
-from sklearn.datasets import make_friedman1
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.svm import SVR
 
+from benchmarks.__main__ import machine
 from benchmarks.dependent_rows import report
 from benchmarks.embedded.board import BOARDS, KNOWN_INSTRUCTIONS, built, flash_bytes, missing_tools, printed
-from benchmarks.export_rivals import Contender, error, of_emlearn, of_m2cgen, tuned_svr
+from benchmarks.export_models import N_ROWS, drawn, fitted_models
+from benchmarks.export_rivals import Contender, error, of_emlearn, of_m2cgen
+from benchmarks.rivals import require_rivals
 from skarce import RelevanceVectorRegressor
 from skarce.export import fit_within, to_c
-from skarce.export.c.fixed_point import FORMATS
+from skarce.export.c.fixed_numbers import FORMATS
 
-N_ROWS, N_TEST, N_CALLS = 500, 2000, 200_000
+N_CALLS = 200_000
 SINGLE = 4  # bytes of a number in single precision
 
 
@@ -40,17 +41,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.export", description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="folder for export.txt and export.json")
     arguments = parser.parse_args()
-    X, y = make_friedman1(N_ROWS, noise=1.0, random_state=0)
-    test = make_friedman1(N_TEST, noise=1.0, random_state=1)
+    require_rivals(("m2cgen", "emlearn"), "export-bench", arguments.out)
+    X, y, test = drawn()
     ours, svr, process = fitted_models(X, y)
     rows = [in_python(name, model, X, test) for name, model in (("RVM", ours), ("SVR", svr), ("Gaussian process", process))]
     rows += [measured(contender) for contender in contenders(ours, svr, X, y, test)]
-    report("export", rows, table_of(rows), arguments.out)
-
-
-def fitted_models(X: Any, y: Any) -> tuple[Any, Any, Any]:
-    process = GaussianProcessRegressor(RBF(np.ones(X.shape[1])) + WhiteKernel(), normalize_y=True, random_state=0).fit(X, y)
-    return RelevanceVectorRegressor().fit(X, y), tuned_svr(X, y), process
+    report("export", {"machine": machine(), "models": rows}, table_of(rows), arguments.out)
 
 
 def in_python(name: str, model: Any, X: Any, test: tuple[Any, Any]) -> dict[str, Any]:

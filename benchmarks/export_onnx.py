@@ -1,10 +1,10 @@
 """Time predictions of ONNX models beside those of Python: ``python -m benchmarks.export_onnx``.
 
-The models of ``benchmarks.export``: Friedman's first function, 500 rows. Microseconds of one call with one row, and microseconds
-per row of a call with 1000 rows, the best of several repeats, on one thread. Our model is run by `predict`, as an ONNX model by
-onnxruntime, and as a twin. SVR and GaussianProcessRegressor of scikit-learn are run by `predict`, and as ONNX models of skl2onnx.
-Bytes are those of the ONNX file. The difference to Python is the largest at 1000 new rows, as a share of the std of the target. It
-needs the packages of ``skarce[export-test]``.
+The models of ``benchmarks.export``, fitted to the same 500 rows of Friedman's first function. Microseconds of one call with one
+row, and microseconds per row of a call with 1000 rows, the best of several repeats, on one thread. Our model is run by `predict`,
+as an ONNX model by onnxruntime, and as a twin. SVR and GaussianProcessRegressor of scikit-learn are run by `predict`, and as ONNX
+models of skl2onnx. Bytes are those of the ONNX file. The difference to Python is the largest at 1000 new rows, as a share of the
+std of the target. It needs the packages of ``skarce[export-test]``.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ import skl2onnx
 from rich.console import Console
 from rich.table import Table
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-from sklearn.datasets import make_friedman1
 from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
-from benchmarks.export import N_ROWS, fitted_models
+from benchmarks.export_models import drawn, fitted_models
 from skarce.export import to_onnx, to_sklearn
 from skarce.export.onnx.assembly import runner
 
-N_TEST, N_REPEATS, SECONDS = 1000, 7, 0.05
+N_QUERIES, N_REPEATS, SECONDS = 1000, 7, 0.05
 
 
 class Timed(NamedTuple):
@@ -85,8 +84,8 @@ def ways(X: Any, y: Any, queries: Any) -> list[Timed]:
 
 
 def measured() -> list[dict[str, Any]]:
-    X, y = make_friedman1(N_ROWS + N_TEST, noise=1.0, random_state=0)
-    queries = np.ascontiguousarray(X[N_ROWS:])
+    X, y, (queries, _) = drawn()
+    queries = queries[:N_QUERIES]
     with threadpool_limits(1):
         return [
             {
@@ -96,7 +95,7 @@ def measured() -> list[dict[str, Any]]:
                 "bytes": one.n_bytes,
                 "difference": one.error,
             }
-            for one in ways(X[:N_ROWS], y[:N_ROWS], queries)
+            for one in ways(X, y, queries)
         ]
 
 

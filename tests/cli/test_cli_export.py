@@ -38,6 +38,22 @@ def test_the_header_predicts_what_the_command_line_predicts(model, houses):
     assert std == pytest.approx(row["price_std"], rel=1e-9)
 
 
+@pytest.mark.parametrize("ending", ["h", "onnx"])
+def test_where_an_export_was_checked(model, houses, ending):
+    """Kernels keep rows of their training; models on columns do not, and the command says how to name some."""
+    if ending == "onnx":
+        pytest.importorskip("onnx")
+    kept = run("export", model, "--out", f"kept.{ending}")
+    assert "training rows in the model" in " ".join(kept.stdout.split()), kept.output
+    assert run("fit", "houses.csv", "--target", "price", "--method", "vbls", "--out", "linear.skops").exit_code == 0
+    words = " ".join(run("export", "linear.skops", "--out", f"none.{ending}").stdout.split())
+    assert "200 random points, no training rows" in words
+    assert "DATA to skarce export" in words
+    given = " ".join(run("export", "linear.skops", "houses.csv", "--out", f"given.{ending}").stdout.split())
+    assert "no training rows" not in given
+    assert " given rows" in given
+
+
 def test_a_fit_within_bytes(houses):
     result = run("fit", "houses.csv", "--target", "price", "--method", "ols", "--basis", "rbf", "--max-bytes", "400")
     assert result.exit_code == 0, result.output

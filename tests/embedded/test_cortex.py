@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.embedded.board import BOARDS, built, flash_bytes, missing_tools, printed
-from skarce.export.c.fixed_point import FORMATS, FixedPoint
+from skarce.export.c.code_size import MEASURED
+from skarce.export.c.fixed_numbers import FORMATS
+from skarce.export.c.fixed_point import FixedPoint
 from skarce.export.c.tables import FLOAT
 from skarce.export.checks import comparison
 from skarce.export.description import CLASSES, describe
@@ -66,21 +68,39 @@ def test_a_microcontroller_predicts_what_python_predicts(name, board, tmp_path):
     assert exported.size.table_bytes < flash_bytes(binary) < exported.size.table_bytes + 12_000
 
 
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.core)
+@pytest.mark.parametrize(("name", "real"), [("three-classes", real) for real in MEASURED])
+def test_the_largest_code_is_as_large_as_the_comment_says(name, real, board, tmp_path):
+    """These models have the most code of all that were measured."""
+    of = fitted(name)
+    exported = c_source(of.model, real=real, X=of.X)
+    call = "model_predict_proba(x, y);"
+    body = f"static model_real x[3], y[3];\n    x[0] = (model_real)zero;\n    {call}\n    return y[0] > y[1];"
+    sizes = []
+    for header, lines in ((exported.text, body), ("", "return zero;")):
+        source = tmp_path / "main.c"
+        source.write_text(f'#include "board.h"\n{header}\nstatic volatile int zero;\nint main(void)\n{{\n    {lines}\n}}\n')
+        sizes.append(flash_bytes(built(source, board)))
+    code = sizes[0] - sizes[1] - exported.size.table_bytes
+    assert code == pytest.approx(MEASURED[real][board.core].largest, rel=0.2)
+
+
 @pytest.mark.parametrize("real", ["q15", "q31"])
-def test_a_core_without_floating_point_computes_the_same_whole_numbers(real, tmp_path):
-    of, board = fitted("rvm-matern52"), BOARDS[0]
+@pytest.mark.parametrize("name", ["rvm-matern52", "three-classes"])
+def test_a_core_without_floating_point_computes_the_same_whole_numbers(name, real, tmp_path):
+    of, board = fitted(name), BOARDS[0]
     described, X = describe(of.model), of.X[:N_ROWS]
     exported = c_source(of.model, real=real, X=of.X)
     model = FixedPoint(described, FORMATS[real], comparison(of.model, described, of.X, True).rows, has_std=True)
+    expected = model.predict(X)
+    n_outputs = expected.shape[1]
     cells = ", ".join(str(cell) for cell in np.ravel(model.inputs(X)))
+    call = "predict_proba(rows + 3 * i, found)" if described.has_classes else "predict(rows + 3 * i, found, found + 1)"
     source = tmp_path / "main.c"
-    loop = (
-        f"for (i = 0; i < {N_ROWS}; ++i) {{ model_predict(rows + 3 * i, &mean, &std); print_real(&mean, 1); print_real(&std, 1); }}"
-    )
+    loop = f"for (i = 0; i < {N_ROWS}; ++i) {{ model_{call}; for (j = 0; j < {n_outputs}; ++j) print_real(&found[j], 1); }}"
     source.write_text(
         f'#include "board.h"\n{exported.text}\nstatic const int32_t rows[] = {{ {cells} }};\n'
-        f"int main(void)\n{{\n    int32_t mean, std;\n    int i;\n    {loop}\n    return 0;\n}}\n"
+        f"int main(void)\n{{\n    int32_t found[{n_outputs}];\n    int i, j;\n    {loop}\n    return 0;\n}}\n"
     )
     words = [struct.unpack(">i", bytes.fromhex(word))[0] for word in printed(built(source, board), board).split()]
-    found = np.reshape(words, (N_ROWS, 2)) / 2.0**model.output_bits
-    np.testing.assert_array_equal(found, model.predict(X))
+    np.testing.assert_array_equal(np.reshape(words, expected.shape) / 2.0**model.result_bits, expected)

@@ -6,13 +6,16 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 WARNINGS = ("-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+OPTIMIZED = ("-O1",)
 LANGUAGES = {"c": ("-std=c99", "-x", "c"), "c++": ("-std=c++11", "-x", "c++")}
 
 
@@ -26,11 +29,12 @@ class Program:
     n_outputs: int
     has_std: bool = True
     is_classes: bool = False
+    of_classes: str = "predict_proba"
 
     @property
     def call(self) -> str:
         if self.is_classes:
-            return f"{self.name}_predict_proba(x, found);"
+            return f"{self.name}_{self.of_classes}(x, found);"
         ends = f"found, found + {self.n_outputs // 2}" if self.has_std else "found"
         return f"{self.name}_predict(x, {ends});"
 
@@ -93,3 +97,18 @@ def outputs(program: Path, programs: list[Program]) -> dict[str, tuple[Any, floa
 
 def has(tool: str) -> bool:
     return shutil.which(tool) is not None
+
+
+@cache
+def can_sanitize(compiler: str) -> bool:
+    """Return whether a compiler finds what its sanitizers link."""
+    command = [compiler, "-x", "c", *SANITIZERS, "-", "-o", os.devnull]
+    return subprocess.run(command, input="int main(void) { return 0; }", capture_output=True, text=True).returncode == 0
+
+
+def need(compiler: str, options: tuple[str, ...] = ()) -> None:
+    """Skip the test if there is no such compiler, or if it has no sanitizers and they are asked for."""
+    if not has(compiler):
+        pytest.skip(f"needs {compiler}")
+    if set(SANITIZERS) <= set(options) and not can_sanitize(compiler):
+        pytest.skip(f"needs the sanitizers of {compiler}")

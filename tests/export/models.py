@@ -117,15 +117,25 @@ def classified(n_classes: int, kind: Any = skarce.RelevanceVectorClassifier, **o
     return Fitted(kind(kernels("rbf"), **options).fit(X, np.array(["b", "a", "c"])[y]), wider(X))
 
 
+def classified_columns(*steps: Any) -> Fitted:
+    X = numbers(120)
+    return Fitted(make_pipeline(*steps).fit(X, targets(X) > 1.0), wider(X))
+
+
 def counted(**options: Any) -> Fitted:
     X = numbers()
     y = np.random.default_rng(4).poisson(np.exp(1 + np.sin(X[:, 0])))
     return Fitted(skarce.RelevanceVectorPoissonRegressor(kernels("rbf"), **options).fit(X, y), wider(X))
 
 
-def two_targets() -> Fitted:
+def two_targets(kernel: str = "rbf") -> Fitted:
     X = numbers()
-    return Fitted(RelevanceVectorRegressor(kernels("rbf")).fit(X, np.column_stack([targets(X), X[:, 0] ** 2])), wider(X))
+    return Fitted(RelevanceVectorRegressor(kernels(kernel)).fit(X, np.column_stack([targets(X), X[:, 0] ** 2])), wider(X))
+
+
+def factors_of_two_targets() -> Fitted:
+    X = numbers()
+    return Fitted(skarce.JointFactorRegressor(2).fit(X, np.column_stack([targets(X), X[:, 0] - X[:, 2]])), wider(X))
 
 
 def chaos() -> Fitted:
@@ -163,6 +173,7 @@ REGRESSORS: dict[str, Callable[[], Fitted]] = {
     "unused-input": lambda: on_numbers(rvm(kernels("rbf", gamma=(0.3, 0.0, 0.2)))),
     "calibrated": lambda: on_numbers(rvm(kernels("rbf"), calibrate_std=True)),
     "two-targets": two_targets,
+    "two-targets-cosine": lambda: two_targets("cosine"),
     "process": lambda: on_numbers(skarce.EvidenceRegressor(ProcessBasis(gamma=WIDTHS, centers=numbers(8, seed=6)))),
     "passthrough": lambda: on_numbers(linear()),
     "student-t": lambda: on_numbers(linear(noise="student-t")),
@@ -193,6 +204,11 @@ REGRESSORS: dict[str, Callable[[], Fitted]] = {
         for scaler in (StandardScaler(), MinMaxScaler(clip=True), MaxAbsScaler(), RobustScaler())
     },
     "after-pca": lambda: on_numbers(make_pipeline(StandardScaler(), PCA(2, whiten=True), rvm(KernelBasis(gamma=0.3, centers=12)))),
+    "after-reduction": lambda: on_numbers(
+        make_pipeline(skarce.KernelDimensionReduction(2, n_starts=1), rvm(KernelBasis(gamma=0.3, centers=12)))
+    ),
+    "factors": lambda: on_numbers(make_pipeline(StandardScaler(), skarce.JointFactorRegressor(1))),
+    "factors-two-targets": factors_of_two_targets,
     "after-selection": lambda: on_numbers(make_pipeline(VarianceThreshold(1.0), linear())),
     "after-polynomials": lambda: on_numbers(make_pipeline(StandardScaler(), PolynomialFeatures(2), StandardScaler(), linear())),
     "after-union": lambda: on_numbers(
@@ -223,9 +239,12 @@ OTHERS: dict[str, Callable[[], Fitted]] = {
     "two-classes": lambda: classified(2),
     "two-classes-calibrated": lambda: classified(2, calibrate_proba=True),
     "three-classes": lambda: classified(3, calibrate_proba=True),
+    "classes-on-columns": lambda: classified_columns(StandardScaler(), skarce.VBLSClassifier("passthrough")),
     "vbls-classes": lambda: classified(2, skarce.VBLSClassifier),
     "pursuit-classes": lambda: classified(3, skarce.KernelMatchingPursuitClassifier),
     "svm-classes": lambda: classified(3, skarce.PrimalSVMClassifier, calibrate_proba=True),
+    "svm-margin": lambda: classified(2, skarce.PrimalSVMClassifier, calibrate_proba=False),
+    "svm-margins": lambda: classified(3, skarce.PrimalSVMClassifier, calibrate_proba=False),
     "counts": counted,
     "counts-calibrated": lambda: counted(calibrate_proba=True),
 }

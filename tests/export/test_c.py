@@ -9,10 +9,10 @@ import pytest
 
 from skarce import EvidenceRegressor, KernelBasis
 from skarce.export import ExportError, to_c
-from skarce.export.description import CLASSES, describe
+from skarce.export.description import COUNTS, MARGINS, describe
 from skarce.export.reference import predicted
 from skarce.export.to_c import c_source
-from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
+from tests.export.compiled import OPTIMIZED, SANITIZERS, Program, compiled, has, need, outputs, run, written
 from tests.export.models import OTHERS, REGRESSORS, fitted
 
 FEW = (
@@ -21,25 +21,33 @@ FEW = (
 )
 IS_FULL = os.environ.get("SKARCE_EXPORT") == "all"  # make test-export
 EVERY = [*REGRESSORS, *OTHERS] if IS_FULL else list(FEW)
-WAYS = (("gcc", "c"), ("gcc", "c++"), ("clang", "c"), ("clang", "c++"))
+WAYS = (
+    *(("gcc", "c", SANITIZERS), ("gcc", "c++", OPTIMIZED)),
+    *(("clang", "c", SANITIZERS), ("clang", "c++", OPTIMIZED)),
+)
 TOLERANCES = {"float": 1e-4, "double": 1e-9}
 N_ROWS = 40
 needs_gcc = pytest.mark.skipif(not has("gcc"), reason="needs gcc")
 
 
 def case(name, real, std=True):
+    """The program of a model by its name, and what it must print."""
+    return program_of(fitted(name), f"m_{name.replace('-', '_').lower()}_{real}", real, std)
+
+
+def program_of(of, label, real, std=True):
     """A program of a model, what Python predicts at its rows, and the size of an error of 1."""
-    of = fitted(name)
     described = describe(of.model)
     X = of.X[-N_ROWS:]
     expected = predicted(of.model, X, described, std)
-    text = c_source(of.model, name=f"m_{name.replace('-', '_').lower()}_{real}", real=real, std=std, X=X).text
-    is_classes = described.target == CLASSES
-    label = text[text.index("#ifndef ") + 8 :].split("_H\n")[0].lower()
-    program = Program(label, text, described.coded(X), expected.shape[1], has_std=std is not False, is_classes=is_classes)
-    if is_classes:
+    text = c_source(of.model, name=label, real=real, std=std, X=X).text
+    kind = {"has_std": std is not False, "is_classes": described.has_classes}
+    if described.target == MARGINS:
+        kind["of_classes"] = "decision_function"
+    program = Program(label, text, described.coded(X), expected.shape[1], **kind)
+    if described.has_classes:
         return program, expected, 1.0
-    if name.startswith("counts"):
+    if described.target == COUNTS:
         return program, expected, expected[:, 1:]
     return program, expected, np.tile([head.deviation for head in described.heads], expected.shape[1] // len(described.heads))
 
@@ -57,30 +65,40 @@ def assert_close(cases, found):
 
 
 @needs_gcc
-@pytest.mark.parametrize(("compiler", "language"), WAYS if IS_FULL else WAYS[:1])
-def test_compiled_headers_predict_what_python_predicts(cases, compiler, language, tmp_path):
-    if not has(compiler):
-        pytest.skip(f"needs {compiler}")
+@pytest.mark.parametrize(("compiler", "language", "options"), WAYS if IS_FULL else WAYS[:1])
+def test_compiled_headers_predict_what_python_predicts(cases, compiler, language, options, tmp_path):
+    need(compiler, options)
     programs = [program for program, _, _ in cases.values()]
-    options = SANITIZERS if (compiler, language) == ("gcc", "c") else ("-O1",)
     assert_close(cases, outputs(compiled(written(programs, tmp_path), compiler, language, *options), programs))
 
 
 @needs_gcc
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_headers_are_also_cpp(cases, compiler, tmp_path):
-    if not has(compiler):
-        pytest.skip(f"needs {compiler}")
+    need(compiler)
     compiled(written([program for program, _, _ in cases.values()], tmp_path), compiler, "c++", "-fsyntax-only")
 
 
 @needs_gcc
-def test_other_stds(tmp_path):
-    cases = {
-        (f"{name}-{std}", "double"): case(name, "double", std) for name, std in (("rvm-rbf", "augmented"), ("two-targets", False))
-    }
+def test_no_std(tmp_path):
+    cases = {(name, real): case(name, real, std=False) for name in ("rvm-rbf", "two-targets") for real in TOLERANCES}
     programs = [program for program, _, _ in cases.values()]
     assert_close(cases, outputs(compiled(written(programs, tmp_path), "gcc", "c"), programs))
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["svm-margin", "svm-margins", "three-classes"])
+def test_the_class_is_that_of_python(name, tmp_path):
+    of, (program, expected, _) = fitted(name), case(name, "double")
+    (tmp_path / "model.h").write_text(program.text)
+    cells = ", ".join(repr(float(cell)) for cell in np.ravel(program.rows))
+    loop = f'for (i = 0; i < {len(expected)}; ++i) printf("%d ", {program.name}_predict(rows + i * {program.rows.shape[1]}));'
+    (tmp_path / "main.c").write_text(
+        f'#include <stdio.h>\n#include "model.h"\nstatic const double rows[] = {{ {cells} }};\n'
+        f"int main(void)\n{{\n    int i;\n    {loop}\n    return 0;\n}}\n"
+    )
+    found = [int(word) for word in run(compiled(tmp_path / "main.c", "gcc", "c", *SANITIZERS)).split()]
+    assert of.model.classes_[found].tolist() == of.model.predict(of.X[-N_ROWS:]).tolist()
 
 
 @needs_gcc
@@ -172,10 +190,16 @@ def test_no_path_is_said_to_be_missing():
         to_c(fitted("rvm-rbf").model, None)
 
 
+@pytest.mark.parametrize(("real", "usual"), [("float", "4700 on a Cortex-M0"), ("q15", "1200 on a Cortex-M0")])
+def test_the_comment_says_that_code_is_not_counted(real, usual):
+    text = c_source(fitted("rvm-rbf").model, real=real).text
+    assert f"Code: not counted; usually about {usual}" in text
+
+
 def test_printing_is_short(tmp_path):
     path = tmp_path / "model.h"
     exported = to_c(fitted("rvm-rbf").model, path)
     assert str(exported).startswith(f"{path}: {exported.size.table_bytes} bytes of tables, largest error ")
-    assert str(exported).endswith(f" at {exported.n_rows} rows")
+    assert str(exported).endswith(f" at {exported.where}")
     assert repr(exported).startswith("ExportedC(path=")
     assert len(repr(exported)) < 200 + len(str(path))

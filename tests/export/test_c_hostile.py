@@ -17,6 +17,7 @@ from tests.export.compiled import SANITIZERS, WARNINGS, Program, compiled, has, 
 from tests.export.models import fitted, kernels, numbers, targets
 
 needs_gcc = pytest.mark.skipif(not has("gcc"), reason="needs gcc")
+SIDE_BY_SIDE = make_column_transformer((SplineTransformer(4), [0]), remainder="passthrough")
 KINDS = ("float", "double", "q15", "q31")
 
 
@@ -79,7 +80,10 @@ def test_columns_of_a_table_are_found_by_name():
 @needs_gcc
 @pytest.mark.parametrize("real", KINDS)
 @pytest.mark.parametrize("level", [0.0, 3.0, 1e30])
-@pytest.mark.parametrize("estimator", [RelevanceVectorRegressor(kernels("rbf")), VBLSRegressor()])
+@pytest.mark.parametrize(
+    "estimator",
+    [RelevanceVectorRegressor(kernels("rbf")), VBLSRegressor(), VBLSRegressor(SIDE_BY_SIDE), VBLSRegressor(SplineTransformer(4))],
+)
 def test_a_target_that_does_not_vary(estimator, level, real, tmp_path):
     X = numbers()
     exported = c_source(estimator.fit(X, np.full(len(X), level)), real=real, X=X)

@@ -20,7 +20,8 @@ from skarce.export.careful import exponential, product_of, sum_of
 from skarce.export.description import describe
 from skarce.export.reference import predicted
 from skarce.export.to_c import c_source
-from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
+from tests.export.compiled import SANITIZERS, Program, compiled, has, need, outputs, written
+from tests.export.test_c import IS_FULL
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*nearly dependent:sklearn.exceptions.ConvergenceWarning")
 needs_gcc = pytest.mark.skipif(not has("gcc"), reason="needs gcc")
@@ -57,10 +58,12 @@ def test_what_fits_can_be_exported(estimator, seed, tmp_path):
 
 
 @needs_gcc
+@pytest.mark.parametrize("compiler", ["gcc", "clang"] if IS_FULL else ["gcc"])
 @pytest.mark.parametrize("options", [SANITIZERS, CONTRACTED, ("-O3",)], ids=["sanitized", "contracted", "fast"])
 @pytest.mark.parametrize("kind", ["numbers", "targets"])
 @pytest.mark.parametrize("std", [True, False])
-def test_compiled_pairs_predict_what_python_predicts(kind, std, options, tmp_path):
+def test_compiled_pairs_predict_what_python_predicts(kind, std, options, compiler, tmp_path):
+    need(compiler, options)
     model, X = case(kind)
     described = describe(model)
     exported = c_source(model, X=X, std=std)
@@ -68,7 +71,7 @@ def test_compiled_pairs_predict_what_python_predicts(kind, std, options, tmp_pat
     at = np.vstack([X, X[:5] * 100.0, X[:5] - 1e30])
     expected = predicted(model, at, described, std)
     program = Program("model", exported.text, at, expected.shape[1], has_std=std)
-    values, selftest = outputs(compiled(written([program], tmp_path), "gcc", "c", *options), [program])["model"]
+    values, selftest = outputs(compiled(written([program], tmp_path), compiler, "c", *options), [program])["model"]
     units = np.tile([head.unit for head in described.heads], expected.shape[1] // len(described.heads))
     assert np.max(np.abs(values - expected) / units) <= 1e-4
     assert selftest <= 1e-4 * max(units)

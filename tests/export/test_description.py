@@ -9,9 +9,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, QuantileTransformer
 
-from skarce import KernelBasis, LWPRRegressor, PrimalSVMClassifier, RelevanceVectorRegressor, VBLSRegressor
+from skarce import KernelBasis, LWPRRegressor, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe
-from skarce.export.description import CLASSES, COUNTS
+from skarce.export.description import CLASSES, COUNTS, MARGINS
 from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, targets
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -45,6 +45,10 @@ def test_classes_and_counts(name):
     rows = described.coded(case.X)
     if described.target == CLASSES:
         np.testing.assert_allclose(described.probabilities(rows), case.model.predict_proba(case.X), **CLOSE)
+        assert list(described.classes) == list(case.model.classes_)
+    elif described.target == MARGINS:
+        margins = case.model.decision_function(case.X)
+        np.testing.assert_allclose(described.latent(rows)[0], margins.reshape(len(rows), -1), **CLOSE)
         assert list(described.classes) == list(case.model.classes_)
     else:
         assert described.target == COUNTS
@@ -96,12 +100,6 @@ def test_what_cannot_be_exported_is_named(model, mention):
     X = numbers()
     with pytest.raises(ExportError, match=mention):
         describe(model.fit(X, targets(X)))
-
-
-def test_margins_without_probabilities_are_refused():
-    X = numbers()
-    with pytest.raises(ExportError, match="calibrate_proba=True"):
-        describe(PrimalSVMClassifier(kernels("rbf"), calibrate_proba=False).fit(X, targets(X) > 0.5))
 
 
 def test_models_without_a_basis_are_refused():

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from skarce import EvidenceRegressor, KernelBasis
 from skarce.export import ExportError, to_c
-from skarce.export.c.fixed_point import FORMATS, FixedPoint, integer_root, mantissas, power_terms, rounded
+from skarce.export.c.fixed_numbers import FORMATS, integer_root, mantissas, power_terms, rounded
+from skarce.export.c.fixed_point import FixedPoint
 from skarce.export.checks import comparison
 from skarce.export.description import describe
-from skarce.export.to_c import MOST_OF_NOISE, c_source
-from tests.export.compiled import SANITIZERS, Program, compiled, has, outputs, written
+from skarce.export.to_c import MOST_OF_NOISE, MOST_OF_PROBABILITY, c_source
+from tests.export.compiled import OPTIMIZED, SANITIZERS, Program, compiled, has, need, outputs, written
 from tests.export.models import fitted
 from tests.export.test_c import IS_FULL
 
-NAMES = ("rvm-rbf", "rvm-laplacian", "rvm-matern52", "passthrough", "table", "two-targets")
+WAYS = (("gcc", "c", SANITIZERS), ("clang", "c", SANITIZERS), ("clang", "c++", OPTIMIZED))
+NAMES = ("rvm-rbf", "rvm-laplacian", "rvm-matern52", "passthrough", "table", "two-targets", "factors")
+CLASSIFIERS = ("two-classes", "classes-on-columns", "three-classes", "vbls-classes", "pursuit-classes", "svm-classes")
 
 
 def fixed(name, real, std=True):
@@ -25,26 +31,26 @@ def fixed(name, real, std=True):
     compared = comparison(of.model, described, of.X, std)
     model = FixedPoint(described, FORMATS[real], compared.rows, has_std=std)
     text = c_source(of.model, name=label, real=real, std=std, X=of.X).text
-    return Program(label, text, model.inputs(compared.rows), compared.expected.shape[1], has_std=std), model, compared
+    kind = {"has_std": std, "is_classes": model.has_classes}
+    return Program(label, text, model.inputs(compared.rows), compared.expected.shape[1], **kind), model, compared
 
 
 @pytest.mark.skipif(not has("gcc"), reason="needs gcc")
-@pytest.mark.parametrize(("compiler", "language"), [("gcc", "c"), ("clang", "c++")][: 2 if IS_FULL else 1])
-def test_c_computes_the_same_whole_numbers(compiler, language, tmp_path):
-    if not has(compiler):
-        pytest.skip(f"needs {compiler}")
-    cases = [fixed(name, real) for name in NAMES for real in FORMATS] + [fixed("rvm-rbf", "q15", std=False)]
+@pytest.mark.parametrize(("compiler", "language", "options"), WAYS if IS_FULL else WAYS[:1])
+def test_c_computes_the_same_whole_numbers(compiler, language, options, tmp_path):
+    need(compiler, options)
+    cases = [fixed(name, real) for name in (*NAMES, *CLASSIFIERS) for real in FORMATS] + [fixed("rvm-rbf", "q15", std=False)]
     programs = [program for program, _, _ in cases]
-    options = SANITIZERS if compiler == "gcc" else ("-O1",)
     found = outputs(compiled(written(programs, tmp_path), compiler, language, *options), programs)
     for program, model, compared in cases:
         values, selftest = found[program.name]
-        np.testing.assert_array_equal(values / 2.0**model.output_bits, model.predict(compared.rows), err_msg=program.name)
+        np.testing.assert_array_equal(values / 2.0**model.result_bits, model.predict(compared.rows), err_msg=program.name)
         noise = max(head.noise for head in model.described.heads)
-        assert selftest / 2.0**model.output_bits <= MOST_OF_NOISE * noise
+        most = MOST_OF_PROBABILITY if model.has_classes else MOST_OF_NOISE * noise
+        assert selftest / 2.0**model.result_bits <= most
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CLASSIFIERS])
 def test_more_bits_are_closer_to_python(name):
     errors = []
     for real in ("q15", "q31"):
@@ -75,7 +81,29 @@ def test_a_model_that_needs_more_bits_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["splines-linear", "counts", "rvm-polynomial"])
+@pytest.mark.parametrize("real", ["q15", "q31"])
+def test_probabilities_too_far_from_python_are_refused(real, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules[c_source.__module__], "MOST_OF_PROBABILITY", 1e-8)
+    with pytest.raises(ExportError, match=r"differs from Python by [0-9.e-]+, and at most 1e-08 is allowed"):
+        to_c(fitted("three-classes").model, tmp_path / "model.h", real=real)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("real", ["q15", "q31"])
+def test_a_temperature_that_would_overflow_is_refused(real):
+    described = replace(describe(fitted("two-classes").model), temperature=0.05)
+    with pytest.raises(ExportError, match=r"temperature of 0\.05"):
+        FixedPoint(described, FORMATS[real], fitted("two-classes").X, has_std=True)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "classes-on-columns"])
+def test_probabilities_far_away_are_those_of_python(name):
+    _, model, _ = fixed(name, "q31")
+    far = np.array([[1e30, -1e30, 1e30], [50.0, 0.0, -50.0]])
+    np.testing.assert_allclose(model.predict(far), fitted(name).model.predict_proba(far), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["splines-linear", "counts", "rvm-polynomial", "svm-margin"])
 def test_other_models_are_refused(name):
     with pytest.raises(ExportError, match="fixed-point arithmetic is for"):
         c_source(fitted(name).model, real="q15")

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skarce import RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe, to_onnx
 from skarce.export.checks import TOLERANCES
-from skarce.export.description import CLASSES
+from skarce.export.description import CLASSES, MARGINS
 from skarce.export.onnx import assembly
 from skarce.export.onnx.assembly import Port, assembled, reference_runner, runner
 from skarce.export.onnx.entries import fed, ports_of
@@ -46,6 +46,10 @@ def assert_same(found, case, described, share):
         np.testing.assert_allclose(found["probabilities"], case.model.predict_proba(case.X), rtol=0, atol=share)
         if share < 1e-6:
             np.testing.assert_array_equal(found["label"], case.model.predict(case.X))
+        return
+    if described.target == MARGINS:
+        np.testing.assert_allclose(found["margins"], case.model.decision_function(case.X), rtol=0, atol=share)
+        np.testing.assert_array_equal(found["label"], case.model.predict(case.X))
         return
     expected = predicted(case.model, case.X, described, True)
     shape = (len(case.X),) if described.is_one else (len(case.X), len(described.heads))

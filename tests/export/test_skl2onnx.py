@@ -12,8 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import skarce
-from skarce import KernelBasis, PolynomialChaosBasis, ProcessBasis, RelevanceVectorClassifier, RelevanceVectorRegressor
-from skarce.export import register_skl2onnx
+from skarce import (
+    KernelBasis,
+    PolynomialChaosBasis,
+    PrimalSVMClassifier,
+    ProcessBasis,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+)
+from skarce.export import ExportError, register_skl2onnx
 from skarce.export.onnx.assembly import runner
 from skarce.export.onnx.converters import _estimators
 from tests.estimator_lists import WITHOUT_BASIS
@@ -95,3 +102,9 @@ def test_every_estimator_is_registered():
     names = {name for name in skarce.__all__ if name.endswith(("Regressor", "Classifier"))}
     names -= {cls.__name__ for cls in WITHOUT_BASIS}
     assert {kind.__name__ for kind in _estimators()} == names
+
+
+def test_margins_without_probabilities_are_refused():
+    model = PrimalSVMClassifier(kernels("rbf"), calibrate_proba=False).fit(X, Y > 0.5)
+    with pytest.raises(ExportError, match="calibrate_proba=True"):
+        skl2onnx.to_onnx(model, X[:1], options={"zipmap": False})

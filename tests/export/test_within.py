@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
-from skarce.export import ExportError, fit_within, table_bytes
+from skarce.export import ExportError, fit_within, table_bytes, to_c
 from tests.export.models import numbers, targets
 
 GAMMA = KernelBasis(gamma=0.1)
@@ -52,6 +55,31 @@ def test_classes_have_a_share_of_errors():
     X = numbers(120)
     found = fit_within(RelevanceVectorClassifier(GAMMA), X, targets(X) > 1.0, max_bytes=4096)
     assert found.error == pytest.approx(np.mean(found.model.predict(X) != (targets(X) > 1.0)))
+
+
+def scaled_target(estimator):
+    return TransformedTargetRegressor(make_pipeline(StandardScaler(), estimator), transformer=StandardScaler())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GridSearchCV(OrthogonalLeastSquaresRegressor(GAMMA), {"fit_intercept": [True]}, cv=2),
+        scaled_target(OrthogonalLeastSquaresRegressor(GAMMA)),
+        scaled_target(RelevanceVectorRegressor(GAMMA)),
+        GridSearchCV(scaled_target(OrthogonalLeastSquaresRegressor(GAMMA)), {"check_inverse": [True]}, cv=2),
+    ],
+)
+def test_searches_and_scaled_targets_are_opened(estimator, tmp_path):
+    X = numbers()
+    y = 50.0 + 100.0 * targets(X)
+    found = fit_within(estimator, X, y, max_bytes=200)
+    assert found.n_bytes == table_bytes(found.model) <= 200 < found.largest_bytes
+    assert found.error == pytest.approx(np.sqrt(np.mean((found.model.predict(X) - y) ** 2)))
+    assert found.error > found.largest_error
+    assert to_c(found.model, tmp_path / "model.h", X=X).size.table_bytes == found.n_bytes
+    assert len(clone(estimator).fit(X, y).predict(X)) == len(X)  # the estimator itself stays as it was
 
 
 def test_a_limit_that_is_too_small():

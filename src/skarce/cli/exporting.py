@@ -20,6 +20,7 @@ from skarce.datasets.tables import TableError, read_table
 from skarce.datasets.training import inputs
 from skarce.export import ExportError, to_c, to_onnx
 from skarce.export.c.names import check_name
+from skarce.export.onnx.conversion import CHECKED
 from skarce.export.onnx.graph import REALS
 from skarce.export.to_c import KINDS
 
@@ -50,8 +51,9 @@ def export(model: Path, data: Path | None, kind: str | None, out: Path, name: st
     """Write a model for use without Python.
 
     MODEL is a file that `skarce fit` wrote. The result takes raw rows: scaling and codes of text are in it. It is compared with the
-    predictions of Python before it is written, at random points and at the rows of DATA, a table with the input columns. Rows with
-    missing values are left out, unless the model fills them in.
+    predictions of Python before it is written, at random points, at training rows that the model keeps (kernels have some, other
+    models have none), and at the rows of DATA, a table with the input columns. Rows with missing values are left out, unless the
+    model fills them in.
 
     An ONNX model has one input for each column, with the name of the column; text columns take strings. Its outputs are mean and
     std, or label and probabilities.
@@ -117,10 +119,11 @@ def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any
     exported = to_c(pipeline_with_gaps(saved), out, name=name or _name_of(out), **options)
     size = exported.size
     return {
-        "tables": f"{size.table_bytes} bytes of flash",
+        "tables": f"{size.table_bytes} bytes of flash, without the code",
         "stack": f"about {size.stack_bytes} bytes",
         "a prediction": f"about {size.n_multiplications} multiplications",
-        "largest error": f"{exported.error:.1e} of the std of the target, at {exported.n_rows} rows",
+        "largest error": f"{exported.error:.1e} of the std of the target",
+        "checked at": exported.where,
     }
 
 
@@ -129,11 +132,12 @@ def _to_onnx(saved: SavedModel, out: Path, options: dict[str, Any]) -> dict[str,
         converted = to_onnx(pipeline_with_gaps(saved), out, **options)
     except ImportError as error:
         raise ExportError(str(error)) from None
-    graph = converted.graph
+    graph, about = converted.graph, {fact.key: fact.value for fact in converted.metadata_props}
     return {
         "size": f"{out.stat().st_size} bytes",
         "inputs": ", ".join(one.name for one in graph.input),
         "outputs": ", ".join(one.name for one in graph.output),
+        "checked at": about[CHECKED],
     }
 
 

@@ -9,12 +9,14 @@ import numpy as np
 
 from skarce._text import one_line
 from skarce._typing import Floats
-from skarce.export.description import CLASSES, COUNTS, Described
+from skarce.export.description import COUNTS, Described
+from skarce.export.kept_rows import kept_rows
 from skarce.export.likely_rows import likely_rows
 from skarce.export.reference import predicted
 from skarce.export.transformers import ExportError
 
 N_RANDOM = 200
+NO_TRAINING_ROWS = "no training rows (pass X, or DATA to skarce export, to check there, too)"
 TOLERANCES = {"double": 1e-9, "float": 1e-4}
 
 
@@ -26,14 +28,24 @@ class Compared:
     ----------
     rows : coded rows
     expected : what Python predicts, shape (n_rows, n_outputs)
-    units : std of the target for numbers, std of the count for counts, 1 for probabilities; shape (n_rows, n_outputs)
+    units : std of the target for numbers, std of the count for counts, 1 for probabilities and margins; shape (n_rows, n_outputs)
     n_given : how many rows, the first ones, were given
+    n_kept : how many rows after them are those that the model keeps from training; all others are random
     """
 
     rows: Floats
     expected: Floats
     units: Floats
     n_given: int
+    n_kept: int = 0
+
+    @property
+    def where(self) -> str:
+        """What the rows are, in words."""
+        n_random = len(self.rows) - self.n_given - self.n_kept
+        counts = {"given rows": self.n_given, "training rows in the model": self.n_kept, "random points": n_random}
+        found = [f"{count} {what}" for what, count in counts.items() if count]
+        return ", ".join(found if self.n_given or self.n_kept else [*found, NO_TRAINING_ROWS])
 
     def largest_error(self, found: Floats) -> float:
         """Return the largest difference in these units. NaN counts as infinite."""
@@ -44,24 +56,23 @@ class Compared:
 
 
 def comparison(estimator: Any, described: Described, X: Any, std: Any) -> Compared:
-    """Return given rows (None for no rows) and random points, with what Python predicts there."""
-    rows = likely_rows(described, N_RANDOM)
+    """Return given rows (None for no rows), rows that the model keeps and random points, with what Python predicts there."""
+    parts = [kept_rows(described), likely_rows(described, N_RANDOM)]
     try:
-        expected = predicted(estimator, described.decoded(rows), described, std)
+        expected = [predicted(estimator, described.decoded(rows), described, std) for rows in parts if len(rows)]
     except ValueError as error:
         if X is None:
             raise ExportError(
                 f"predictions at random points failed, so the export cannot be checked: {one_line(error, 200)} Pass X, some rows "
                 "like those of the training."
             ) from None
-        rows, expected = rows[:0], None
-    n_given = 0
+        parts, expected = [np.zeros((0, len(described.inputs)))], []
+    n_kept, given = len(parts[0]) if expected else 0, []
     if X is not None:
-        given, at_given = described.coded(X), predicted(estimator, X, described, std)
-        n_given, rows = len(given), np.vstack([given, rows])
-        expected = at_given if expected is None else np.vstack([at_given, expected])
-    assert expected is not None
-    return Compared(rows, expected, _units(described, expected), n_given)
+        given = [described.coded(X)]
+        expected = [predicted(estimator, X, described, std), *expected]
+    rows, values = np.vstack([*given, *parts]), np.vstack(expected)
+    return Compared(rows, values, _units(described, values), sum(map(len, given)), n_kept)
 
 
 def against_itself(described: Described, rows: Floats, expected: Floats) -> Compared:
@@ -70,7 +81,7 @@ def against_itself(described: Described, rows: Floats, expected: Floats) -> Comp
 
 
 def _units(described: Described, expected: Floats) -> Floats:
-    if described.target == CLASSES:
+    if described.has_classes:
         return np.ones_like(expected)
     if described.target == COUNTS:
         unit = expected[:, -1:] if expected.shape[1] > 1 else np.sqrt(np.maximum(expected, 1e-300))

@@ -14,6 +14,8 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis
 from skarce.estimators.inside import model_inside
+from skarce.estimators.joint_factor import JointFactorRegressor
+from skarce.estimators.on_basis import OnBasis
 from skarce.estimators.primal_svm import PrimalSVMClassifier
 from skarce.export import careful
 from skarce.export.columns import Columns, Number
@@ -24,8 +26,8 @@ from skarce.export.stages import Chain, Kernels, pruned, simplified, values_of
 from skarce.export.transformers import ExportError, Raw, Reader, UnknownModelError, read_basis
 from skarce.likelihoods import moderated_log_odds
 
-NUMBERS, CLASSES, COUNTS = "numbers", "classes", "counts"
-NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor and JointFactorRegressor have none)"
+NUMBERS, CLASSES, COUNTS, MARGINS = "numbers", "classes", "counts", "margins"
+NEEDS_BASIS = "an export needs an estimator of skarce with a basis (LWPRRegressor has none)"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Described:
     used : places of the raw columns that the model needs
     stages : from those columns to the functions of the model
     heads : one for each target; two classes have one, more have one each
-    target : ``"numbers"``, ``"classes"`` or ``"counts"``
+    target : ``"numbers"``, ``"counts"``, ``"classes"`` with probabilities, or ``"margins"`` of classes without probabilities
     classes : labels of classes, else empty
     temperature : number that log odds are divided by, or factor on the variance of counts
     class_log_odds : log odds of the shares of the classes, which that division leaves as they are
@@ -62,6 +64,15 @@ class Described:
     is_one: bool = True
     is_moderated: bool = True
     in_pairs: bool = False
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it predicts classes, with probabilities or without."""
+        return self.target in (CLASSES, MARGINS)
+
+    def std_of(self, std: Any) -> Any:
+        """Return which std its predictions need if this one is asked for: probabilities have one inside, margins have none."""
+        return self.target == CLASSES if self.has_classes else std
 
     @property
     def n_functions(self) -> int:
@@ -129,7 +140,7 @@ def describe(estimator: Any) -> Described:
     reader = Reader()
     try:
         n_inputs = int(getattr(estimator, "n_features_in_", 0) or _n_features(estimator))
-        found = model_inside(estimator, NEEDS_BASIS)
+        found = model_inside(estimator, NEEDS_BASIS, (OnBasis, JointFactorRegressor))
     except TypeError as error:
         raise UnknownModelError(str(error)) from None
     raw: list[Raw | None] = [Raw(place) for place in range(n_inputs)]
@@ -156,6 +167,8 @@ def _stages_before(pipelines: tuple[Pipeline, ...], reader: Reader, raw: list[Ra
 
 def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]], n_inputs: int) -> Described:
     chain, raw = before
+    if isinstance(model, JointFactorRegressor):
+        return _of_factors(model, chain)
     whole = simplified((*chain, *read_basis(reader, model.basis_, raw)))
     stages, used = pruned(whole, np.arange(whole[-1].n_outputs))
     scales = model._scales() if hasattr(model, "_scales") else np.ones(len(model._places))
@@ -175,18 +188,36 @@ def _of_model(model: Any, reader: Reader, before: tuple[Chain, list[Raw | None]]
         return replace(described, target=CLASSES, classes=tuple(model.classes_.tolist()), class_log_odds=log_odds)
     if not hasattr(model, "_scales"):
         return replace(described, target=COUNTS)
-    kernels = _query_kernels(model, described.stages)
+    kernels = _query_kernels(model, whole)
     return replace(described, query_kernels=kernels, is_one=not isinstance(model.posterior_, list))
 
 
 def _of_margins(model: PrimalSVMClassifier, described: Described) -> Described:
-    """Return a model whose probabilities come from margins."""
-    if np.isnan(described.temperature):
-        raise ExportError(
-            "PrimalSVMClassifier without calibrated probabilities cannot be exported. Fit it with calibrate_proba=True."
-        )
+    """Return a model whose probabilities come from margins, or which has margins only."""
     classes = tuple(model.classes_.tolist())
+    if np.isnan(described.temperature):
+        return replace(described, target=MARGINS, classes=classes, temperature=1.0, is_moderated=False)
     return replace(described, target=CLASSES, classes=classes, class_log_odds=np.zeros(len(described.heads)), is_moderated=False)
+
+
+def _of_factors(model: JointFactorRegressor, chain: Chain) -> Described:
+    """Return a model that is linear in its inputs, with the same std at all rows without gaps."""
+    weights, n_inputs = np.atleast_2d(model.coef_), model.n_features_in_
+    mean, std = (np.ravel(part) for part in model.predict(model.x_mean_[None], return_std=True))
+    noise = np.sqrt(np.ravel(model.noise_variance_))
+    heads = [
+        Head.linear(own, model.x_mean_, level=mean[place], std=std[place], deviation=model.y_scale_[place], noise=noise[place])
+        for place, own in enumerate(weights)
+    ]
+    stages, used = pruned(simplified((*chain, Columns.identity(n_inputs))), np.arange(n_inputs))
+    return Described(
+        title=type(model).__name__,
+        inputs=(),
+        used=tuple(int(place) for place in used),
+        stages=simplified(stages),
+        heads=tuple(heads),
+        is_one=np.ndim(model.intercept_) == 0,
+    )
 
 
 def _query_kernels(model: Any, stages: Chain) -> tuple[QueryKernels, ...] | None:

@@ -28,7 +28,7 @@ class Head:
     ----------
     places : its functions among those of the model
     weights, intercept : of the mean
-    center, root, offset, base : of the variance; the root is lower triangular
+    center, root, offset, base : of the variance; the root is lower triangular; it has no rows if the variance is constant
     deviation : std of the target that the model was fitted to, by its noise and the variance of its fit; 1 for latent functions
     noise : std of the noise; 0 for latent functions
     """
@@ -64,6 +64,21 @@ class Head:
         )
 
     @classmethod
+    def linear(cls, weights: Floats, center: Floats, *, level: float, std: float, deviation: float, noise: float) -> Head:
+        """Return a head whose std is the same everywhere. `level` is the mean at the center."""
+        return cls(
+            places=np.arange(len(weights)),
+            weights=weights,
+            intercept=float(level - weights @ center),
+            center=center,
+            root=np.zeros((0, len(weights))),
+            offset=np.zeros(0),
+            base=float(std) ** 2,
+            deviation=float(deviation),
+            noise=float(noise),
+        )
+
+    @classmethod
     def _of_latent(cls, posterior: LatentPosterior, places: Indices) -> Head:
         root = np.tril(inverse_of_lower(posterior.factor))
         level, n_fixed = 0.0, int(posterior.fit_intercept)
@@ -79,6 +94,11 @@ class Head:
             offset=offset,
             base=level**2 + posterior.own_variance,
         )
+
+    @property
+    def triangle(self) -> Floats:
+        """The entries of the root that are not above its diagonal, row by row."""
+        return self.root[np.tril_indices(len(self.root), m=self.root.shape[1])]
 
     @property
     def level(self) -> float:

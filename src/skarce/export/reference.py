@@ -10,11 +10,11 @@ from sklearn.compose import TransformedTargetRegressor
 from skarce._typing import Floats
 from skarce.estimators.inside import SEARCHES
 from skarce.estimators.on_basis import OnBasis
-from skarce.export.description import CLASSES, Described
+from skarce.export.description import CLASSES, MARGINS, Described
 
 
 def predicted(estimator: Any, X: Any, described: Described, std: Any) -> Floats:
-    """Return means and, if `std` is not False, stds side by side; or the probabilities of classes. Shape (n_rows, n_outputs).
+    """Return means and, if `std` is not False, stds side by side; or probabilities or margins. Shape (n_rows, n_outputs).
 
     Parameters
     ----------
@@ -25,6 +25,9 @@ def predicted(estimator: Any, X: Any, described: Described, std: Any) -> Floats:
     """
     if described.target == CLASSES:
         return np.asarray(_inside(estimator).predict_proba(X))
+    if described.target == MARGINS:
+        margins = np.asarray(_inside(estimator).decision_function(X))
+        return margins.reshape(len(margins), -1)
     options: dict[str, Any] = {} if std is False else {"return_std": True}
     if std == "augmented":
         options["std"] = std

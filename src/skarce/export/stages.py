@@ -316,6 +316,8 @@ def pruned(chain: Chain, outputs: Indices) -> tuple[Chain, Indices]:
     """Return a chain that computes only these outputs, and the inputs that it needs."""
     kept: list[Stage] = []
     for stage in reversed(chain):
+        if not len(outputs):  # what comes before is not needed
+            return (Columns((), 0), *kept), outputs
         stage, outputs = stage.only(outputs)
         kept.insert(0, stage)
     return tuple(kept), outputs

@@ -14,23 +14,27 @@ from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._whole_file import check_output, replacing
 from skarce.export import advice
+from skarce.export.c.code_size import code_remarks
 from skarce.export.c.fixed_header import FixedHeader
-from skarce.export.c.fixed_point import FORMATS, FixedPoint
+from skarce.export.c.fixed_numbers import FORMATS
+from skarce.export.c.fixed_point import FixedPoint
 from skarce.export.c.header import Examples, Header, Size
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
 from skarce.export.careful import has_pairs
 from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, against_itself, comparison, spread_out
 from skarce.export.columns import Columns
-from skarce.export.description import CLASSES, Described, describe
+from skarce.export.description import CLASSES, MARGINS, Described, describe
 from skarce.export.likely_rows import likely_rows
 from skarce.export.stages import Kernels, Products, Splines
 from skarce.export.transformers import ExportError, ImpreciseError
 
 N_EXAMPLES = 5  # rows of the self-test
+WORDS = {CLASSES: "probabilities", MARGINS: "margins"}
 KINDS = (*REALS, *FORMATS)
 BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
+MOST_OF_PROBABILITY = 0.005  # what it may add to a probability
 _FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
 _FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
 IN_PAIRS = " in pairs, because weights of both signs nearly cancel"
@@ -52,8 +56,9 @@ class ExportedC:
     ----------
     text : the header
     size : bytes of tables and stack, and multiplications in one prediction
-    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities)
+    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities and margins)
     n_rows : how many rows were compared
+    where : what they are: given rows, training rows in the model, and random points
     path : where it was written, if it was
     """
 
@@ -61,6 +66,7 @@ class ExportedC:
     size: Size
     error: float
     n_rows: int
+    where: str
     path: Path | None = None
 
     def __repr__(self) -> str:
@@ -71,7 +77,7 @@ class ExportedC:
     def __str__(self) -> str:
         """Return the same in a sentence."""
         where = "" if self.path is None else f"{self.path}: "
-        return f"{where}{self.size.table_bytes} bytes of tables, largest error {self.error:.2g} at {self.n_rows} rows"
+        return f"{where}{self.size.table_bytes} bytes of tables, largest error {self.error:.2g} at {self.where}"
 
 
 def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std: Any = True, X: Any = None) -> ExportedC:
@@ -90,12 +96,14 @@ def to_c(model: Any, path: Any, *, name: str = "model", real: str = "float", std
         How all names in the header begin.
     real : {"float", "double", "q15", "q31"}, default="float"
         The type of numbers. ``"q15"`` and ``"q31"`` are whole numbers with tables of 16 and 32 bits, for cores without a
-        floating-point unit: regressors on columns or on kernels of distances, if this adds at most a tenth of the std of the noise.
+        floating-point unit: models on columns or on kernels of distances, if this adds at most a tenth of the std of the noise, or
+        0.005 to a probability.
     std : {True, False, "augmented"}, default=True
         Whether regressors also return the std of a new observation. ``"augmented"`` is that of ``predict(std="augmented")``, which
         needs a table of training rows. Classifiers always have what their probabilities need.
     X : array-like of shape (n_samples, n_features), default=None
-        Rows that the header is checked at, such as the training rows, beside random points. The first of them are in its self-test.
+        Rows that the header is checked at, such as the training rows, beside random points and training rows that the model keeps:
+        kernels have some, other models have none. Some of them are in its self-test.
 
     Returns
     -------
@@ -134,14 +142,14 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     if not (isinstance(std, (bool, np.bool_)) or std == "augmented"):
         raise ValueError(f"std must be True, False or 'augmented', got {quoted(std)}.")
     described = described_for(describe(model), std)
-    std = True if described.target == CLASSES else std
+    std = described.std_of(std)
     compared = comparison(model, described, X, std)
     plain, (described, found) = described, _computed(described, compared, real, std)
     error = compared.largest_error(found)
     _check_error(plain, compared, found, real, std)
     header = _header(described, compared.rows, name=name, real=real, std=std)
     remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
-    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows))
+    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows), compared.where)
 
 
 def _computed(described: Described, compared: Compared, real: str, std: Any) -> tuple[Described, Floats]:
@@ -177,9 +185,9 @@ def _check_error(described: Described, compared: Compared, found: Floats, real: 
     error, most = _error(described, compared, found, real)
     if error <= most:
         return
-    unit = "1" if described.target == CLASSES else "std of its target" if real in TOLERANCES else "std of its noise"
+    unit = "" if described.has_classes else f" of the std of its {'target' if real in TOLERANCES else 'noise'}"
     raise ImpreciseError(
-        f"in {real} arithmetic this model differs from Python by {error:.2g} of the {unit}, and at most {most:g} is allowed",
+        f"in {real} arithmetic this model differs from Python by {error:.2g}{unit}, and at most {most:g} is allowed",
         f"Use {' or '.join(_remedies(described, compared, found, real, std))}.{_reason(described, compared, real, std)}",
     )
 
@@ -188,6 +196,8 @@ def _error(described: Described, compared: Compared, found: Floats, real: str) -
     """Return the largest error, and the largest that is allowed, both in the same unit."""
     if real in TOLERANCES:
         return compared.largest_error(found), TOLERANCES[real]
+    if described.has_classes:
+        return compared.largest_error(found), MOST_OF_PROBABILITY
     units = spread_out([head.noise_unit for head in described.heads], found)
     return replace(compared, units=units).largest_error(found), MOST_OF_NOISE
 
@@ -196,7 +206,7 @@ def _remedies(described: Described, compared: Compared, found: Floats, real: str
     """Return what would do: types that are precise enough, and no std if the mean alone is."""
     remedies = [f'real="{other}"' for other in BETTER.get(real, ()) if _would_do(described, compared, other, std)]
     half = found.shape[1] // 2
-    if described.target != CLASSES and std is not False:
+    if not described.has_classes and std is not False:
         mean = replace(compared, expected=compared.expected[:, :half], units=compared.units[:, :half])
         error, most = _error(described, mean, found[:, :half], real)
         remedies += ["std=False"] if error <= most else []
@@ -214,7 +224,7 @@ def _would_do(described: Described, compared: Compared, real: str, std: Any) -> 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
     """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
     described = described_for(describe(model), std)
-    rows = likely_rows(described, N_RANDOM)
+    std, rows = described.std_of(std), likely_rows(described, N_RANDOM)
     if real not in FORMATS:
         described = _computed(described, against_itself(described, rows, _emulated(described, rows, std)), real, std)[0]
     return _header(described, rows, name="model", real=real, std=std).size.table_bytes
@@ -222,9 +232,9 @@ def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
 
 def described_for(described: Described, std: Any) -> Described:
     """Return a description with what this std needs. Raise if there is no such std."""
-    if described.target == CLASSES:
+    if described.has_classes:
         if std == "augmented":
-            raise ExportError(f"{described.title} predicts probabilities, which have no augmented std. Use std=True.")
+            raise ExportError(f"{described.title} predicts {WORDS[described.target]}, which have no augmented std. Use std=True.")
         return described
     if std == "augmented" and described.query_kernels is None:
         raise ExportError(
@@ -272,8 +282,8 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
     """Return the comment on top of the header."""
     std, is_fixed = options["std"], options["real"] in FORMATS
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
-    rows = f"{compared.n_given} given rows and {len(compared.rows) - compared.n_given} random points"
-    unit = "of 1" if described.target == CLASSES else "of the std of the target"
+    what = " Without probabilities." if described.target == MARGINS else what
+    unit = "of 1" if described.has_classes else "of the std of the target"
     pairs = IN_PAIRS if described.in_pairs else ""
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
@@ -282,9 +292,10 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
         f"Functions: {described.n_functions}, {_kinds(described)}",
         f"Inputs: {len(described.inputs)}, {', '.join(_input(one) for one in described.inputs)}",
         f"Flash: {size.table_bytes} bytes of tables, and the code",
+        *code_remarks(options["real"]),
         f"RAM: 0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
         f"Arithmetic: {options['real']}{pairs}, about {size.n_multiplications} multiplications a prediction",
-        f"Accuracy: at most {error:.1e} {unit} from Python, at {rows}",
+        f"Accuracy: at most {error:.1e} {unit} from Python, at {compared.where}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
@@ -298,6 +309,8 @@ def _call(described: Described, name: str, std: Any) -> str:
         return (
             f"{name}_predict_proba(x, proba) for the probabilities of {len(described.classes)} classes, {name}_predict(x) for one"
         )
+    if described.target == MARGINS:
+        return f"{name}_decision_function(x, margins) for {name.upper()}_N_OUTPUTS margins, {name}_predict(x) for the class"
     return f"{name}_predict(x, mean{'' if std is False else ', std'}), where x is a row of {name.upper()}_N_INPUTS numbers"
 
 

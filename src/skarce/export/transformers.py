@@ -32,6 +32,7 @@ from skarce._text import listed, quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, PolynomialChaosBasis, ProcessBasis, SelectedColumns
 from skarce.basis.input_distributions import InputDistribution, input_distributions
+from skarce.estimators.kernel_dimension_reduction import KernelDimensionReduction
 from skarce.export.columns import Column, Columns, Lookup, Number
 from skarce.export.inputs import Gaps, code_of, is_missing
 from skarce.export.kernel_units import KernelUnits
@@ -304,6 +305,11 @@ def _principal_components(pca: PCA, n_inputs: int) -> Chain:
     )
 
 
+def _reduced(reduction: KernelDimensionReduction, n_inputs: int) -> Chain:
+    components = reduction.components_
+    return *_scaled(n_inputs, reduction.mean_, reduction.scale_), Mixture(components, np.zeros(len(components)))
+
+
 def _powers(transformer: PolynomialFeatures, n_inputs: int) -> Chain:
     degrees = np.asarray(transformer.powers_, dtype=np.intp)
     shape = (n_inputs, max(int(degrees.max(initial=0)), 1))
@@ -404,6 +410,7 @@ _STAGES: dict[Any, Callable[[Any, int], Chain]] = {
     FunctionTransformer: _function,
     SelectorMixin: _selector,
     PCA: _principal_components,
+    KernelDimensionReduction: _reduced,
     PolynomialFeatures: _powers,
     PolynomialChaosBasis: _chaos,
     SplineTransformer: _spline_transformer,

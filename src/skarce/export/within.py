@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skarce._parameters import check_choice, check_count
 from skarce._text import quoted
 from skarce.basis import KernelBasis
+from skarce.estimators.inside import SEARCHES, Inside, model_inside
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.export.advice import LARGER_GAMMA
@@ -22,6 +25,7 @@ from skarce.export.elimination import elimination_order
 from skarce.export.to_c import BETTER, KINDS, c_source, table_bytes
 from skarce.export.transformers import ExportError, ImpreciseError, UnknownModelError
 
+NEEDS_MODEL = "fit_within needs an estimator of skarce"
 WITHOUT_STD = "std=False, "
 
 
@@ -78,7 +82,8 @@ def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "f
     Parameters
     ----------
     estimator : estimator
-        An estimator of skarce, or a pipeline that ends in one.
+        An estimator of skarce, or a pipeline, search or `TransformedTargetRegressor` around one. The model that is kept has the
+        best estimator in the place of a search.
     X : array-like of shape (n_samples, n_features)
         Training inputs.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
@@ -104,7 +109,7 @@ def fit_within(estimator: Any, X: Any, y: Any, *, max_bytes: int, real: str = "f
     >>> found.n_bytes <= 128, found.n_functions < found.largest_functions
     (True, True)
     """
-    _model_of(estimator)
+    _check_around_a_model(estimator)
     return smaller_within(clone(estimator).fit(X, y), X, y, max_bytes=max_bytes, real=real, std=std)
 
 
@@ -112,26 +117,27 @@ def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "
     """Return the same for a model that is already fitted to these rows."""
     check_count("max_bytes", max_bytes)
     check_choice("real", real, KINDS)
-    model = _model_of(fitted)
-    rows = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) and len(fitted) > 1 else X
+    found = model_inside(fitted, NEEDS_MODEL)
+    model, rows, targets = found.model, _rows_inside(found, X), _targets_inside(found, y)
 
     trials = _Trials(fitted, X, max_bytes, real, std)
-    chosen = model if trials.fits(model) else _largest_that_fits(model, rows, y, trials.fits)
+    chosen = model if trials.fits(model) else _largest_that_fits(model, rows, targets, trials.fits)
     if chosen is None:
-        smallest = trials.size(_sized(model, 1, rows, y))  # raises the reason if it cannot be exported
+        smallest = trials.size(_sized(model, 1, rows, targets))  # raises the reason if it cannot be exported
         remedies = "" if is_classifier(model) or std is False else WITHOUT_STD
         raise ExportError(
             f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use "
             f"{remedies}fewer inputs, or a larger limit."
         )
+    kept = _with_model(fitted, chosen)
     return Within(
-        model=_with_model(fitted, chosen),
+        model=kept,
         n_bytes=trials.size(chosen),
         n_functions=len(chosen.active_),
-        error=_error(chosen, rows, y),
+        error=_error(kept, X, y),
         largest_bytes=table_bytes(fitted, real, std),
         largest_functions=len(model.active_),
-        largest_error=_error(model, rows, y),
+        largest_error=_error(fitted, X, y),
         max_bytes=int(max_bytes),
         limit_of_accuracy="" if chosen is model else trials.limit_of_accuracy(),
         remedies=() if chosen is model else trials.remedies(),
@@ -230,19 +236,47 @@ def _bases(model: Any, n_functions: int) -> list[Any]:
     return [KernelBasis(**{**options, **chosen}), KernelBasis(**{**options, **chosen, "centers": fitted.centers_[kept]})]
 
 
-def _model_of(estimator: Any) -> Any:
-    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    if not isinstance(model, OnBasis):
-        raise UnknownModelError(
-            f"fit_within needs an estimator of skarce, or a pipeline that ends in one, got {quoted(estimator)}."
-        )
-    return model
+def _check_around_a_model(estimator: Any) -> None:
+    """Raise if there is no model of skarce in an estimator that is not fitted yet."""
+    inside = estimator
+    while not isinstance(inside, OnBasis):
+        if isinstance(inside, Pipeline):
+            inside = inside.steps[-1][1]
+        elif isinstance(inside, SEARCHES):
+            inside = inside.estimator
+        elif isinstance(inside, TransformedTargetRegressor) and inside.regressor is not None:
+            inside = inside.regressor
+        else:
+            raise UnknownModelError(f"{NEEDS_MODEL}, or a pipeline or search around one, got {quoted(estimator)}.")
+
+
+def _rows_inside(found: Inside, X: Any) -> Any:
+    """Return rows as the model inside gets them."""
+    for pipeline in found.pipelines:
+        X = pipeline.transform(X) if len(pipeline) else X
+    return X
+
+
+def _targets_inside(found: Inside, y: Any) -> Any:
+    """Return targets as the model inside gets them."""
+    for step in found.target_steps:
+        values = np.asarray(y, dtype=np.float64)
+        columns = step.transform(values.reshape(len(values), -1))
+        y = columns.reshape(values.shape) if columns.size == values.size else columns
+    return y
 
 
 def _with_model(estimator: Any, model: Any) -> Any:
-    if not isinstance(estimator, Pipeline):
+    """Return a fitted estimator with another model inside, and the best estimator in the place of a search."""
+    if isinstance(estimator, OnBasis):
         return model
-    return Pipeline([*estimator.steps[:-1], (estimator.steps[-1][0], model)])
+    if isinstance(estimator, SEARCHES):
+        return _with_model(estimator.best_estimator_, model)
+    if isinstance(estimator, TransformedTargetRegressor):
+        twin = copy(estimator)
+        twin.regressor_ = _with_model(estimator.regressor_, model)
+        return twin
+    return Pipeline([*estimator.steps[:-1], (estimator.steps[-1][0], _with_model(estimator.steps[-1][1], model))])
 
 
 def _error(model: Any, rows: Any, y: Any) -> float:

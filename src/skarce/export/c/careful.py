@@ -83,7 +83,7 @@ def _step(functions: Functions, head: Head, n_functions: int) -> list[str]:
 
 def _variance(functions: Functions, head: Head, zero: str) -> list[str]:
     prefix, n = functions.prefix, len(head.weights)
-    root = functions.read(functions.tables.reals("root", head.root[np.tril_indices(n)]), "i * (i + 1) / 2 + j")
+    root = functions.read(functions.tables.reals("root", head.triangle), "i * (i + 1) / 2 + j")
     offset = functions.read(functions.tables.reals("offset", head.offset), "i") if head.offset.any() else zero
     functions.n_multiplications += n * (n + 1) // 2 * (PAIR_MULTIPLICATIONS + 1) + n
     return [

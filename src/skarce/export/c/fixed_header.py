@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skarce.export.c.fixed_point import EXPONENT_BITS, FACTOR_BITS, LOG2E, UNIT_BITS, FixedHead, FixedPoint, power_terms
+from skarce.export.c.fixed_class_code import class_code, probability_lines
+from skarce.export.c.fixed_classes import ONE
+from skarce.export.c.fixed_numbers import EXPONENT_BITS, LOG2E, UNIT_BITS, integer_root, power_terms, rounded
+from skarce.export.c.fixed_point import FACTOR_BITS, FixedHead, FixedPoint
 from skarce.export.c.header import Examples, Size, comment, enumerations
 from skarce.export.c.names import constants, own_names
 from skarce.export.c.tables import wrapped
@@ -50,7 +53,10 @@ class FixedHeader:
         if model.kernels is not None:
             self._add_kernels()
         heads = [self._add_head(head, number) for number, head in enumerate(model.heads)]
-        self._add_predict(heads)
+        if model.has_classes:
+            self._add_classes(heads)
+        else:
+            self._add_predict(heads)
         self.size = Size(self.n_bytes, self._stack(), self.n_multiplications)
 
     def _stack(self) -> int:
@@ -190,6 +196,9 @@ class FixedHeader:
 
     def _std(self, head: FixedHead, n: int) -> list[str]:
         model, lost = self.model, self.model.kind.dropped
+        if not len(head.root):
+            std = rounded(integer_root(np.array(head.base)), model.part_bits - model.output_bits)
+            return [f"    if (std != 0) *std = ({self.name}_real){int(std)};"]
         root, drops = self.numbers("root", head.root[np.tril_indices(n)]), self.places("drops", head.root_drops)
         self.n_multiplications += n * (n + 1) // 2 + n
         entry = self.read(root, "i * (i + 1) / 2 + j")
@@ -201,7 +210,7 @@ class FixedHeader:
             f"        for (i = 0; i < {n}; ++i) {{",
             "            part = 0;",
             f"            for (j = 0; j <= i; ++j) part += {self.name}_round((int64_t){entry} * steps[j], {lost});",
-            f"            part = {self.name}_round(part, (int){self.place(drops, 'i')});",
+            f"            part = {self.name}_round(part, (int){self.place(drops, 'i')}){self._offset(head)};",
             "            total += part * part;",
             "        }",
             f"        total = {self.name}_round({self.name}_root(total), {model.part_bits - model.output_bits});",
@@ -209,14 +218,24 @@ class FixedHeader:
             "    }",
         ]
 
+    def _offset(self, head: FixedHead) -> str:
+        """Return what is added to a part of the variance."""
+        if not head.offset.any():
+            return ""
+        return f" + {self.read(self.table('offset', head.offset, 'int32_t', 4), 'i')}"
+
+    def _functions_at(self) -> tuple[list[str], str]:
+        """Return the lines from x to the functions of the model, and in which buffer these are."""
+        n_columns, n_functions = max(len(self.model.columns), 1), max(self.model.described.n_functions, 1)
+        if self.model.kernels is None:
+            return [f"    int32_t u[{n_columns}];", f"    {self.name}_columns(x, u);"], "u"
+        buffers = f"    int32_t u[{n_columns}], v[{n_functions}];"
+        return [buffers, f"    {self.name}_columns(x, u);", f"    {self.name}_kernels(u, v);"], "v"
+
     def _add_predict(self, heads: list[str]) -> None:
         model, real = self.model, f"{self.name}_real"
-        n_columns, n_functions = max(len(model.columns), 1), max(model.described.n_functions, 1)
         std = f", {real} std[]" if model.has_std else ""
-        lines = [f"    int32_t u[{n_columns}];", f"    {self.name}_columns(x, u);"]
-        if model.kernels is not None:
-            lines = [f"    int32_t u[{n_columns}], v[{n_functions}];", lines[1], f"    {self.name}_kernels(u, v);"]
-        source = "u" if model.kernels is None else "v"
+        lines, source = self._functions_at()
         for number, head in enumerate(heads):
             end = f", std != 0 ? &std[{number}] : 0" if model.has_std else ""
             lines.append(f"    {head}({source}, &mean[{number}]{end});")
@@ -226,6 +245,48 @@ class FixedHeader:
             f"static inline void {self.name}_predict(const {real} x[], {real} mean[]{std})",
             "{",
             *lines,
+            "}",
+        ]
+
+    def _add_classes(self, heads: list[str]) -> None:
+        model, real, n_classes = self.model, f"{self.name}_real", len(self.model.described.classes)
+        functions, n_multiplications = class_code(model, self.name)
+        self.n_multiplications += n_multiplications
+        (buffers, *steps), source = self._functions_at()
+        for number, head in enumerate(heads):
+            steps.append(f"    {head}({source}, &mean{', &std' if model.has_std else ''});")
+            steps += probability_lines(model, self.name, number)
+            steps.append(f"    proba[{number}] = ({real})p;")
+        ends = [f"    proba[0] = ({real})({ONE} - p);", f"    proba[1] = ({real})p;"]
+        if len(heads) > 1:
+            ends = [
+                "    p = 0;",
+                f"    for (i = 0; i < {n_classes}; ++i) p += proba[i];",
+                f"    for (i = 0; i < {n_classes}; ++i) proba[i] = ({real})((int64_t)proba[i] * {ONE} / p);",
+            ]
+        self.code += [
+            *functions,
+            "",
+            "/* The probability of each class at the raw row x, in whole numbers. */",
+            f"static inline void {self.name}_predict_proba(const {real} x[], {real} proba[])",
+            "{",
+            buffers,
+            f"    {real} mean{', std' if model.has_std else ''};",
+            "    int64_t p;",
+            *(["    int i;"] if len(heads) > 1 else []),
+            *steps,
+            *ends,
+            "}",
+            "",
+            "/* The most probable class at the raw row x. */",
+            f"static inline int {self.name}_predict(const {real} x[])",
+            "{",
+            f"    {real} proba[{n_classes}];",
+            "    int i, best = 0;",
+            f"    {self.name}_predict_proba(x, proba);",
+            f"    for (i = 1; i < {n_classes}; ++i)",
+            "        if (proba[i] > proba[best]) best = i;",
+            "    return best;",
             "}",
         ]
 
@@ -265,15 +326,16 @@ class FixedHeader:
             lines.append(f"#define {names[place]} {_power_of_two(bits)}")
         return [
             *lines,
-            "/* mean and std are numbers times this. */",
-            f"#define {self.upper}_OUTPUT_SCALE {_power_of_two(model.output_bits)}",
+            f"/* {'Probabilities' if model.has_classes else 'mean and std'} are numbers times this. */",
+            f"#define {self.upper}_OUTPUT_SCALE {_power_of_two(model.result_bits)}",
         ]
 
     def _selftest(self, examples: Examples) -> list[str]:
         name, real, model = self.name, f"{self.name}_real", self.model
         n_inputs, n_outputs, n_rows = len(model.described.inputs), examples.expected.shape[1], len(examples.rows)
-        expected = np.rint(np.ldexp(examples.expected, model.output_bits)).astype(np.int64)
+        expected = np.rint(np.ldexp(examples.expected, model.result_bits)).astype(np.int64)
         call = f"{name}_predict(x, found, found + {n_outputs // 2});" if model.has_std else f"{name}_predict(x, found);"
+        call = f"{name}_predict_proba(x, found);" if model.has_classes else call
         cells = [wrapped([str(value) for value in np.ravel(table)] or ["0"]) for table in (model.inputs(examples.rows), expected)]
         return [
             "",

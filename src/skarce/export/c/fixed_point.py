@@ -10,87 +10,38 @@ most 31 bits, and sums have 63, so that nothing overflows:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
 
 from skarce._typing import Floats
+from skarce.export.c.fixed_classes import MOST_LATENT_BITS, cooled, logistic, moderated, of_all
+from skarce.export.c.fixed_numbers import (
+    EXPONENT_BITS,
+    LOG2E,
+    UNIT_BITS,
+    Format,
+    bits_above,
+    exponential,
+    integer_root,
+    mantissas,
+    rounded,
+    whole,
+)
 from skarce.export.columns import Columns, Lookup, Number
-from skarce.export.description import NUMBERS, Described
+from skarce.export.description import CLASSES, NUMBERS, Described
 from skarce.export.heads import Head
 from skarce.export.stages import Kernels, simplified
 from skarce.export.transformers import ExportError
 
-UNIT_BITS = 30  # of values that are at most 1
 INPUT_BITS = 29  # of the largest input
-EXPONENT_BITS = 26
 FACTOR_BITS = 23  # of the polynomials in Matern kernels, which are below 2^10
 MOST_INPUTS = 256  # of a kernel, so that sums of squares do not overflow
 FARTHEST = 40.0  # exp(-40) is below the resolution
 REACH = {"rbf": 5.0, "laplacian": 25.0, "matern32": 30.0, "matern52": 30.0}  # distance at which a kernel vanishes
+SMALLEST_TEMPERATURE = 1 / 16  # so that log odds divided by it do not overflow
 MISSING = -(2**31)  # the input that stands for a missing number
-
-
-@dataclass(frozen=True)
-class Format:
-    """A fixed-point format.
-
-    Attributes
-    ----------
-    name : ``"q15"`` or ``"q31"``
-    table_bits : of numbers in tables, without the sign
-    column_bits : of the largest column, so that sums of squares do not overflow
-    dropped : bits that products with weights lose before they are added up
-    squares_dropped : bits that squared differences lose before they are added up
-    degree : of the polynomial for powers of two
-    """
-
-    name: str
-    table_bits: int
-    column_bits: int
-    dropped: int
-    squares_dropped: int
-    degree: int
-
-    @property
-    def c_type(self) -> str:
-        """The type of tables."""
-        return "int16_t" if self.table_bits == 15 else "int32_t"
-
-
-FORMATS = {"q15": Format("q15", 15, 24, 0, 0, 5), "q31": Format("q31", 31, 30, 16, 8, 8)}
-
-
-def rounded(values: Any, bits: int) -> Any:
-    """Divide whole numbers by a power of two and round to the nearest, halves away from zero, as the exported code does."""
-    half = (1 << bits) >> 1
-    return np.where(values >= 0, (values + half) >> bits, -((-values + half) >> bits))
-
-
-def whole(values: Any, bits: int) -> Any:
-    """Return numbers times a power of two as whole numbers of at most 62 bits."""
-    scaled = np.ldexp(np.asarray(values, dtype=np.float64), bits)
-    return np.rint(np.clip(scaled, -(2.0**62), 2.0**62)).astype(np.int64)
-
-
-def mantissas(values: Any, n_bits: int) -> tuple[Any, int]:
-    """Return whole numbers of at most `n_bits`, and the bits that they share."""
-    bits = n_bits - bits_above(float(np.max(np.abs(values), initial=0.0)))
-    return np.clip(whole(values, bits), 1 - 2**n_bits, 2**n_bits - 1), bits
-
-
-def bits_above(largest: float) -> int:
-    """Return the smallest e with a number below 2^e."""
-    return int(np.frexp(largest)[1]) if largest > 0.0 else 0
-
-
-def integer_root(values: Any) -> Any:
-    """Return the largest whole number whose square is not above each value."""
-    root = np.sqrt(values.astype(np.float64)).astype(np.int64)
-    root = np.where(root * root > values, root - 1, root)
-    return np.where((root + 1) * (root + 1) <= values, root + 1, root)
 
 
 @dataclass(frozen=True)
@@ -117,6 +68,7 @@ class FixedHead:
     center: Any
     root: Any
     root_drops: Any
+    offset: Any
     base: int
 
 
@@ -124,7 +76,15 @@ class FixedPoint:
     """A model in whole numbers."""
 
     def __init__(self, described: Described, kind: Format, rows: Floats, *, has_std: bool) -> None:
-        self.kind, self.described, self.has_std = kind, described, has_std
+        described = _with_margins_as_log_odds(described)
+        self.kind, self.described = kind, described
+        self.has_classes = described.target == CLASSES
+        if described.temperature < SMALLEST_TEMPERATURE:
+            raise ExportError(
+                f"log odds divided by a temperature of {described.temperature:.2g} do not fit into whole numbers; it must be at "
+                f"least {SMALLEST_TEMPERATURE}. Use real='float'."
+            )
+        self.has_std = described.is_moderated if self.has_classes else has_std
         self.stage, self.kernels = _supported(described)
         used = np.abs(rows[:, list(described.used)])
         ranges = np.nanmax(np.where(np.isnan(used), 0.0, used), axis=0, initial=0.0)
@@ -172,10 +132,13 @@ class FixedPoint:
         """Choose the bits of mean and std, and make the tables of the heads."""
         step = 1.0 if self.kernels is not None else 2.0 ** (self.reach_bits + 1)
         means = [abs(head.level) + step * float(np.abs(head.weights).sum()) for head in self.described.heads]
-        roots = [head.base + float(((step * np.abs(head.root).sum(axis=1)) ** 2).sum()) for head in self.described.heads]
+        parts = [step * np.abs(head.root).sum(axis=1) + np.abs(head.offset) for head in self.described.heads]
+        roots = [head.base + float((part**2).sum()) for head, part in zip(self.described.heads, parts, strict=True)]
         mean_bits = UNIT_BITS - bits_above(max(means))
         self.part_bits = min(UNIT_BITS - bits_above(float(np.sqrt(max(roots)))), mean_bits + UNIT_BITS)
         self.output_bits = min(mean_bits, self.part_bits) if self.has_std else mean_bits
+        if self.has_classes:
+            self.output_bits = min(self.output_bits, MOST_LATENT_BITS)
         self.heads = [self._head(head) for head in self.described.heads]
 
     def _head(self, head: Head) -> FixedHead:
@@ -192,7 +155,8 @@ class FixedPoint:
         if drop < 0:
             raise ExportError(f"the weights of this model are too large for {self.kind.name}. Use real='float'.")
         base = int(whole(head.base, 2 * self.part_bits))
-        return FixedHead(head, weights, min(drop, 62), int(whole(level, self.output_bits)), center, root, drops, base)
+        offset = whole(head.offset, self.part_bits)
+        return FixedHead(head, weights, min(drop, 62), int(whole(level, self.output_bits)), center, root, drops, offset, base)
 
     @property
     def center_drop(self) -> int:
@@ -211,11 +175,45 @@ class FixedPoint:
         return found
 
     def predict(self, rows: Floats) -> Floats:
-        """Return means and stds, side by side, as the exported code computes them."""
+        """Return means and stds side by side, or probabilities, as the exported code computes them."""
         phi = self._functions(self._prepared(self.inputs(rows)[:, list(self.described.used)]))
         parts = [self._mean_and_std(head, phi) for head in self.heads]
+        if self.has_classes:
+            found = [self._probability(place, *part) for place, part in enumerate(parts)]
+            return np.ldexp(of_all(found).astype(np.float64), -UNIT_BITS)
         found = [mean for mean, _ in parts] + ([std for _, std in parts] if self.has_std else [])
         return np.ldexp(np.stack(found, axis=1).astype(np.float64), -self.output_bits)
+
+    def _probability(self, place: int, mean: Any, std: Any) -> Any:
+        """Return the probability of a positive latent function."""
+        if not self.described.is_moderated:
+            return logistic(rounded(mean * LOG2E, self.odds_drop), self.kind)
+        probability = moderated(mean, std, self.output_bits, self.kind)
+        if self.described.temperature == 1.0:
+            return probability
+        return cooled(probability, self.odds_centers[place], self.inverse_temperature, self.kind)
+
+    @property
+    def odds_drop(self) -> int:
+        """The bits that log odds lose if they are multiplied with `LOG2E`."""
+        return self.output_bits + UNIT_BITS - EXPONENT_BITS
+
+    @property
+    def odds_centers(self) -> list[int]:
+        """The log odds that a temperature leaves as they are, to base two."""
+        centers = self.described.class_log_odds
+        assert centers is not None
+        return [int(center) for center in whole(np.log2(np.e) * centers, EXPONENT_BITS)]
+
+    @property
+    def inverse_temperature(self) -> int:
+        """What distances of log odds are multiplied with."""
+        return int(whole(1.0 / self.described.temperature, EXPONENT_BITS))
+
+    @property
+    def result_bits(self) -> int:
+        """The bits of what a prediction returns."""
+        return UNIT_BITS if self.has_classes else self.output_bits
 
     def _prepared(self, x: Any) -> Any:
         columns = []
@@ -259,7 +257,7 @@ class FixedPoint:
         drop = self.distance_bits - EXPONENT_BITS
         near = np.minimum(total, self.farthest)
         t = rounded(near, drop) if drop >= 0 else near * (1 << -drop)
-        value = self._power(t)
+        value = exponential(t, self.kind)
         if self.kernels.kind.startswith("matern"):
             factor = (1 << FACTOR_BITS) + rounded(t, EXPONENT_BITS - FACTOR_BITS)
             if self.kernels.kind == "matern52":
@@ -267,35 +265,24 @@ class FixedPoint:
             value = rounded(factor * value, FACTOR_BITS)
         return np.where(total >= self.farthest, 0, value)
 
-    def _power(self, t: Any) -> Any:
-        """Return exp(-t), t with `EXPONENT_BITS`."""
-        w = rounded(t * LOG2E, UNIT_BITS)
-        fraction = w & ((1 << EXPONENT_BITS) - 1)
-        terms = power_terms(self.kind)
-        value = np.full(t.shape, terms[-1], dtype=np.int64)
-        for term in terms[-2::-1]:
-            value = term + rounded(value * fraction, EXPONENT_BITS)
-        return value >> (w >> EXPONENT_BITS)
-
     def _mean_and_std(self, head: FixedHead, phi: Any) -> tuple[Any, Any]:
         steps = phi[:, head.head.places] - head.center * (1 << self.center_drop)
         lost = self.kind.dropped
         total = rounded(steps * head.weights, lost).sum(axis=1)
         mean = head.level + rounded(total, head.weight_drop)
         square = np.full(len(phi), head.base, dtype=np.int64)
-        for row, drop in zip(head.root, head.root_drops, strict=True):
-            part = rounded(rounded(steps * row, lost).sum(axis=1), int(drop))
+        for row, drop, offset in zip(head.root, head.root_drops, head.offset, strict=True):
+            part = rounded(rounded(steps * row, lost).sum(axis=1), int(drop)) + offset
             square += part * part
         return mean, rounded(integer_root(square), self.part_bits - self.output_bits) if self.has_std else mean
 
 
-LOG2E = int(whole(np.log2(np.e), UNIT_BITS))
-
-
-def power_terms(kind: Format) -> list[int]:
-    """Return the coefficients of a polynomial for 2^-f on [0, 1)."""
-    fit = Chebyshev.interpolate(lambda f: np.exp2(-f), kind.degree, domain=[0.0, 1.0]).convert(kind=Polynomial)
-    return [int(term) for term in whole(fit.coef, UNIT_BITS)]
+def _with_margins_as_log_odds(described: Described) -> Described:
+    """Return a model of which margins are divided by their temperature in the weights already."""
+    if described.is_moderated or described.target != CLASSES:
+        return described
+    heads = tuple(head.scaled(0.0, described.temperature) for head in described.heads)
+    return replace(described, heads=heads, temperature=1.0)
 
 
 def _coded_sources(stage: Columns) -> set[int]:
@@ -311,9 +298,10 @@ def _supported(described: Described) -> tuple[Columns, Kernels | None]:
     stages = simplified(described.stages)
     is_simple = len(stages) == 1 or (len(stages) == 2 and isinstance(stages[1], Kernels) and stages[1].kind in REACH)
     is_simple = is_simple and stages[-1].n_inputs <= MOST_INPUTS
-    if described.target != NUMBERS or not (is_simple and isinstance(stages[0], Columns)):
+    if described.target not in (NUMBERS, CLASSES) or not (is_simple and isinstance(stages[0], Columns)):
         raise ExportError(
-            f"fixed-point arithmetic is for regressors of numbers on at most {MOST_INPUTS} columns, or on {', '.join(REACH)} "
-            f"kernels of them, after scalers and encoders, but this {described.title} is not. Use real='float' or 'double'."
+            f"fixed-point arithmetic is for numbers and for classes with probabilities, on at most {MOST_INPUTS} columns or on "
+            f"{', '.join(REACH)} kernels of them, after scalers and encoders, but this {described.title} is not for that. Use "
+            "real='float' or 'double'."
         )
     return stages[0], stages[1] if len(stages) == 2 and isinstance(stages[1], Kernels) else None

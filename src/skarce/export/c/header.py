@@ -16,7 +16,7 @@ from skarce.export.c.names import constants, in_comment, own_names, remark
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
 from skarce.export.columns import Columns
-from skarce.export.description import CLASSES, COUNTS, Described
+from skarce.export.description import CLASSES, COUNTS, MARGINS, Described
 from skarce.export.heads import Head
 from skarce.export.stages import Chain, Kernels, Stage, simplified
 from skarce.likelihoods.bernoulli import MIXTURE
@@ -52,7 +52,7 @@ class Header:
     def __init__(self, described: Described, name: str, real: Real, *, has_std: bool, is_augmented: bool) -> None:
         self.described, self.name, self.real = described, name, real
         self.has_variance = described.is_moderated and (has_std or described.target == CLASSES)
-        self.has_std, self.is_augmented = has_std and described.target != CLASSES, is_augmented
+        self.has_std, self.is_augmented = has_std and not described.has_classes, is_augmented
         self.tables = Tables(name, real)
         self.functions = Functions(self.tables, Arithmetic(self.tables))
         self._add_model()
@@ -81,6 +81,8 @@ class Header:
         heads = [self._add_head(head, number) for number, head in enumerate(described.heads)]
         if described.target == CLASSES:
             self._add_classes(steps, heads)
+        elif described.target == MARGINS:
+            self._add_margins(steps, heads)
         else:
             self._add_numbers(steps, heads)
 
@@ -184,17 +186,45 @@ class Header:
             *steps[1:],
             *body[2 if len(heads) > 1 else 1 :],
             "}",
+        ]
+        self._add_choice("The most probable class at the raw row x, or -1 if that is NaN.", "predict_proba", n_classes)
+
+    def _add_margins(self, steps: list[str], heads: list[str]) -> None:
+        real = f"{self.name}_real"
+        what = "The margin of the second class" if len(heads) == 1 else "The margin of each class against the rest"
+        self.functions.lines += [
             "",
-            "/* The most probable class at the raw row x, or -1 if the probabilities are NaN. */",
+            f"/* {what} at the raw row x. */",
+            f"static inline void {self.name}_decision_function(const {real} x[], {real} margins[])",
+            "{",
+            *steps,
+            *(f"    {head}(u, &margins[{number}]);" for number, head in enumerate(heads)),
+            "}",
+        ]
+        self._add_choice("The class of the largest margin at the raw row x, or -1 if it is NaN.", "decision_function", len(heads))
+
+    def _add_choice(self, comment: str, function: str, n_values: int) -> None:
+        """Add the function that returns the place of the largest value; of a single value, whether it is positive."""
+        real = f"{self.name}_real"
+        best = [
+            "    int i, best = 0;",
+            f"    {self.name}_{function}(x, values);",
+            "    if (values[0] != values[0]) return -1;",
+            f"    for (i = 1; i < {n_values}; ++i)",
+            "        if (values[i] > values[best]) best = i;",
+            "    return best;",
+        ]
+        sign = [
+            f"    {self.name}_{function}(x, values);",
+            f"    return values[0] != values[0] ? -1 : values[0] > {self.functions.number(0.0)};",
+        ]
+        self.functions.lines += [
+            "",
+            f"/* {comment} */",
             f"static inline int {self.name}_predict(const {real} x[])",
             "{",
-            f"    {real} proba[{n_classes}];",
-            "    int i, best = 0;",
-            f"    {self.name}_predict_proba(x, proba);",
-            "    if (proba[0] != proba[0]) return -1;",
-            f"    for (i = 1; i < {n_classes}; ++i)",
-            "        if (proba[i] > proba[best]) best = i;",
-            "    return best;",
+            f"    {real} values[{n_values}];",
+            *(best if n_values > 1 else sign),
             "}",
         ]
 
@@ -238,8 +268,8 @@ class Header:
         ]
         half, most = n_outputs // 2, self.functions.number(self.real.largest)
         call = f"{name}_predict(x, found, found + {half});" if self.has_std else f"{name}_predict(x, found);"
-        if self.described.target == CLASSES:
-            call = f"{name}_predict_proba(x, found);"
+        if self.described.has_classes:
+            call = f"{name}_{'predict_proba' if self.described.target == CLASSES else 'decision_function'}(x, found);"
         read = f"{name.upper()}_READ"
         return [
             "",
@@ -291,7 +321,7 @@ def enumerations(name: str, described: Described, taken: set[str], missing: str 
         if_missing = constants(column, ["if missing"], taken)[0]
         lines += _enumeration(f"{unknown}. Missing text is {missing}, or {if_missing}.", one.categories, codes)
         lines += [f"#define {if_missing} {codes[one.gaps.code]}", ""]
-    if described.target == CLASSES:
+    if described.has_classes:
         lines += _enumeration("The classes.", described.classes, constants(f"{prefix}_CLASS", described.classes, taken))
     return lines
 

@@ -46,7 +46,9 @@ def _step(functions: Functions, head: Head) -> str:
 
 def _variance(functions: Functions, head: Head) -> list[str]:
     n, real = len(head.weights), f"{functions.prefix}_real"
-    root = functions.tables.reals("root", head.root[np.tril_indices(n)])
+    if not len(head.root):
+        return [f"    if (variance != 0) *variance = {functions.number(head.base)};"]
+    root = functions.tables.reals("root", head.triangle)
     has_offset = bool(head.offset.any())
     offset = functions.read(functions.tables.reals("offset", head.offset), "i") if has_offset else functions.number(0.0)
     functions.n_multiplications += n * (n + 1) // 2 + n
@@ -72,7 +74,7 @@ def add_query_kernels(functions: Functions, query: QueryKernels, head: Head, num
     rows, shares = functions.tables.reals("rows", query.kernels.centers), functions.tables.reals("shares", query.shares)
     cover = functions.tables.reals("cover", query.cover.T)
     total, zero = float(query.shares.sum()), functions.number(0.0)
-    root = functions.tables.reals("root", head.root[np.tril_indices(n)])
+    root = functions.tables.reals("root", head.triangle)
     n_rows = query.kernels.n_outputs
     functions.n_buffered += 2 * max(n, 1)
     functions.n_multiplications += n_rows * (functions.multiplications_of(query.kernels) + 2 + n) + n * (n + 1) // 2 + 2 * n
@@ -89,7 +91,8 @@ def add_query_kernels(functions: Functions, query: QueryKernels, head: Head, num
         f"static inline {real} {name}(const {real} w[], const {real} u[])",
         "{",
         f"    {real} cross[{max(n, 1)}], steps[{max(n, 1)}];",
-        f"    {real} sum = {zero}, energy = {zero}, part, k;",
+        f"    {real} energy = {zero}, part, k;",
+        *([f"    {real} sum = {zero};"] if query.has_level else []),
         f"    const {real} own = {diagonal}(w);",
         f"    {real} error = own;",
         "    int i, j;",
@@ -100,7 +103,7 @@ def add_query_kernels(functions: Functions, query: QueryKernels, head: Head, num
         f"    for (i = 0; i < {n_rows}; ++i) {{",
         f"        k = {kernel}(w, {rows}, i * {query.kernels.n_inputs});",
         f"        part = {functions.read(shares, 'i')} * k;",
-        "        sum += part;",
+        *(["        sum += part;"] if query.has_level else []),
         "        energy += part * k;",
         f"        for (j = 0; j < {n}; ++j) cross[j] += {functions.read(cover, f'i * {n} + j')} * k;",
         "    }",

@@ -52,6 +52,12 @@ def assembled(graph: Graph, inputs: Sequence[Port], outputs: Mapping[Port, str],
     return model
 
 
+def add_facts(model: Any, about: Mapping[str, str]) -> None:
+    """Add facts about a model to those that its file has."""
+    for key, value in about.items():
+        model.metadata_props.add(key=key, value=value)
+
+
 def _value_info(helper: Any, port: Port) -> Any:
     shape = [N_ROWS] if port.n_columns is None else [N_ROWS, port.n_columns]
     return helper.make_tensor_value_info(port.name, element_type(port.dtype), shape)

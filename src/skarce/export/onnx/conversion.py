@@ -12,17 +12,20 @@ from skarce._parameters import check_choice, check_flag
 from skarce._whole_file import check_output, replacing
 from skarce.export.description import Described, describe
 from skarce.export.onnx.agreement import check_agreement
-from skarce.export.onnx.assembly import Port, assembled, imported_onnx
+from skarce.export.onnx.assembly import Port, add_facts, assembled, imported_onnx
 from skarce.export.onnx.entries import add_entry, ports_of
 from skarce.export.onnx.graph import REALS, Graph
 from skarce.export.onnx.heads import add_predictions, output_names
 from skarce.export.onnx.stages import add_chain
 
+CHECKED = "checked at"  # in the facts that the file has about the model
+
 
 def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "double", X: Any = None) -> Any:
     """Return a fitted model as an ONNX model of plain operators, and write it to a file.
 
-    The outputs are those of `predict`: ``mean`` and ``std`` of numbers and counts, ``label`` and ``probabilities`` of classes.
+    The outputs are those of `predict`: ``mean`` and ``std`` of numbers and counts, ``label`` and ``probabilities`` of classes,
+    or ``label`` and ``margins`` if a classifier has no probabilities.
     A model that was fitted to arrays has one input, ``X`` of shape (n_rows, n_features). A model that was fitted to a table has one
     input of shape (n_rows, 1) for each column, with its name; text columns take strings. Scalers, imputers and encoders of a
     pipeline are part of the ONNX model.
@@ -39,7 +42,8 @@ def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "doub
         The precision of inputs, outputs and all between. Some accelerators and browsers have no ``"double"``.
 
     X : array-like of shape (n_samples, n_features), default=None
-        Rows that the ONNX model is checked at, such as the training rows, beside random points.
+        Rows that the ONNX model is checked at, such as the training rows, beside random points and training rows that the model
+        keeps: kernels have some, other models have none.
 
     Returns
     -------
@@ -69,7 +73,8 @@ def to_onnx(model: Any, path: Any = None, *, std: bool = True, real: str = "doub
         check_output(Path(path))
     described = describe(model)
     ports, converted = _converted(described, REALS[real], std=bool(std))
-    check_agreement(model, described, ports, converted, X, std=bool(std), real=real)
+    compared = check_agreement(model, described, ports, converted, X, std=bool(std), real=real)
+    add_facts(converted, {CHECKED: compared.where})
     if path is not None:
         with replacing(Path(path)) as draft:
             draft.write_bytes(converted.SerializeToString())

@@ -14,7 +14,7 @@ import skarce
 from skarce.basis import KernelBasis, PolynomialChaosBasis, ProcessBasis
 from skarce.estimators.on_basis import OnBasis
 from skarce.export.columns import Columns
-from skarce.export.description import describe
+from skarce.export.description import MARGINS, describe
 from skarce.export.onnx.graph import REALS, Graph, element_type
 from skarce.export.onnx.heads import LABEL, MEAN, PROBABILITIES, STD, add_predictions
 from skarce.export.onnx.stages import add_chain
@@ -104,6 +104,11 @@ def _convert_model(scope: Any, operator: Any, container: Any) -> None:
     described, n_outputs = describe(operator.raw_operator), len(operator.outputs)
     if any(one.categories is not None for one in described.inputs):
         raise ExportError("skl2onnx passes one array of numbers to a model, but this one takes text. Use skarce.export.to_onnx.")
+    if described.target == MARGINS:
+        raise ExportError(
+            f"skl2onnx expects probabilities of a classifier, but this {described.title} has margins only. Fit it with "
+            "calibrate_proba=True, or use skarce.export.to_onnx."
+        )
     graph = Graph(REALS["double"])
     columns = graph.columns(ENTRY, described.used, len(described.inputs)) if described.n_functions else ENTRY
     phi = add_chain(graph, described.stages, columns) if described.n_functions else None

@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from skarce.export.description import CLASSES, COUNTS, Described
+from skarce.export.description import CLASSES, COUNTS, MARGINS, Described
 from skarce.export.heads import Head
 from skarce.export.onnx.assembly import Port
 from skarce.export.onnx.graph import Graph
 from skarce.export.onnx.moderation import add_moderated_log_odds
 
-MEAN, STD, LABEL, PROBABILITIES = "mean", "std", "label", "probabilities"
+MEAN, STD, LABEL, PROBABILITIES, OF_MARGINS = "mean", "std", "label", "probabilities", "margins"
 
 
 def output_names(described: Described, *, std: bool) -> tuple[str, ...]:
     """Return the names of the outputs."""
     if described.target == CLASSES:
         return LABEL, PROBABILITIES
+    if described.target == MARGINS:
+        return LABEL, OF_MARGINS
     return (MEAN, STD) if std else (MEAN,)
 
 
@@ -35,6 +37,8 @@ def add_predictions(graph: Graph, described: Described, phi: str | None, first: 
     """
     means = [_mean(graph, head, phi, first, described.n_functions) for head in described.heads]
     mean = graph.side_by_side(means)
+    if described.target == MARGINS:
+        return _margins(graph, described, mean)
     if described.target == CLASSES and not described.is_moderated:
         return _classes(graph, described, mean)
     if described.target != CLASSES and not std:
@@ -78,7 +82,7 @@ def _mean(graph: Graph, head: Head, phi: str | None, first: str, n_functions: in
 
 
 def _variance(graph: Graph, head: Head, phi: str | None, first: str, n_functions: int) -> str:
-    if phi is None or not len(head.places):
+    if phi is None or not len(head.root):
         return graph.repeated(np.array([head.base]), first)
     parts = graph.op("Gemm", _steps(graph, head, phi, n_functions), head.root.T, head.offset)
     return graph.op("Add", graph.column_sum(parts, kind="ReduceSumSquare"), head.base)
@@ -90,17 +94,30 @@ def _classes(graph: Graph, described: Described, log_odds: str) -> dict[Port, st
         distance = graph.op("Sub", log_odds, described.class_log_odds)
         log_odds = graph.op("Add", _times(graph, distance, 1.0 / described.temperature), described.class_log_odds)
     if len(described.heads) == 1:
-        number = _flat(graph, graph.cast(graph.op("Greater", log_odds, 0.0), np.int64))
+        largest = log_odds
         probabilities = graph.op("Sigmoid", graph.op("Mul", log_odds, np.array([-1.0, 1.0])))
     else:
-        logs = _log_sigmoid(graph, log_odds)
-        number, probabilities = graph.op("ArgMax", logs, axis=1, keepdims=0), graph.op("Softmax", logs, axis=1)
+        largest = _log_sigmoid(graph, log_odds)
+        probabilities = graph.op("Softmax", largest, axis=1)
+    return {**_label(graph, described, largest), Port(PROBABILITIES, graph.dtype, len(described.classes)): probabilities}
+
+
+def _margins(graph: Graph, described: Described, margins: str) -> dict[Port, str]:
+    """Return the class of the largest margin, and the margins in the shape of `decision_function`."""
+    is_one = len(described.heads) == 1
+    port = Port(OF_MARGINS, graph.dtype, None if is_one else len(described.heads))
+    return {**_label(graph, described, margins), port: _flat(graph, margins) if is_one else margins}
+
+
+def _label(graph: Graph, described: Described, values: str) -> dict[Port, str]:
+    """Return the class of the largest value; of a single column, the second class if its value is positive."""
+    if len(described.heads) == 1:
+        number = _flat(graph, graph.cast(graph.op("Greater", values, 0.0), np.int64))
+    else:
+        number = graph.op("ArgMax", values, axis=1, keepdims=0)
     labels = _labels(described.classes)
     dtype = graph.dtype if labels.dtype.kind == "f" else labels.dtype
-    return {
-        Port(LABEL, dtype, None): graph.op("Gather", labels, number, axis=0),
-        Port(PROBABILITIES, graph.dtype, len(described.classes)): probabilities,
-    }
+    return {Port(LABEL, dtype, None): graph.op("Gather", labels, number, axis=0)}
 
 
 def _log_sigmoid(graph: Graph, log_odds: str) -> str:
