@@ -89,8 +89,10 @@ def test_a_narrow_table_loses_columns_and_no_digits(monkeypatch, width, gone):
 
 def test_compare_shows_its_progress_on_a_terminal(houses, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("skarce._progress.Bars.first", 0.0)
     result = run("compare", "houses.csv", "--target", "price", "--methods", "ridge")
     assert "━" in result.stderr
+    assert "5 fits in" in result.stderr
     assert "━" not in result.stdout
     assert "\x1b[1;32m" in result.stdout  # the best row
 
@@ -189,7 +191,7 @@ def test_compare_checks_the_output_before_any_work(houses, monkeypatch):
 
 def test_progress_in_a_file_is_lines_that_name_the_method(houses, monkeypatch):
     due = lambda say, first: Lines(say, clock=lambda: -100.0, first=first)  # noqa: E731  # the first line is due at once
-    monkeypatch.setattr("skarce.cli.comparing.Lines", due)
+    monkeypatch.setattr("skarce.cli.streamed.progress.Lines", due)
     result = run("compare", "houses.csv", "--target", "price", "--methods", "ridge,frvm", "--cv", "3", "--basis", "rbf")
     assert result.exit_code == 0
     first = result.stderr.splitlines()[0]

@@ -95,14 +95,41 @@ def test_the_numbers_of_the_page_are_those_of_the_comparison(houses):
     )
     assert result.exit_code == 0, result.output
     content = json.loads(Path("r.json").read_text())
-    assert set(content["report"]) == {"verdict", "checks", "table", "calibration", "inputs", "export", "provenance"}
+    assert set(content["report"]) == {
+        "verdict",
+        "checks",
+        "table",
+        "calibration",
+        "residuals",
+        "inputs",
+        "far",
+        "export",
+        "provenance",
+    }
     best = content["methods"][0]
     assert content["report"]["verdict"]["best"] == best["name"]
     errors = [fold["rmse"] for fold in best["folds"]]
     row = content["report"]["table"][0]
     assert (row["error"], row["spread"]) == (pytest.approx(np.mean(errors)), pytest.approx(np.std(errors)))
+    rows = {row["name"]: row for row in content["report"]["table"]}
+    for method in content["methods"]:
+        row, folds = rows[method["name"]], method["folds"]
+        for name in ("rmse", "r2", "n_functions"):
+            assert row[name] == pytest.approx(np.mean([fold[name] for fold in folds]))
+        for name in ("fit_seconds", "predict_seconds"):
+            assert row[name] == pytest.approx(np.median([fold[name] for fold in folds]))
+    assert rows["ridge"]["is_rival"] is True
+    assert rows["ridge"]["coverage"] is rows["ridge"]["log_score"] is None
+    assert rows["frvm"]["bytes_of_model"] > rows["frvm"]["bytes_in_c"] > 0
+    residuals = content["report"]["residuals"]
+    assert sorted(residuals["rows"]) == list(range(len(houses)))
+    np.testing.assert_array_equal(residuals["true"], houses["price"].iloc[residuals["rows"]])
+    stds = (np.array(residuals["true"]) - residuals["predicted"]) / residuals["z"]
+    inside = np.mean(np.abs(residuals["z"]) <= 1.959964)
+    assert (stds > 0).all()
     (curve,) = content["report"]["calibration"]  # ridge has no intervals
     frvm = next(method for method in content["methods"] if method["name"] == "frvm")
+    assert inside == pytest.approx(curve["happened"][-2])
     weights = [len(test) for test in np.array_split(np.arange(len(houses)), 3)]
     assert curve["happened"][-2] == pytest.approx(np.average([fold["coverage"] for fold in frvm["folds"]], weights=weights))
     assert {each["name"] for each in content["report"]["inputs"]} == {"size", "age", "town", "garden"}
@@ -130,7 +157,8 @@ def test_the_same_command_writes_the_same_table_and_checks(houses):
     for _ in range(2):
         assert run(*named).exit_code == 0
         report = json.loads(Path("r.json").read_text())["report"]
-        seen.append((report["verdict"]["level"], report["checks"], report["table"], report["provenance"]))
+        table = [{name: value for name, value in row.items() if not name.endswith("_seconds")} for row in report["table"]]
+        seen.append((report["verdict"]["level"], report["checks"], table, report["provenance"]))
     assert seen[0] == seen[1]
 
 
@@ -150,10 +178,16 @@ def test_a_failed_method_is_in_the_report(houses, monkeypatch):
             raise FloatingPointError("the <bridge> is out")
 
     monkeypatch.setitem(METHODS[REGRESSION], "ridge", Method("ridge", REGRESSION, "fails", Failing, is_rival=True))
-    result = run("compare", "houses.csv", "--target", "price", "--methods", "vbls,ridge", *QUICK, "--report", "r.html")
+    result = run(
+        "compare", "houses.csv", "--target", "price", "--methods", "vbls,ridge", *QUICK, "--report", "r.html", "--json", "r.json"
+    )
     assert result.exit_code == 1
     page = assert_sound(Path("r.html").read_text(encoding="utf-8"))
     assert "the <bridge> is out" in page.text
+    failed = json.loads(Path("r.json").read_text())["report"]["table"][-1]
+    assert (failed["name"], failed["title"], failed["rmse"], failed["error"]) == (
+        "ridge", "failed: FloatingPointError: the <bridge> is out", None, None,
+    )  # fmt: skip
     assert "all others failed" in page.text
     only = run("compare", "houses.csv", "--target", "price", "--methods", "ridge", *QUICK, "--report", "r.html")
     assert only.exit_code == 1
@@ -198,6 +232,76 @@ def test_a_model_is_explained_with_and_without_rows(houses, model):
         assert word in page.text
 
 
+def test_a_model_of_counts_is_explained(nasty):
+    named = ("fit", "nasty.csv", "--target", "count", "--task", "counts", "--exclude", "number,class", "--basis", "rbf")
+    assert run(*named, "--out", "c.skops").exit_code == 0
+    assert run("explain", "c.skops", "nasty.csv", "--report", "m.html", "--json", "m.json").exit_code == 0
+    assert "deviance without inputs" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    assert json.loads(Path("m.json").read_text())["quality"]["beats_base"] is True
+
+
+def test_the_report_on_a_model_is_a_page_a_text_and_numbers(houses, model):
+    """Other rows than those of the fit, one of them far from all others, and one there twice."""
+    rng = np.random.default_rng(5)
+    new = houses.assign(size=houses["size"] + rng.uniform(0.1, 0.2, len(houses)))
+    new.loc[7, "size"] = 5_000.0
+    new.loc[9] = new.loc[8]
+    new.to_csv("new.csv", index=False)
+    named = ("--report", "m.html", "--markdown", "m.md", "--json", "m.json")
+    result = run("explain", model, "new.csv", *named)
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("m.json").read_text())
+    page, markdown = assert_sound(Path("m.html").read_text(encoding="utf-8")), Path("m.md").read_text(encoding="utf-8")
+    assert found["verdict"]["sentence"] in page.text
+    assert found["verdict"]["sentence"] in markdown
+    saved = load(Path(model))
+    predicted = saved.pipeline.predict(new[list(saved.columns)])
+    np.testing.assert_allclose(found["residuals"]["predicted"], predicted)
+    assert found["quality"]["error"] == pytest.approx(np.sqrt(np.mean((new["price"] - predicted) ** 2)))
+    assert found["far"][0]["row"] == 7
+    assert found["far"][0]["place"] == "line 9"
+    assert "line 9" in page.text.split("Rows far from the others")[1]
+    findings = {check["name"]: check["finding"] for check in found["checks"]}
+    assert findings["Repeated rows"] == "warning"
+    assert findings["Rows of the fit"] == "fine"
+    for name in findings:
+        assert name in page.text
+        assert name in markdown
+    assert len(found["functions"]) == len(saved.regressor.active_)
+    assert "seed" in found["provenance"]
+
+
+def test_rows_of_the_fit_are_found_in_the_report(houses, model):
+    assert run("explain", model, "houses.csv", "--json", "m.json").exit_code == 0
+    found = {check["name"]: check for check in json.loads(Path("m.json").read_text())["checks"]}
+    n_active = len(load(Path(model)).regressor.active_)
+    assert found["Rows of the fit"]["words"].startswith(f"{n_active} of the given rows are centers")
+
+
+def test_a_report_on_a_model_without_rows_has_a_verdict_too(model):
+    assert run("explain", model, "--json", "m.json", "--markdown", "m.md").exit_code == 0
+    found = json.loads(Path("m.json").read_text())
+    assert found["quality"] is found["residuals"] is None
+    assert found["verdict"]["sentence"].startswith("No rows were given")
+    assert "## Functions" in Path("m.md").read_text(encoding="utf-8")
+
+
+def test_two_outputs_of_an_explanation_have_two_names(model):
+    result = run("explain", model, "--report", "m.html", "--json", "m.html")
+    assert result.exit_code == 2
+    assert "two outputs have the same name" in result.stderr
+
+
+def test_a_report_on_few_equal_rows(houses, model):
+    """Nothing divides by zero, and no column is said to tell a target that never changes."""
+    houses.iloc[[0, 0]].to_csv("two.csv", index=False)
+    houses.iloc[[0]].to_csv("one.csv", index=False)
+    for name in ("one.csv", "two.csv"):
+        result = run("explain", model, name, "--report", "m.html", "--json", "m.json")
+        assert result.exit_code == 0, result.output
+        assert "too few to tell" in json.loads(Path("m.json").read_text())["verdict"]["sentence"]
+
+
 def test_lengths_of_kernels_are_not_called_what_matters(houses):
     """A length says how quickly predictions bend, not how large the effect of an input is."""
     assert run("fit", "houses.csv", "--target", "price", "--widths", "ard", "--out", "ard.skops").exit_code == 0
@@ -231,5 +335,10 @@ def test_classes_that_a_model_does_not_know(nasty):
     assert run(*named).exit_code == 0
     assert run("explain", "c.skops", "nasty.csv", "--report", "m.html").exit_code == 0
     assert "predicted as <i>yes</i>" in assert_sound(Path("m.html").read_text(encoding="utf-8")).text
+    assert run("explain", "c.skops", "nasty.csv", "--markdown", "m.md", "--json", "m.json").exit_code == 0
+    found = json.loads(Path("m.json").read_text())
+    assert found["quality"]["error"] == np.mean(np.array(found["residuals"]["predicted"]) != nasty["class"])
+    assert np.sum(found["residuals"]["confusion"]) == len(nasty)
+    assert "<script>" not in Path("m.md").read_text(encoding="utf-8").split("## Where")[0].replace("\\<", "")
     nasty.assign(**{"class": "perhaps"}).to_csv("other.csv", index=False)
     assert_one_line(run("explain", "c.skops", "other.csv", "--report", "m.html"), "'perhaps'", "not seen")

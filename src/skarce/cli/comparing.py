@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from skarce import __version__
-from skarce._progress import Lines, progress, watched
+from skarce._progress import progress
 from skarce.cli.comparison_table import comparison_table
-from skarce.cli.rendering import messages, say, show
-from skarce.cli.reporting import ReportFiles, report_on, uneven_words, write_text
+from skarce.cli.rendering import say, show
+from skarce.cli.reporting import ReportFiles, report_on, uneven_words, write_json
+from skarce.cli.streamed.progress import QUIET, shown_progress
 from skarce.cli.target_methods import (
     basis_option,
     exclude_option,
@@ -30,6 +29,8 @@ from skarce.cli.target_methods import (
 )
 from skarce.comparison import METHODS, TASKS, WIDTH_RULES, Method, Observer, Task, cross_validate, find_methods
 from skarce.datasets.tables import Table, diabetes_table, read_table
+from skarce.report.comparison_page import comparison_page
+from skarce.report.markdown import comparison_markdown
 
 LONGEST = max(len(name) for known in METHODS.values() for name in known)
 
@@ -38,8 +39,6 @@ def _methods_help(task: Task) -> str:
     lines = (f"  {method.name:<{LONGEST}} {method.title}\n" for method in METHODS[task].values())
     return f"\b\nMethods for {task.target.value}:\n{''.join(lines)}"
 
-
-QUIET = 10.0  # seconds until the first line of progress if standard error is no terminal
 
 RULES = "".join(f"  {rule:<9} {meaning}\n" for rule, meaning in WIDTH_RULES.items())
 HELP = f"""Cross-validate several methods on one table. All methods see the same folds.
@@ -146,10 +145,10 @@ def compare(
     content: dict[str, Any] = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
     if observer is not None:
         found = report_on(results, observer, table, training, tests, settings, target)
-        files.write(found)
+        files.write(found, comparison_page, comparison_markdown)
         content["report"] = found.as_dict()
     if json_path is not None:
-        write_text(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n", "Numbers of every fold")
+        write_json(json_path, content, "Numbers of every fold")
     note = uneven_words(results[0], training, table, tests)
     show(*comparison_table(results, settings), *([note] if note else []))
     if any(result.error for result in results):
@@ -179,14 +178,8 @@ def _quick(task: Task, n_rows: int) -> list[Method]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Method], None]]:
-    """A progress bar on standard error if that is a terminal, else a line now and then; call the function before each fit."""
+    """Progress of so many fits; call the function before each of them."""
     starts = iter(range(total))
-    if not messages().is_terminal:
-        with watched(Lines(say, first=QUIET)), progress("Comparing", total, "fits") as part:
-            yield lambda method: part.to(next(starts), lambda: method.name)
-            part.to(total)
-        return
-    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), transient=True) as bars:
-        bar = bars.add_task("", total=total)
-        yield lambda method: bars.update(bar, description=method.name, completed=next(starts))
+    with shown_progress(first=QUIET), progress("Comparing", total, "fits") as part:
+        yield lambda method: part.to(next(starts), lambda: method.name)
+        part.to(total)

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 from rich import box
@@ -78,12 +78,6 @@ def messages() -> Console:
 def say(message: str) -> None:
     """Print one line of bounded length to standard error."""
     messages().print(one_line(message))
-
-
-def working(what: str) -> AbstractContextManager[Any]:
-    """A remark on standard error that something takes time, if that is a terminal."""
-    console = messages()
-    return console.status(what, spinner="line" if console.options.ascii_only else "dots")
 
 
 def plus_minus() -> str:

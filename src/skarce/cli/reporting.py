@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -25,13 +26,12 @@ from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData
 from skarce.inspection.functions import kernel_names
 from skarce.inspection.shuffling import SHUFFLED
-from skarce.report.comparison_page import comparison_page
 from skarce.report.comparison_report import Comparison, ComparisonReport, comparison_report
 from skarce.report.inputs import MOST_FAR, far_rows, inputs_that_matter
-from skarce.report.markdown import comparison_markdown
 from skarce.report.model_view import ModelView
-from skarce.report.provenance import command_line, fingerprint, versions
+from skarce.report.provenance import command_line, fingerprint, versions_in_words
 
+Report = TypeVar("Report")
 ALSO_OF_FIT = ("exclude", "missing", "task", "basis", "widths")  # options of a comparison that a fit has too
 
 
@@ -55,12 +55,17 @@ class ReportFiles:
             if any(path.resolve() == other.resolve() for other in named[:place]):
                 raise click.UsageError(f"two outputs have the same name, {path}; give them different names.")
 
-    def write(self, report: ComparisonReport) -> None:
+    def write(self, report: Report, page: Callable[[Report], str], markdown: Callable[[Report], str]) -> None:
         """Write the files."""
-        if self.page is not None:
-            write_text(self.page, comparison_page(report), "Report")
-        if self.markdown is not None:
-            write_text(self.markdown, comparison_markdown(report), "Report")
+        forms = ((self.page, page), (self.markdown, markdown))
+        texts = [(path, form(report)) for path, form in forms if path is not None]
+        for path, text in texts:
+            write_text(path, text, "Report")
+
+
+def write_json(path: Path, content: dict[str, Any], what: str) -> None:
+    """Write numbers for other programs."""
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n", what)
 
 
 def write_text(path: Path, text: str, what: str) -> None:
@@ -89,7 +94,7 @@ def report_on(
         "command": given_command(click.get_current_context()),
         "data": f"{settings['data']}, SHA-256 of the table {fingerprint(table.frame)}",
         "seed": str(settings["seed"]),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "versions": versions_in_words(),
     }
     return comparison_report(comparison, settings, target, view, places, uneven_words(results[0], training, table, tests), origin)
 

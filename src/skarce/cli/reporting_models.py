@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
 
 from skarce._text import one_line, quoted
+from skarce._typing import Floats
+from skarce.basis import KernelBasis
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.missing_rows import way_for
 from skarce.cli.model_file import SavedModel
@@ -16,22 +18,20 @@ from skarce.cli.rendering import say
 from skarce.cli.reporting import given_command
 from skarce.comparison import Answers
 from skarce.comparison.counting import bytes_in_c
-from skarce.comparison.out_of_fold import LOG_SCORES, answer
+from skarce.comparison.out_of_fold import answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.gaps import DROP, ERROR, FILL, complete_rows, left_out, only_rows
+from skarce.datasets.leaks import leaks
 from skarce.datasets.tables import Table, TableError, read_table
-from skarce.datasets.training import READERS, check_columns, inputs
+from skarce.datasets.training import READERS, TrainingData, check_columns, inputs
 from skarce.inspection.functions import kernel_names
 from skarce.inspection.shuffling import SHUFFLED
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
-from skarce.report.calibration import curve_of
-from skarce.report.inputs import Input, inputs_that_matter, widths_of_inputs
-from skarce.report.model_page import ModelReport
+from skarce.report.inputs import MOST_FAR, FarRows, Input, far_rows, inputs_that_matter, widths_of_inputs
+from skarce.report.model_report import GivenRows, ModelReport, model_report
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import percent, rounded
-from skarce.report.provenance import command_line, fingerprint, versions
-from skarce.report.residuals import residuals_of
+from skarce.report.provenance import command_line, fingerprint, versions_in_words
 
 KINDS: dict[type[Likelihood], TargetKind] = {
     Gaussian: TargetKind.NUMBERS,
@@ -48,35 +48,51 @@ WIDTHS_WORDS = (
 )
 
 
-class Rows(NamedTuple):
-    """Rows of a table for a stored model."""
-
-    X: Any
-    y: Any
-
-
 def report_on_model(saved: SavedModel, data: Path | None, missing: str | None = None) -> ModelReport:
     """The report on a model; with data, also on its predictions of them. `missing` says what to do about missing values."""
     kind = KINDS[type(saved.regressor._likelihood())]
-    origin = {"command": given_command(click.get_current_context())}
-    answers, rows = None, None
+    context, origin = click.get_current_context(), {}
+    given, far = None, None
     if data is not None:
         table = read_table(data, [name for name, of_name in saved.columns.items() if of_name != NUMBER])
-        way = way_for(saved, missing)
-        used = _rows_to_use(table, saved, way)
-        rows = Rows(inputs(used, saved.columns, has_gaps=way == FILL), targets(used, saved, kind))
-        answers = answers_of(saved, rows, kind, data)
+        given, far = _given_rows(saved, table, kind, missing)
         origin["data"] = f"{table.name}, SHA-256 of the table {fingerprint(table.frame)}"
-    origin["versions"] = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return ModelReport(
-        model=_view(saved, rows, kind),
-        target=saved.target,
-        kind=kind,
-        quality={} if answers is None else _quality(answers),
-        curve=None if answers is None else curve_of(answers),
-        residuals=None if answers is None else residuals_of(answers),
-        provenance=origin,
+    provenance = {"command": given_command(context), **origin, "seed": seeds(saved), "versions": versions_in_words()}
+    return model_report(_view(saved, given, far, kind), saved.target, kind, saved.regressor.outcome_, given, provenance)
+
+
+def _given_rows(saved: SavedModel, table: Table, kind: TargetKind, missing: str | None) -> tuple[GivenRows, FarRows]:
+    """The rows with what the model says about them, and those that are far from all others."""
+    way = way_for(saved, missing)
+    used = _rows_to_use(table, saved, way)
+    X, y = inputs(used, saved.columns, has_gaps=way == FILL), targets(used, saved, kind)
+    told = leaks(X, y, kind) if (y != y[0]).any() else {}
+    prepared = saved.pipeline[:-1].transform(X)
+    far = far_rows(saved.regressor, prepared)
+    return (
+        GivenRows(
+            data=TrainingData(X, y, saved.columns, kind, has_gaps=way == FILL, leaks=told),
+            answers=answers_of(saved, prepared, y, kind, table.name),
+            places=[used.place(int(row)) for row in far.rows[:MOST_FAR]],
+            n_centers=n_centers(saved, prepared),
+        ),
+        far,
     )
+
+
+def n_centers(saved: SavedModel, prepared: Floats) -> int:
+    """How many of the rows are centers of kernels of the model."""
+    basis = saved.regressor.basis_
+    if not isinstance(basis, KernelBasis) or basis.kernel_ == "precomputed":
+        return 0
+    centers = {row.tobytes() for row in np.ascontiguousarray(basis.centers_, dtype=np.float64) + 0.0}
+    return sum(row.tobytes() in centers for row in np.ascontiguousarray(prepared, dtype=np.float64) + 0.0)
+
+
+def seeds(saved: SavedModel) -> str:
+    """The random seeds of the fit."""
+    found = {name: value for name, value in saved.regressor.get_params().items() if name.endswith("random_state")}
+    return ", ".join(f"{value} ({name})" for name, value in found.items() if value is not None) or "none was set"
 
 
 def _rows_to_use(table: Table, saved: SavedModel, way: str) -> Table:
@@ -104,20 +120,20 @@ def targets(table: Table, saved: SavedModel, kind: TargetKind) -> Any:
     return y
 
 
-def answers_of(saved: SavedModel, rows: Rows, kind: TargetKind, data: Path) -> Answers:
+def answers_of(saved: SavedModel, prepared: Floats, y: Any, kind: TargetKind, data: str) -> Answers:
     """What the model says about rows."""
     try:
-        values = answer(saved.regressor, saved.pipeline[:-1].transform(rows.X), kind)
+        values = answer(saved.regressor, prepared, kind)
     except (ValueError, ArithmeticError) as error:
         raise TableError(f"{data} cannot be predicted: {one_line(error)}") from None
     classes = saved.regressor.classes_ if kind is TargetKind.CLASSES else None
-    return Answers(type(saved.regressor).__name__, kind, np.arange(len(rows.y)), rows.y, values, classes)
+    return Answers(type(saved.regressor).__name__, kind, np.arange(len(y)), y, values, classes)
 
 
-def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
+def _view(saved: SavedModel, given: GivenRows | None, far: FarRows | None, kind: TargetKind) -> ModelView:
     matter, label, title, words = [], "", ModelView.inputs_title, ModelView.inputs_words
-    if rows is not None:
-        matter, label = inputs_that_matter(saved.pipeline, rows.X, rows.y, kind), SHUFFLED[kind]
+    if given is not None:
+        matter, label = inputs_that_matter(saved.pipeline, given.data.X, given.data.y, kind), SHUFFLED[kind]
     elif (widths := widths_of_inputs(saved.pipeline)) is not None:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
@@ -132,18 +148,7 @@ def _view(saved: SavedModel, rows: Rows | None, kind: TargetKind) -> ModelView:
         inputs_label=label,
         inputs_title=title,
         inputs_words=words,
+        far=far,
         c_bytes=bytes_in_c(saved.pipeline),
         commands=(command_line(["export", str(click.get_current_context().params["model"]), "--out", "model.h"]),),
     )
-
-
-def _quality(answers: Answers) -> dict[str, str]:
-    """The numbers of a comparison for these rows."""
-    scores = LOG_SCORES[answers.kind](answers.values, answers.targets, answers.classes)
-    found = {"rows": f"{len(answers.targets):,}"}
-    if answers.kind is TargetKind.CLASSES:
-        is_correct = answers.classes[answers.values.argmax(axis=1)] == answers.targets
-        found["accuracy"] = percent(float(np.mean(is_correct)))
-    else:
-        found["RMSE"] = rounded(float(np.sqrt(np.mean((answers.targets - answers.values[:, 0]) ** 2))))
-    return found if scores is None else {**found, "log score": f"{float(np.mean(scores)):.4f}, mean over the rows"}

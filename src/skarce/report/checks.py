@@ -48,6 +48,16 @@ class Check:
     finding: Finding
     words: str
 
+    def as_dict(self) -> dict[str, str]:
+        """Ready for JSON."""
+        return {"name": self.name, "finding": self.finding.value, "words": self.words}
+
+
+def warnings_first(found: Sequence[Check | None]) -> list[Check]:
+    """The checks that were made, in the order of how much they matter."""
+    order = list(Finding)[::-1]
+    return sorted((check for check in found if check is not None), key=lambda check: order.index(check.finding))
+
 
 def enough_rows(training: TrainingData) -> Check:
     """Too few rows to tell methods apart."""
@@ -56,6 +66,32 @@ def enough_rows(training: TrainingData) -> Check:
     if n_rows < FEW_ROWS or n_rows < ROWS_PER_INPUT * n_inputs:
         return Check(name, Finding.WARNING, f"{sizes} are few: the folds differ by chance. Use --repeats 5, or more rows.")
     return Check(name, Finding.FINE, f"{sizes}.")
+
+
+def enough_given_rows(n_rows: int) -> Check:
+    """Too few rows to tell how good a model is."""
+    name = "Enough rows"
+    if n_rows < FEW_ROWS:
+        return Check(name, Finding.WARNING, f"{plural(n_rows, 'row is', 'rows are')} few: errors on others may differ by chance.")
+    return Check(name, Finding.FINE, f"{plural(n_rows, 'row')}.")
+
+
+def rows_of_the_fit(n_centers: int, n_rows: int) -> Check:
+    """Rows that are centers of the functions of a model: it was fitted to such rows."""
+    name = "Rows of the fit"
+    if not n_centers:
+        return Check(name, Finding.FINE, "No given row is a center of the functions.")
+    words = (
+        f"{plural(n_centers, 'of the given rows is a center', 'of the given rows are centers')} of the functions, so the model "
+        "was fitted to such rows. It looks better on rows that it was fitted to: give others."
+    )
+    return Check(name, Finding.WARNING if n_centers > MOST_REPEATED * n_rows else Finding.NOTE, words)
+
+
+def end_of_fit(outcome: Outcome) -> Check:
+    """Whether a limit ended a fit, and whether its model can be trusted."""
+    is_bad = outcome.deserves_a_warning or outcome in NOT_TRUSTED
+    return Check("End of the fit", Finding.WARNING if is_bad else Finding.FINE, command_line_words(outcome.value))
 
 
 def leaking_columns(training: TrainingData) -> Check:
@@ -149,14 +185,17 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
 
 
-def honest_intervals(shares: Mapping[str, float], n_rows: int, best: str, *, of_counts: bool) -> Check | None:
-    """Whether 95 % intervals cover 95 % of the left-out rows, up to chance. Those of counts may cover more.
+def honest_intervals(
+    shares: Mapping[str, float], n_rows: int, best: str, *, of_counts: bool, noun: str = "left-out row"
+) -> Check | None:
+    """Whether 95 % intervals cover 95 % of the rows, up to chance. Those of counts may cover more.
 
-    `shares` are the coverages of all methods that have intervals, the best method first; None if there are none.
+    `shares` are the coverages of all methods that have intervals, the best method first; None if there are none. `noun` says what
+    the rows are.
     """
     if not shares:
         return None
-    name, rows = "Honest intervals", plural(n_rows, "left-out row")
+    name, rows = "Honest intervals", plural(n_rows, noun)
     narrow, wide = too_narrow(shares, n_rows), [] if of_counts else too_wide(shares, n_rows)
     listed = {method: f"{method} ({percent(share)}{', the best method' * (method == best)})" for method, share in shares.items()}
     wasteful = f" Wider than they need to be: {', '.join(listed[each] for each in wide)}." if wide else ""

@@ -41,7 +41,7 @@ def comparison_page(report: ComparisonReport) -> str:
     ]
     foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
     shown = [(name, heading, content) for name, heading, content in sections if content is not None]
-    return page(report.title, joined(_lead(report), _verdict(report)), shown, foot)
+    return page(report.title, joined(_lead(report), verdict_part(report.verdict)), shown, foot)
 
 
 def _lead(report: ComparisonReport) -> Markup:
@@ -54,8 +54,9 @@ def _lead(report: ComparisonReport) -> Markup:
     return tag("p", words, class_="muted")
 
 
-def _verdict(report: ComparisonReport) -> Markup:
-    sentence, changes = tag("p", report.verdict.sentence), [tag("li", each) for each in report.verdict.changes]
+def verdict_part(found: Verdict) -> Markup:
+    """The sentence, and what would change it."""
+    sentence, changes = tag("p", found.sentence), [tag("li", each) for each in found.changes]
     more = [tag("p", "What would change this:", class_="muted"), tag("ul", *changes)] if changes else []
     return tag("div", sentence, *more, class_="verdict")
 
@@ -201,7 +202,9 @@ def _confusions(residuals: Residuals, labels: list[str], words: str) -> Markup:
 
 def _model(report: ComparisonReport, model: ModelView) -> Markup:
     lead = tag("p", f"Fitted once more, to all rows.{_why(report.verdict, model.name)}")
-    return joined(lead, facts(model.facts), export_part(model), functions_part(model), _far(model.far, report))
+    return joined(
+        lead, facts(model.facts), export_part(model), functions_part(model), far_part(model.far, report.residuals, report.places)
+    )
 
 
 def _why(found: Verdict, name: str) -> str:
@@ -213,16 +216,16 @@ def _why(found: Verdict, name: str) -> str:
     return "" if found.best == name else " It is our method that the verdict names, or else our best one."
 
 
-def _far(far: FarRows | None, report: ComparisonReport) -> Markup:
+def far_part(far: FarRows | None, residuals: Residuals | None, places: Sequence[str]) -> Markup:
+    """Rows far from all others, and what was predicted for them; `places` say where they are in the table."""
     heading = tag("h3", "Rows far from the others")
-    residuals = report.residuals
     if far is None or residuals is None or not len(far.rows):
         return joined(heading, tag("p", "No row is far from all others."))
     shown, ratios = far.rows[:MOST_FAR], far.ratios[:MOST_FAR]
     by_row: dict[int, int] = {int(row): place for place, row in enumerate(residuals.rows)}
     at = [by_row[int(row)] for row in shown]
     columns = [
-        Column("row", report.places[: len(shown)]),
+        Column("row", places[: len(shown)]),
         Column("distance to the next row", [f"{rounded(ratio, 2)} × median" for ratio in ratios], _floats(ratios)),
         _values("true", residuals.true[at]),
         _values("predicted", residuals.predicted[at]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from skarce.comparison import ALIGNED, SECONDS, MethodResult, Metric, OutOfFold
 from skarce.comparison.registry import IN_PYTHON
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
-from skarce.likelihoods.poisson import LEAST_RATE
 from skarce.report import checks
 from skarce.report.calibration import Curve, curve_of
 from skarce.report.checks import Check
+from skarce.report.losses import error_of_rows, row_losses, without_inputs
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import NONE, aligned, percent, plural, seconds, size
+from skarce.report.numbers import NONE, aligned, finite, percent, plural, seconds, size
 from skarce.report.page import Column
 from skarce.report.residuals import Residuals, residuals_of
 from skarce.report.verdict import Verdict, error_of, errors_of, verdict
@@ -70,7 +70,6 @@ class Point:
     n_functions: float
     error: float
     spread: float
-    is_rival: bool
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,7 @@ class ComparisonReport:
     verdict: Verdict
     columns: list[Column]
     titles: dict[str, str]  # what the methods are, or why they failed
+    rivals: list[str]  # methods of other packages
     legends: list[str]
     points: list[Point]
     curves: list[Curve]
@@ -98,14 +98,24 @@ class ComparisonReport:
     def as_dict(self) -> dict[str, Any]:
         """The report without its pictures and functions, ready for JSON."""
         return {
-            "verdict": asdict(self.verdict),
-            "checks": [{"name": check.name, "finding": check.finding.value, "words": check.words} for check in self.checks],
-            "table": [asdict(point) for point in self.points],
+            "verdict": self.verdict.as_dict(),
+            "checks": [check.as_dict() for check in self.checks],
+            "table": self._table(),
             "calibration": [curve.as_dict() for curve in self.curves],
-            "inputs": [] if self.model is None else [each.as_dict() for each in self.model.inputs],
-            "export": None if self.model is None else {"bytes": self.model.c_bytes, "commands": list(self.model.commands)},
+            "residuals": None if self.residuals is None else self.residuals.as_dict(),
+            **({"inputs": [], "far": [], "export": None} if self.model is None else self.model.as_dict(self.places)),
             "provenance": self.provenance,
         }
+
+    def _table(self) -> list[dict[str, Any]]:
+        """What the table shows, one dictionary for each method; numbers that are not known are None."""
+        errors = {point.name: point.error for point in self.points}
+        rows = []
+        for place, name in enumerate(self.columns[0].texts):
+            numbers = {column.key: finite(column.values[place]) for column in self.columns if column.values is not None}
+            is_rival = name in self.rivals
+            rows.append({"name": name, "title": self.titles[name], "is_rival": is_rival, "error": errors.get(name), **numbers})
+        return rows
 
 
 def comparison_report(
@@ -134,6 +144,7 @@ def comparison_report(
         verdict=comparison.verdict,
         columns=_columns(comparison),
         titles={result.method.name: _description(result) for result in comparison.results},
+        rivals=[result.method.name for result in comparison.results if result.method.is_rival],
         legends=[metric.legend for metric in metrics if metric.legend],
         points=[_point(result) for result in done],
         curves=curves,
@@ -148,18 +159,8 @@ def comparison_report(
 
 def errors_without_inputs(kind: TargetKind, y: Any, tests: Sequence[Any]) -> Floats:
     """The error on each fold of a model that ignores its inputs: the mean of the target, or its most frequent class."""
-    return np.array([_error_without_inputs(kind, np.delete(y, test), y[test]) for test in tests])
-
-
-def _error_without_inputs(kind: TargetKind, known: Any, new: Any) -> float:
-    if kind is TargetKind.CLASSES:
-        labels, counts = np.unique(known, return_counts=True)
-        return float(np.mean(new != labels[counts.argmax()]))
-    mean = float(np.mean(known))
-    if kind is TargetKind.NUMBERS:
-        return float(np.sqrt(np.mean((new - mean) ** 2)))
-    rate = max(mean, LEAST_RATE)
-    return float(2.0 * np.mean(np.where(new > 0, new * np.log(np.where(new > 0, new, 1.0) / rate), 0.0) - new + rate))
+    losses = [row_losses(kind, y[test], without_inputs(kind, np.delete(y, test))) for test in tests]
+    return np.array([error_of_rows(kind, each) for each in losses])
 
 
 def _residuals(comparison: Comparison) -> Residuals | None:
@@ -181,9 +182,7 @@ def _error_metric(comparison: Comparison) -> Metric:
 
 def _point(result: MethodResult) -> Point:
     errors = errors_of(result)
-    return Point(
-        result.method.name, result.mean("n_functions") or 0.0, error_of(result), float(errors.std()), result.method.is_rival
-    )
+    return Point(result.method.name, result.mean("n_functions") or 0.0, error_of(result), float(errors.std()))
 
 
 def _columns(comparison: Comparison) -> list[Column]:
@@ -196,12 +195,13 @@ def _columns(comparison: Comparison) -> list[Column]:
             columns.append(_spread_column(results, metric))
     if comparison.target_kind is not TargetKind.CLASSES:
         scores = [_of(comparison, result, "log_score") for result in results]
-        columns.insert(4, Column("log score", [NONE if score is None else f"{score:.3f}" for score in scores], scores))
+        texts = [NONE if score is None else f"{score:.3f}" for score in scores]
+        columns.insert(4, Column("log score", texts, scores, key="log_score"))
     sizes = [_of(comparison, result, "bytes_of_model") for result in results]
-    columns.append(Column("size", [size(each) for each in sizes], sizes))
+    columns.append(Column("size", [size(each) for each in sizes], sizes, key="bytes_of_model"))
     in_c = [_of(comparison, result, "bytes_in_c") for result in results]
     if any(each is not None for each in in_c):
-        columns.append(Column("in C", [size(each) for each in in_c], in_c))
+        columns.append(Column("in C", [size(each) for each in in_c], in_c, key="bytes_in_c"))
     return columns
 
 
@@ -212,13 +212,13 @@ def _of(comparison: Comparison, result: MethodResult, name: str) -> float | None
 def _metric_column(results: Sequence[MethodResult], metric: Metric) -> Column:
     statistic = "median" if metric.form == SECONDS else "mean"
     values = [None if result.error else getattr(result, statistic)(metric.name) for result in results]
-    return Column(metric.heading, _texts(metric, values), values)
+    return Column(metric.heading, _texts(metric, values), values, key=metric.name)
 
 
 def _spread_column(results: Sequence[MethodResult], metric: Metric) -> Column:
     values = [None if result.error else result.std(metric.name) for result in results]
     texts = _texts(metric, values) if metric.form != ALIGNED else aligned(values, 3)
-    return Column("spread", [text if text == NONE else f"± {text}" for text in texts], values)
+    return Column("spread", [text if text == NONE else f"± {text}" for text in texts], values, key="spread")
 
 
 def _texts(metric: Metric, values: Sequence[float | None]) -> list[str]:
@@ -254,8 +254,7 @@ def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:
         _interval_check(comparison, done),
         checks.other_notes(training),
     ]
-    order = list(checks.Finding)[::-1]
-    return sorted((check for check in found if check is not None), key=lambda check: order.index(check.finding))
+    return checks.warnings_first(found)
 
 
 def _interval_check(comparison: Comparison, done: Sequence[MethodResult]) -> Check | None:

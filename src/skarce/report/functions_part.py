@@ -85,19 +85,40 @@ def _weights(functions: Any) -> tuple[Any, Any]:
     return np.asarray(functions["weight"], np.float64), np.asarray(stds, np.float64)
 
 
-def _table(model: ModelView) -> Markup:
-    shown = model.functions.head(MOST_LISTED)
-    centers = [name for name in shown.columns if name not in NOT_OF_THE_CENTER]
+def functions_columns(model: ModelView) -> list[Column]:
+    """The most relevant functions, one row for each."""
+    shown, centers = model.functions.head(MOST_LISTED), _centers(model)
     columns = [Column("function", _names(shown, model.kernel_names)), _column("candidate", shown["candidate"])]
     columns += [_column(name, shown[name]) for name in shown.columns if name in ABOUT_WEIGHTS]
     if len(centers) > MOST_COLUMNS:
         columns.append(Column("center", _joined_centers(shown[centers]), is_long=True))
     else:
         columns += [_column(name, shown[name]) for name in centers]
-    which = "All functions" if len(shown) == len(model.functions) else f"The {len(shown)} most relevant functions"
-    units = "; centers are in the units of the data" if centers else ""
-    listed = table("functions", columns, f"{which} of {model.name}, the most relevant first{units}", is_sortable=True)
-    return tag("details", tag("summary", f"Table of {plural(len(shown), 'function')}"), listed)
+    return columns
+
+
+def functions_caption(model: ModelView) -> str:
+    """Which functions are listed, and in which order."""
+    n_functions = len(model.functions)
+    which = "All functions" if n_functions <= MOST_LISTED else f"The {MOST_LISTED} most relevant functions"
+    units = "; centers are in the units of the data" if _centers(model) else ""
+    return f"{which} of {model.name}, the most relevant first{units}"
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame, ready for JSON: None for numbers that are not known."""
+    plain = frame.astype(object)
+    return plain.where(frame.notna(), None).to_dict("records")
+
+
+def _centers(model: ModelView) -> list[str]:
+    return [name for name in model.functions.columns if name not in NOT_OF_THE_CENTER]
+
+
+def _table(model: ModelView) -> Markup:
+    columns = functions_columns(model)
+    listed = table("functions", columns, functions_caption(model), is_sortable=True)
+    return tag("details", tag("summary", f"Table of {plural(len(columns[0].texts), 'function')}"), listed)
 
 
 def _joined_centers(centers: Any) -> list[str]:

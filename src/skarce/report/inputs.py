@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -56,6 +57,11 @@ class FarRows:
 
     rows: Indices
     ratios: Floats
+
+    def as_list(self, places: Sequence[str]) -> list[dict[str, Any]]:
+        """The farthest rows, as many as there are places, ready for JSON."""
+        shown = zip(places, self.rows.tolist(), self.ratios.tolist(), strict=False)
+        return [{"row": row, "place": place, "ratio": ratio if np.isfinite(ratio) else None} for place, row, ratio in shown]
 
 
 def far_rows(model: Any, prepared: Floats) -> FarRows:

@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from skarce.report.checks import Check
 from skarce.report.comparison_report import ComparisonReport
 from skarce.report.export_part import HEADING, export_words
+from skarce.report.functions_part import functions_caption, functions_columns
+from skarce.report.model_report import ModelReport
 from skarce.report.model_view import ModelView
 from skarce.report.page import Column
+from skarce.report.verdict import Verdict
 
 
 def comparison_markdown(report: ComparisonReport) -> str:
-    """The report without its pictures."""
-    lines = [f"# {escaped(report.title)}", "", escaped(report.verdict.sentence), ""]
-    lines += [f"- {escaped(change)}" for change in report.verdict.changes]
-    lines += ["", "## Methods", "", *table_lines(report.columns), "", "## Checks", ""]
-    lines += [f"- **{check.finding.value}** {escaped(check.name)}: {escaped(check.words)}" for check in report.checks]
-    lines += _export_lines(report.model)
+    """A report on a comparison without its pictures."""
+    lines = [*_verdict_lines(report.title, report.verdict), "## Methods", "", *table_lines(report.columns)]
+    return _document(lines, report.checks, report.model, report.provenance)
+
+
+def model_markdown(report: ModelReport) -> str:
+    """A report on a stored model without its pictures."""
+    model = report.model
+    lines = [*_verdict_lines(report.title, report.verdict), "## The model", "", *_fact_lines(model.facts)]
+    if report.quality is not None:
+        lines += ["", "## On the given rows", "", *_fact_lines(report.quality.words(report.kind))]
+    if len(model.functions):
+        lines += ["", "## Functions", "", f"{escaped(functions_caption(model))}.", "", *table_lines(functions_columns(model))]
+    return _document(lines, report.checks, model, report.provenance)
+
+
+def _document(lines: list[str], found: Sequence[Check], model: ModelView | None, provenance: Mapping[str, str]) -> str:
+    """The lines, and what stands at the end of every report."""
+    lines += ["", "## Checks", ""]
+    lines += [f"- **{check.finding.value}** {escaped(check.name)}: {escaped(check.words)}" for check in found]
+    lines += _export_lines(model)
     lines += ["", "## Where this comes from", ""]
-    lines += [f"- {escaped(name)}: {code(value)}" for name, value in report.provenance.items()]
+    lines += [f"- {escaped(name)}: {code(value)}" for name, value in provenance.items()]
     return "\n".join(lines) + "\n"
+
+
+def _verdict_lines(title: str, found: Verdict) -> list[str]:
+    return [f"# {escaped(title)}", "", escaped(found.sentence), "", *(f"- {escaped(change)}" for change in found.changes), ""]
+
+
+def _fact_lines(facts: Mapping[str, str]) -> list[str]:
+    return [f"- {escaped(name)}: {escaped(value)}" for name, value in facts.items()]
 
 
 def _export_lines(model: ModelView | None) -> list[str]:

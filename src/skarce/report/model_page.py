@@ -2,62 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from skarce.datasets import TargetKind
-from skarce.report.calibration import Curve
-from skarce.report.comparison_page import calibration_part, residuals_part
+from skarce.report.comparison_page import calibration_part, checks_part, far_part, residuals_part, verdict_part
 from skarce.report.export_part import export_part
 from skarce.report.functions_part import functions_part, steps_columns
 from skarce.report.markup import Markup, joined, tag
-from skarce.report.model_view import ModelView
+from skarce.report.model_report import ModelReport
 from skarce.report.page import facts, page, table
-from skarce.report.residuals import Residuals
 
 GIVEN = "The rows that were given; a model looks better on rows that it was fitted to."
 
 STEPS = "The last steps, in their order; candidates are numbered from 0, as above"
 
 
-@dataclass(frozen=True)
-class ModelReport:
-    """What a page says about a model.
-
-    Attributes
-    ----------
-    model : the model
-    target, kind : what it predicts
-    quality : what given rows say in a few numbers; empty if there are none
-    curve, residuals : the same in pictures; None if there are no rows, or no targets in them
-    provenance : command, data and versions
-    """
-
-    model: ModelView
-    target: str
-    kind: TargetKind
-    quality: dict[str, str]
-    curve: Curve | None
-    residuals: Residuals | None
-    provenance: dict[str, str]
-
-
 def model_page(report: ModelReport) -> str:
     """The page, complete."""
+    foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
+    lead = joined(tag("p", report.model.facts["model"], class_="muted"), verdict_part(report.verdict))
+    return page(report.title, lead, [*_on_the_model(report), *_on_rows(report), *_origin(report)], foot)
+
+
+def _on_the_model(report: ModelReport) -> list[tuple[str, str, Markup]]:
     model = report.model
-    sections: list[tuple[str, str, Markup]] = [
+    return [
         ("model", "The model", joined(facts(model.facts), export_part(model))),
         ("weights-part", "Functions", functions_part(model)),
+        ("checks", "Checks", checks_part(report.checks)),
     ]
-    if report.quality:
-        sections.append(("quality", "On the given rows", facts(report.quality)))
+
+
+def _on_rows(report: ModelReport) -> list[tuple[str, str, Markup]]:
+    """What the given rows say; nothing if there are none."""
+    residuals = report.residuals
+    if report.quality is None or residuals is None:
+        return []
+    sections = [("quality", "On the given rows", facts(report.quality.words(report.kind)))]
     if report.curve is not None:
-        sections.append(("calibration", "Calibration", calibration_part([report.curve], report.residuals, report.kind)))
-    if report.residuals is not None:
-        sections.append(("residuals", "Predicted and true", residuals_part(report.residuals, report.target, GIVEN)))
-    if len(model.steps):
-        steps = table("steps-table", steps_columns(model.steps), STEPS)
-        sections.append(("steps", "Last steps of the search", steps))
+        sections.append(("calibration", "Calibration", calibration_part([report.curve], residuals, report.kind)))
+    shown = joined(residuals_part(residuals, report.target, GIVEN), far_part(report.model.far, residuals, report.places))
+    return [*sections, ("residuals", "Predicted and true", shown)]
+
+
+def _origin(report: ModelReport) -> list[tuple[str, str, Markup]]:
+    """The last steps of the search if there are any, and where the report comes from."""
+    steps = report.model.steps
+    sections = [("steps", "Last steps of the search", table("steps-table", steps_columns(steps), STEPS))] if len(steps) else []
     origin = facts({name: tag("code", value) for name, value in report.provenance.items()})
-    sections.append(("provenance", "Where this comes from", origin))
-    foot = tag("p", "Written by skarce. This file needs no network.", class_="muted")
-    return page(f"{report.target}: the model of {model.name}", tag("p", model.facts["outcome"], class_="muted"), sections, foot)
+    return [*sections, ("provenance", "Where this comes from", origin)]

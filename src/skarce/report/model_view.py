@@ -38,3 +38,11 @@ class ModelView:
     c_bytes: int | None = None
     commands: tuple[str, ...] = ()
     kernel_names: dict[int, str] = field(default_factory=dict)
+
+    def as_dict(self, places: list[str]) -> dict[str, Any]:
+        """Inputs, far rows and size, ready for JSON. `places` say where the farthest rows are."""
+        return {
+            "inputs": [each.as_dict() for each in self.inputs],
+            "far": [] if self.far is None else self.far.as_list(places),
+            "export": {"bytes": self.c_bytes, "commands": list(self.commands)},
+        }

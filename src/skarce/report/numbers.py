@@ -31,6 +31,11 @@ def rounded(value: float | None, digits: int = 4) -> str:
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
+def finite(value: float | None) -> float | None:
+    """The number as JSON can hold it: None if it is infinite or not a number."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def aligned(values: Sequence[float | None], digits: int = 4) -> list[str]:
     """The numbers of a column with the same decimals: this many significant digits for the smallest."""
     known = [abs(value) for value in values if value and math.isfinite(value)]

@@ -18,12 +18,13 @@ OTHER_COLORS = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading, what is shown, and the numbers to sort by (None: by the words)."""
+    """A column of a table: its heading, what is shown, the numbers to sort by (None: by the words), and its name in JSON."""
 
     heading: str
     texts: Sequence[str]
     values: Sequence[float | None] | None = None
     is_long: bool = False  # cells hold sentences, which wrap
+    key: str = ""
 
 
 def page(title: str, lead: Markup, sections: Sequence[tuple[str, str, Markup]], foot: Markup) -> str:

@@ -27,6 +27,11 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
+def versions_in_words() -> str:
+    """The same in one line."""
+    return ", ".join(f"{name} {number}" for name, number in versions().items())
+
+
 def command_line(arguments: Sequence[str]) -> str:
     """The command as it can be pasted into a shell."""
     return shlex.join(["skarce", *arguments])

@@ -11,6 +11,7 @@ from skarce._typing import Floats, Indices
 from skarce.comparison import Answers
 from skarce.datasets import TargetKind
 from skarce.report.calibration import z_scores
+from skarce.report.numbers import finite
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class Residuals:
     z: Floats | None = None
     classes: Any = None
     confusion: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        arrays = {name: getattr(self, name) for name in ("rows", "predicted", "true", "classes", "confusion")}
+        z = None if self.z is None else [finite(value) for value in self.z.tolist()]
+        return {"name": self.name, **{name: None if each is None else each.tolist() for name, each in arrays.items()}, "z": z}
 
 
 def residuals_of(answers: Answers) -> Residuals:

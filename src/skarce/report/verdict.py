@@ -9,7 +9,8 @@ deviation s of n differences (Nadeau and Bengio 2003).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,10 @@ class Verdict:
     beats_base: bool = True
     leaks: tuple[str, ...] = ()
 
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
 
 def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, n_rows: int, leaks: Sequence[str] = ()) -> Verdict:
     """The verdict over sorted results, the best first.
@@ -79,8 +84,9 @@ def verdict(results: Sequence[MethodResult], n_folds: int, base_errors: Floats, 
     gains = base_errors - errors_of(best)
     beats_base = bool(gains.mean() > standard_error(gains, n_folds))
     return Verdict(
-        sentence=_warning(leaks) + (ranking.sentence(len(results)) if beats_base else _nothing(best, float(np.mean(base_errors)))),
-        changes=tuple(ranking.changes()) if beats_base else (_MORE_INPUTS,),
+        sentence=leak_warning(leaks)
+        + (ranking.sentence(len(results)) if beats_base else _nothing(best, float(np.mean(base_errors)))),
+        changes=tuple(ranking.changes()) if beats_base else (MORE_INPUTS,),
         best=best.method.name,
         level=tuple(result.method.name for result in level),
         shown=ranking.shown,
@@ -125,7 +131,7 @@ def optimism(results: Sequence[MethodResult]) -> float:
     return float(np.mean(errors[errors.mean(axis=1).argmin()] - errors.min(axis=0)))
 
 
-_MORE_INPUTS = "Other inputs, more rows, or another target may change this."
+MORE_INPUTS = "Other inputs, more rows, or another target may change this."
 _PAIRED = (
     "Methods are compared fold by fold: one that is a little worse in every fold is worse by more than chance, and one with a "
     "larger mean error that wins some folds may be so by chance."
@@ -273,7 +279,7 @@ def _full_name(result: MethodResult) -> str:
     return method.name if method.title in ("", method.name) else f"{method.name} ({method.title})"
 
 
-def _warning(leaks: Sequence[str]) -> str:
+def leak_warning(leaks: Sequence[str]) -> str:
     """What to look at before any error."""
     if not leaks:
         return ""
@@ -297,10 +303,11 @@ def _functions(result: MethodResult) -> str:
 
 def _error_words(result: MethodResult) -> str:
     kind = result.method.task.target
-    return f"{ERRORS[kind]} {_error_text(kind, error_of(result))}"
+    return f"{ERRORS[kind]} {error_text(kind, error_of(result))}"
 
 
-def _error_text(kind: TargetKind, error: float) -> str:
+def error_text(kind: TargetKind, error: float) -> str:
+    """The error as people read it."""
     return percent(error) if kind is TargetKind.CLASSES else rounded(error)
 
 
@@ -312,7 +319,7 @@ def _nothing(best: MethodResult, base_error: float) -> str:
         return f"No method predicts better than {base}: they find nothing in the inputs that tells the target."
     return (
         f"No method predicts better than {base} by more than chance ({_error_words(best)} of {best.method.name}, "
-        f"{_error_text(kind, base_error)} without inputs)."
+        f"{error_text(kind, base_error)} without inputs)."
     )
 
 
