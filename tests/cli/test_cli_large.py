@@ -22,7 +22,7 @@ from skarce.comparison import REGRESSION, own_names
 from skarce.datasets.tables import read_table
 from skarce.datasets.training import inputs
 from tests.cli.commands import assert_one_line, rows_of, run
-from tests.cli.real_process import PATIENCE, assert_one_line_of, command, needs_posix
+from tests.cli.real_process import KILL, PATIENCE, assert_one_line_of, command, needs_posix
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
@@ -343,7 +343,7 @@ def test_a_file_that_changes_between_the_passes_is_refused(homes, monkeypatch):
         return summary
 
     monkeypatch.setattr(fit, "summarize", summarize)
-    monkeypatch.setattr(fit, "absorbed", lambda *arguments: pytest.fail("worked in vain"))
+    monkeypatch.setattr(fit, "sums_of_rows", lambda *arguments: pytest.fail("worked in vain"))
     assert_one_line(refused("homes.csv", *FIT, "--stream"), "homes.csv has changed", "run the command again")
     result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
     assert_one_line(result, "homes.csv has changed", "s.state no longer fits", "delete it")
@@ -361,17 +361,17 @@ class BrokenError(Exception):
 
 def stop_after(n_blocks, monkeypatch, error=BrokenError):
     """Let the pass that adds up end with an error after some blocks; a state is written after each of them."""
-    real, seen = fit.absorbed, []
+    real, seen = fit.sums_of_rows, []
 
-    def absorbed(sums, block):
+    def sums_of_rows(candidates, block):
         if len(seen) == n_blocks:
             raise error
         seen.append(block)
-        return real(sums, block)
+        return real(candidates, block)
 
     monkeypatch.setattr(state, "SECONDS", 0.0)
     monkeypatch.setattr(state, "SHARE_OF_TIME", 1e9)
-    monkeypatch.setattr(fit, "absorbed", absorbed)
+    monkeypatch.setattr(fit, "sums_of_rows", sums_of_rows)
 
 
 @pytest.fixture
@@ -405,7 +405,7 @@ def test_after_a_search_that_failed_no_row_is_added_again(homes, monkeypatch, da
     with monkeypatch.context() as patch:
         patch.setattr(fit, "explained_share", lambda *arguments: {}["lost"])
         assert run("fit", data, *FIT, "--stream", "--state", "s.state", "--out", "x.skops").exit_code == 70
-    monkeypatch.setattr(fit, "absorbed", lambda *arguments: pytest.fail("all rows are in the state"))
+    monkeypatch.setattr(fit, "sums_of_rows", lambda *arguments: pytest.fail("all rows are in the state"))
     assert "1,000 of 1,000 rows" in fitted(data, *FIT, "--stream", "--state", "s.state").stderr
     np.testing.assert_array_equal(predictions("m.skops"), wanted)
 
@@ -509,7 +509,7 @@ def test_states_that_were_edited_are_one_line(stopped, what):
         schema = json.loads(content)
         parts = schema["content"]
         if what == "gram":
-            sums = parts["sums"]["content"]["content"]
+            sums = parts["sums"]["content"][0]["content"]["content"]
             sums["gram"], sums["projections"] = sums["projections"], sums["gram"]
         elif what == "place":
             parts["place"]["content"][0]["content"] = "7"
@@ -551,17 +551,17 @@ def test_ctrl_c_keeps_the_state_and_says_so(homes, monkeypatch):
 
 
 def test_ctrl_c_loses_the_block_at_work_only(homes, monkeypatch):
-    wanted, real, seen = in_stream("homes.csv"), fit.absorbed, []
+    wanted, real, seen = in_stream("homes.csv"), fit.sums_of_rows, []
 
-    def absorbed(sums, block):
+    def sums_of_rows(candidates, block):
         seen.append(block)
-        sums = real(sums, block)
+        sums = real(candidates, block)
         if len(seen) == 6:
             raise KeyboardInterrupt
         return sums
 
     with monkeypatch.context() as patch:
-        patch.setattr(fit, "absorbed", absorbed)
+        patch.setattr(fit, "sums_of_rows", sums_of_rows)
         result = refused("homes.csv", *FIT, "--stream", "--state", "s.state")
     assert f"The sums of {5 * 64} of 1,000 rows are in s.state" in result.stderr
     assert "320 of 1,000 rows are already in s.state" in fitted("homes.csv", *FIT, "--stream", "--state", "s.state").stderr
@@ -625,22 +625,22 @@ WAITS = """if True:
     from skarce.cli import app
     from skarce.cli.streamed import files, fit, state
     files.BLOCK_ROWS, state.SECONDS, state.SHARE_OF_TIME = 64, 0.0, 1e9
-    real, seen = fit.absorbed, []
-    def absorbed(sums, block):
-        sums = real(sums, block)
+    real, seen = fit.sums_of_rows, []
+    def sums_of_rows(candidates, block):
+        sums = real(candidates, block)
         seen.append(block)
         if len(seen) == 7:  # in the middle of a block: the sums have it, and the state does not
             os.write(1, b".")
             sys.stdin.read()
         return sums
-    fit.absorbed = absorbed
+    fit.sums_of_rows = sums_of_rows
     app(sys.argv[1:])
 """
 
 
 @needs_posix
 @pytest.mark.parametrize("data", ["parts", "homes.csv"])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(KILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_process_that_is_killed_can_be_started_again(homes, data, number, code):
     wanted = in_stream(data)
     arguments = ["fit", data, *FIT, "--stream", "--state", "s.state", "--out", "killed.skops"]
@@ -656,7 +656,7 @@ def test_a_process_that_is_killed_can_be_started_again(homes, data, number, code
         for pipe in (process.stdin, process.stdout, process.stderr):
             pipe.close()
     assert process.returncode == code
-    if number != signal.SIGKILL:
+    if number != KILL:
         assert_one_line_of(said, "no model was written", "s.state")
     assert not Path("killed.skops").exists()
     assert not list(Path().glob(".skarce-*"))

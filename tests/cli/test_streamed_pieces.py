@@ -94,12 +94,13 @@ def peak_of_a_fit(path):
         file.remove()
 
 
+@pytest.mark.usefixtures("no_collection")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(files, "BLOCK_ROWS", 1000)
+    monkeypatch.setattr(files, "BLOCK_ROWS", 5000)
     with_small_samples(monkeypatch, 500)
     peaks = []
-    for n_rows in (3000, 3000, 60_000):  # the first one also pays for what is imported
+    for n_rows in (15_000, 15_000, 60_000):  # the first one also pays for what is imported
         x = np.random.default_rng(0).normal(size=n_rows)
         frame = pd.DataFrame({"x": x, "t": np.where(x > 1, "a", "b"), "y": np.sin(x)})
         path = tmp_path / f"{n_rows}.{kind}"
@@ -107,7 +108,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch, kind):
         peak, score = peak_of_a_fit(path)
         assert score > 0.9
         peaks.append(peak)
-    assert peaks[2] < 2 * peaks[1]
+    assert peaks[2] < peaks[1] + 45_000 * 8  # one column of the further rows
 
 
 def test_a_state_is_read_as_it_was_written(data, tmp_path):
@@ -149,7 +150,7 @@ def test_states_take_a_small_share_of_the_time(tmp_path, monkeypatch):
 def test_progress_is_a_line_for_a_log(monkeypatch):
     lines = []
     monkeypatch.setattr(progress, "say", lines.append)
-    monkeypatch.setattr(progress, "Lines", lambda say: Lines(say, clock=lambda: -10.0))  # the first line is due at once
+    monkeypatch.setattr(progress, "Lines", lambda say, first: Lines(say, lambda: -10.0, first))  # the first line is due at once
     with progress.rows_progress("Adding up", 5_000_000, 1_000_000) as on_rows:
         on_rows(3_000_000)
     (line,) = lines

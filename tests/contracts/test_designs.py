@@ -30,6 +30,7 @@ from skarce.designs import (
     as_design,
 )
 from skarce.likelihoods import Bernoulli, Gaussian
+from tests.devices import PLACES, Device
 
 N, GAMMA = 120, 0.4
 FIRST = 45  # the number of rows in the first file
@@ -82,9 +83,10 @@ def as_dask(X, y, weights, folder):
     return *rows, None if weights is None else dask.array.from_array(weights, chunks=41)
 
 
-def as_device_rows(X, y, weights, folder):
-    """Copied to a device that NumPy cannot read."""
-    return DeviceRows.from_arrays(X, y, weights, device="device1", library="array_api_strict", block_rows=37), None, None
+def as_device_rows(library):
+    """Copied to the device of a package. That of array-api-strict is one that NumPy cannot read."""
+    place = Device(library).place
+    return lambda X, y, w, folder: (DeviceRows.from_arrays(X, y, w, device=place, library=library, block_rows=37), None, None)
 
 
 def streamed(X, y, weights, recipe):
@@ -125,7 +127,7 @@ EVERY_DESIGN = {
     "row-blocks": Case(RowBlocksDesign, lambda X, y, w, folder: (RowBlocks.from_arrays(X, y, w, block_rows=37), None, None)),
     "files": Case(FilesDesign, as_files),
     "dask": Case(DaskDesign, as_dask),
-    "device": Case(DeviceDesign, as_device_rows),
+    **{f"device-{library}": Case(DeviceDesign, as_device_rows(library)) for library in PLACES},
     "stream": Case(StreamDesign, made=streamed),
 }
 PASSED = [pytest.param(case, id=name) for name, case in EVERY_DESIGN.items() if case.passed]

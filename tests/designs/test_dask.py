@@ -13,14 +13,16 @@ from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from skarce import (
+    JointFactorRegressor,
     KernelBasis,
+    LWPRRegressor,
     PrimalSVMClassifier,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
     RelevanceVectorRegressor,
     VBLSRegressor,
 )
-from skarce.designs import DaskDesign, Recipe, Rows
+from skarce.designs import DaskDesign, Recipe, RowBlocks, Rows
 from skarce.designs.dask_partitions import Partitions, is_dask
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.moments import block_sums
@@ -194,6 +196,46 @@ def test_answers_are_lazy_and_have_the_partitions_of_x():
         np.testing.assert_allclose(found.compute(), expected, rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="return_cov=True has a number for each pair of rows"):
         model.predict(inputs, return_cov=True)
+
+
+def never(block):
+    raise AssertionError("a partition was computed")
+
+
+@pytest.mark.parametrize(
+    ("model", "targets"),
+    [
+        (LWPRRegressor(n_passes=1, random_state=0), Y),
+        (JointFactorRegressor(1), Y),
+        (JointFactorRegressor(1), np.column_stack([Y, X[:, 1]])),
+    ],
+    ids=["LWPR", "one target", "two targets"],
+)
+def test_models_without_a_basis_answer_lazily(model, targets):
+    model = model.fit(X, targets)
+    untouched = arrays()[0].map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+    for name, options in (("predict", {}), ("predict", {"return_std": True}), ("predict_interval", {"coverage": 0.5})):
+        answer, expected = (getattr(model, name)(inputs, **options) for inputs in (arrays()[0], X))
+        for lazy, plain in zip(*((many if isinstance(many, tuple) else (many,)) for many in (answer, expected)), strict=True):
+            assert (lazy.shape, lazy.dtype, lazy.chunks[0]) == (plain.shape, plain.dtype, arrays()[0].chunks[0])
+            np.testing.assert_allclose(lazy.compute(), plain, rtol=1e-12, atol=1e-12)
+        getattr(model, name)(untouched, **options)  # nothing is computed before it is asked for
+    assert model.predict(arrays()[0].astype(np.float32)).compute().dtype == np.float64
+    blocks = RowBlocks(lambda: ((X[part], targets[part]) for part in np.array_split(np.arange(N), 3)))
+    for score in (model.score(arrays()[0], da.from_array(targets, chunks=(90, *targets.shape[1:]))), model.score(blocks)):
+        assert score == pytest.approx(model.score(X, targets), abs=1e-12)
+    with pytest.raises(ValueError, match="X has 2 features"):
+        model.predict(arrays()[0][:, :2])
+    with pytest.raises(NotFittedError):
+        clone(model).predict(arrays()[0])
+
+
+def test_inputs_that_are_missing_stay_missing_in_partitions():
+    inputs = np.where(RNG.random(X.shape) < 0.3, np.nan, X)
+    model, lazy = JointFactorRegressor(1).fit(X, Y), da.from_array(inputs, chunks=(90, 2))
+    for found, expected in zip(model.predict(lazy, return_std=True), model.predict(inputs, return_std=True), strict=True):
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12, atol=1e-12)
+    assert model.score(lazy, arrays()[1]) == pytest.approx(model.score(inputs, Y), abs=1e-12)
 
 
 @pytest.mark.parametrize("labels", [Y > 0, np.digitize(Y, [-0.3, 0.3]), np.where(Y > 0, "yes", "no")])

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from dask.distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from skarce import KernelBasis, RelevanceVectorRegressor
+from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor
 
 N_PARTS, ROWS = 6, 500
 MODEL = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=np.linspace(-3, 3, 40)[:, None]), calibrate_std=True)
@@ -23,13 +25,31 @@ def part_of(number):
     return np.column_stack([X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=ROWS)])
 
 
-def deadly_part(number, folder):
-    """The rows of a partition. The worker that makes partition 3 for the second pass ends without a word."""
+def deadly_part(number, folder, deadly_call=1):
+    """The rows of a partition. The worker that makes partition 3 for the second pass, or for another one, ends without a word."""
     calls = len(list(Path(folder).glob(f"{number}-*")))
     Path(folder, f"{number}-{calls}").touch()
-    if number == 3 and calls == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
+    if number == 3 and calls == deadly_call:
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows has only the other
     return part_of(number)
+
+
+def deadly_frame(number, folder, deadly_call):
+    """The same with labels and counts, as a data frame."""
+    frame = pd.DataFrame(deadly_part(number, folder, deadly_call), columns=["x", "y"])
+    rng = np.random.default_rng([1, number])
+    labels = np.where(frame["y"] + 0.5 * rng.logistic(size=ROWS) > 0.0, "yes", "no")
+    return frame.assign(label=labels, count=rng.poisson(np.exp(frame["y"])).astype(float))
+
+
+def lazy_frame(folder, deadly_call=-1):
+    folder.mkdir()
+    meta = pd.DataFrame({"x": [0.0], "y": [0.0], "label": [""], "count": [0.0]}).iloc[:0]
+    return dd.from_map(deadly_frame, range(N_PARTS), folder=str(folder), deadly_call=deadly_call, meta=meta)
+
+
+def pids(client):
+    return {worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()}
 
 
 def lazy(make, *args):
@@ -58,9 +78,9 @@ def test_a_cluster_gives_the_model_of_the_rows_in_memory_and_survives_the_death_
     np.testing.assert_allclose(expected.predict(rows[:, :1]), in_memory.predict(rows[:, :1]), atol=1e-6)
 
     data = lazy(deadly_part, str(tmp_path))
-    before = {worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()}
+    before = pids(client)
     found = clone(MODEL).fit(data[:, :1], data[:, 1])
-    after = {worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()}
+    after = pids(client)
     assert (tmp_path / "3-1").exists()  # it happened
     assert before != after
     np.testing.assert_array_equal(found.predict(rows[:, :1]), expected.predict(rows[:, :1]))
@@ -69,3 +89,32 @@ def test_a_cluster_gives_the_model_of_the_rows_in_memory_and_survives_the_death_
     answers = found.predict(lazy(part_of)[:, :1], return_std=True)
     for answer, plain in zip(dask.compute(*answers), found.predict(rows[:, :1], return_std=True), strict=True):
         np.testing.assert_allclose(answer, plain, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("default")  # those of sockets and processes that were killed
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (RelevanceVectorClassifier(MODEL.basis, calibrate_proba=False), "label"),
+        (RelevanceVectorPoissonRegressor(MODEL.basis), "count"),
+    ],
+    ids=["labels", "counts"],
+)
+def test_newton_passes_over_frames_survive_the_death_of_a_worker(client, tmp_path, model, target):
+    """A pass samples, one finds means and spreads, and two or more are Newton steps. A worker dies in the second of these."""
+    with dask.config.set(scheduler="synchronous"):
+        calm = lazy_frame(tmp_path / "calm")
+        expected = clone(model).fit(calm[["x", target]], target)
+    assert len(list((tmp_path / "calm").glob("3-*"))) >= 4
+    before = pids(client)
+    data = lazy_frame(tmp_path / "deadly", 3)
+    found = clone(model).fit(data[["x", target]], target)
+    assert (tmp_path / "deadly" / "3-4").exists()  # it happened, and the partition was made again
+    assert before != pids(client)
+    np.testing.assert_array_equal(found.active_, expected.active_)
+    assert found.criterion_ == expected.criterion_
+    some = pd.DataFrame({"x": np.linspace(-2.0, 2.0, 50)})
+    np.testing.assert_array_equal(found.predict(some), expected.predict(some))
+    lazy = found.predict(lazy_frame(tmp_path / "again")[["x"]])
+    rows = pd.DataFrame(np.concatenate([part_of(number) for number in range(N_PARTS)])[:, :1], columns=["x"])
+    np.testing.assert_array_equal(lazy.compute(), found.predict(rows))

@@ -1,7 +1,5 @@
 """Rows on a device: what they are fitted to, what moves, and what is refused."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -14,14 +12,12 @@ from skarce import (
     ProcessBasis,
     RelevanceVectorClassifier,
     RelevanceVectorPoissonRegressor,
-    RelevanceVectorRegressor,
 )
 from skarce._device import to_host
 from skarce.designs import DeviceRows, RowBlocks
-from skarce.designs.device import DeviceDesign
-from skarce.moments.block_sums import block_sums
+from skarce.methods.elimination.removals import InverseOnDevice, removals
 from skarce.moments.directions import Directions
-from tests.devices import LIBRARIES, Device, dispatched, needs_dispatch
+from tests.devices import LIBRARIES, Device, dispatched, needs_dispatch, needs_strict
 
 N = 400
 
@@ -56,6 +52,15 @@ def basis():
     return KernelBasis(gamma=1.0, centers=centers)
 
 
+def separated(n=N, seed=0):
+    """Kernels that hardly overlap, inputs, and a target that is a sum of nine of them with a little noise: the set is clear."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, size=(n, 2))
+    kernels = KernelBasis(gamma=4.0, centers=basis().centers)
+    y = kernels.fit(X).transform(X)[:, ::4] @ rng.uniform(2, 4, 9) + 0.05 * rng.normal(size=n)
+    return kernels, X, y
+
+
 def rows_on(device, X, y, weights=None, **options):
     return DeviceRows.from_arrays(X, y, weights, device=device.place, library=device.library, **options)
 
@@ -79,16 +84,6 @@ def test_arrays_on_a_device_give_the_model_of_numpy(device, dispatch, what, weig
 
 
 @needs_dispatch
-def test_everything_fitted_is_numpy(device, dispatch):
-    X, y, weights = problem()
-    model = RelevanceVectorRegressor().fit(device(X), device(y), device(weights))
-    for name, value in {**vars(model), **vars(model.posterior_), **vars(model.basis_)}.items():
-        assert not skarce._device.is_on_device(value), name
-    assert type(model.predict(X)) is np.ndarray
-    assert device.library.encode() not in pickle.dumps(model)
-
-
-@needs_dispatch
 def test_large_matrices_are_decomposed_on_the_device(device, dispatch, monkeypatch):
     seen = []
     decompose = Directions._of_device.__func__
@@ -98,6 +93,19 @@ def test_large_matrices_are_decomposed_on_the_device(device, dispatch, monkeypat
     found = EvidenceRegressor(basis()).fit(device(X), device(y), device(weights))
     assert seen
     assert_same_model(found, EvidenceRegressor(basis()).fit(X, y, weights), X)
+
+
+@needs_dispatch
+def test_functions_are_eliminated_on_the_device(device, dispatch, monkeypatch):
+    seen = []
+    subtract = InverseOnDevice._subtract
+    monkeypatch.setattr(InverseOnDevice, "_subtract", lambda self, updates: seen.append(len(updates)) or subtract(self, updates))
+    monkeypatch.setattr("skarce.methods.elimination.removals.WORTH_DEVICE", 10)
+    monkeypatch.setattr(removals, "__defaults__", (8,))  # removals between two updates
+    X, y, weights = problem()
+    found = skarce.BackwardEliminationRegressor(basis()).fit(device(X), device(y), device(weights))
+    assert 8 in seen
+    assert_same_model(found, skarce.BackwardEliminationRegressor(basis()).fit(X, y, weights), X)
 
 
 @needs_dispatch
@@ -124,6 +132,19 @@ def test_rows_of_the_host_are_copied_in_blocks(device):
     X, y, weights = problem()
     found = EvidenceRegressor(basis()).fit(rows_on(device, X, y, weights, block_rows=37))
     assert_same_model(found, EvidenceRegressor(basis()).fit(X, y, weights), X)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "kind", "expected"), [(2, np.float64, 41), (30, np.float64, 4), (2, np.float32, 62), (999, float, 1)]
+)
+def test_blocks_of_the_host_are_cut_by_bytes(device, monkeypatch, n_columns, kind, expected):
+    """Many columns make blocks of few rows."""
+    monkeypatch.setattr(skarce.designs.device_rows, "BLOCK_BYTES", 1000)
+    X, y = np.ones((100, n_columns), dtype=kind), np.ones(100)
+    for inputs in (X, X.tolist()) if kind is np.float64 else (X,):
+        sizes = [rows.X.shape[0] for rows in rows_on(device, inputs, y)]
+        assert sizes[:-1] == [expected] * (len(sizes) - 1)
+        assert sum(sizes) == 100
 
 
 def test_blocks_may_be_made_on_the_device(device):
@@ -281,9 +302,11 @@ def test_nothing_is_moved_between_devices_silently(device, dispatch):
         model.fit(device(X))
 
 
+@needs_strict
 @needs_dispatch
 def test_two_devices_are_refused(dispatch):
-    strict = pytest.importorskip("array_api_strict")
+    import array_api_strict as strict
+
     X, y, _ = problem(20)
     places = [strict.asarray(values, device=strict.Device(name)) for values, name in ((X, "device1"), (y, "device2"))]
     with pytest.raises(TypeError, match=r"X is a array_api_strict array on device1, but y is a array_api_strict array on device2"):
@@ -398,27 +421,3 @@ def test_devices_and_packages_that_are_not_there_are_named(device):
         DeviceRows.from_arrays(X, y, device="nowhere", library=device.library)
     with pytest.raises(TypeError, match="blocks must be RowBlocks in the memory of the host, got DeviceRows"):
         DeviceRows.from_blocks(DeviceRows(lambda: ()), device=device.place, library=device.library)
-
-
-# Sums --------------------------------------------------------------------------------------------------------------------
-
-
-@needs_dispatch
-def test_sums_of_a_design_are_those_of_numpy(device, dispatch):
-    X, y, weights = problem(3000)
-    design = DeviceDesign.of(device(X), device(y), device(weights), recipe_of(X))
-    (moments,) = design.moments()
-    expected = block_sums(basis().fit(X), X, y, weights).moments(about_mean=True)[0]
-    scale = np.abs(expected.gram.diagonal).max()
-    np.testing.assert_allclose(moments.gram.columns(np.arange(36)), expected.gram.columns(np.arange(36)), atol=1e-12 * scale)
-    np.testing.assert_allclose(moments.projections, expected.projections, atol=1e-12 * np.abs(expected.projections).max())
-    assert moments.target_energy == pytest.approx(expected.target_energy, rel=1e-12)
-
-
-def recipe_of(X):
-    from skarce.designs import Recipe, Rows
-
-    def check(X, y, weights, is_whole=True):
-        return Rows(X, np.asarray(y).reshape(len(X), -1), weights)
-
-    return Recipe(check, basis())

@@ -10,10 +10,12 @@ from scipy import sparse
 
 from skarce import KernelBasis
 from skarce.basis.transformers import PassthroughCandidates
-from skarce.designs import InMemoryDesign, Rows, folds
-from skarce.designs.folds import N_FOLDS, fold_numbers, hashed_splits, parts, parts_of_whole_moments
+from skarce.designs import InMemoryDesign, Rows
+from skarce.designs.folds import hashed_splits, parts, parts_of_whole_moments
 from skarce.likelihoods import Gaussian
 from skarce.methods.method import IN_BATCHES
+from skarce.moments import folds
+from skarce.moments.folds import N_FOLDS, fold_numbers
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 

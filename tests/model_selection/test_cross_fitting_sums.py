@@ -7,10 +7,11 @@ from sklearn.base import clone
 
 from skarce import FastGCVRegressor, KernelBasis, RelevanceVectorRegressor, VBLSRegressor
 from skarce.designs import InMemoryDesign, RowBlocks, Rows
-from skarce.designs.fold_sums import centers_in_fold, sums_of_folds, total_of_folds
-from skarce.designs.folds import N_FOLDS, fold_numbers, hashed_splits, parts
+from skarce.designs.fold_sums import centers_in_fold
+from skarce.designs.folds import hashed_splits, parts
 from skarce.model_selection.cross_fitting_sums import squared_errors, total_variance
-from skarce.moments import Sums, block_sums
+from skarce.moments import FoldSums, block_sums
+from skarce.moments.folds import N_FOLDS, fold_numbers
 
 N = 200
 RNG = np.random.default_rng(3)
@@ -26,10 +27,10 @@ def test_sums_of_folds_are_those_of_their_rows(weights):
     basis = clone(KERNELS).fit(X)
     numbers = fold_numbers(X)
     parts = [
-        sums_of_folds(basis, X[rows], Y[rows, None], None if weights is None else weights[rows])
+        block_sums(basis, X[rows], Y[rows], None if weights is None else weights[rows], folds=True)
         for rows in (slice(0, 70), slice(70, N))
     ]
-    for fold, found in enumerate(total_of_folds(parts)):
+    for fold, found in enumerate(FoldSums.total(parts).folds):
         rows = numbers == fold
         expected = block_sums(basis, X[rows], Y[rows], None if weights is None else weights[rows])
         assert found.n_samples == expected.n_samples
@@ -150,6 +151,5 @@ def test_rows_that_are_all_equal_have_no_split():
 
 
 def test_sums_without_candidates_of_a_fold_are_whole():
-    parts = sums_of_folds(clone(KERNELS).fit(X), X, Y[:, None], None)
-    whole = Sums.total(parts)
+    whole = block_sums(clone(KERNELS).fit(X), X, Y, folds=True).whole()
     np.testing.assert_allclose(whole.gram, block_sums(clone(KERNELS).fit(X), X, Y).gram, atol=1e-10)

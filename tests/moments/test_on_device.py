@@ -19,7 +19,7 @@ def summed(device, basis, X, targets, weights, parts):
     total = DeviceSums(basis.n_candidates, targets.shape[1], device(targets))
     for part in parts:
         total.add(basis.on_device(device(X[part])), device(targets[part]), None if weights is None else device(weights[part]))
-    return total.sums()
+    return total.moved().sums
 
 
 def assert_equal_to_twelve_digits(found, expected):

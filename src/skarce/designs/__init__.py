@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from skarce._lazy import lazy
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.dask import DaskDesign
 from skarce.designs.design import Design, Recipe, Rows
 from skarce.designs.device import DeviceDesign
 from skarce.designs.device_rows import DeviceRows
 from skarce.designs.in_memory import InMemoryDesign
-from skarce.designs.latent_stream import LatentStream
 from skarce.designs.problem import Problem
 from skarce.designs.row_blocks import RowBlocks, RowBlocksDesign
 from skarce.designs.stream import StreamDesign
 from skarce.designs.worth import Worth
 from skarce.moments.passes import Block
+
+if TYPE_CHECKING:
+    from skarce.designs.latent_stream import LatentStream
+
+__getattr__, __dir__ = lazy(__name__, {"LatentStream": "latent_stream"})
 
 # The first design that takes X is used. A new kind of data is one line here.
 DESIGNS: tuple[type[Design], ...] = (DeviceDesign, RowBlocksDesign, DaskDesign, InMemoryDesign)

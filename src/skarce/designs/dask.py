@@ -24,12 +24,12 @@ from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.dask_columns import check_kinds
 from skarce.designs.dask_partitions import Partitions, delayed_parts, is_dask, with_whole_rows
 from skarce.designs.design import Recipe, Rows
-from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
+from skarce.designs.fold_sums import require_room
 from skarce.designs.labels import Codes
 from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import RowSample
-from skarce.moments import Moments, Sums
-from skarce.moments.block_sums import checked_block, sums_of_rows
+from skarce.moments import FoldSums, Moments, Sums
+from skarce.moments.block_sums import checked_block, sums_of_folds, sums_of_rows
 
 ABOUT_GAPS = ("NaN", "nan", "infinity", "missing", "None", "<NA>")  # words of transformers for missing and infinite values
 
@@ -119,9 +119,8 @@ class DaskDesign(HasPasses):
         if self._sums is None:
             shared = self.candidates, self._is_array
             if self._in_folds:
-                folds = self._partitions.total(_summed_by_fold, total_of_folds, *shared)
-                self.fold_sums = [sums.faded(self._factor) for sums in folds]
-                self._sums = Sums.total(self.fold_sums)
+                self.fold_sums = self._partitions.total(_summed_by_fold, FoldSums.total, *shared).faded(self._factor)
+                self._sums = self.fold_sums.whole()
             else:
                 self._sums = self._partitions.total(_summed, Sums.total, *shared).faded(self._factor)
         return self._sums
@@ -193,11 +192,11 @@ def _worked(
         return work(coded(rows, codes, factor))
 
 
-def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> list[Sums]:
+def _summed_by_fold(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> FoldSums:
     """Return the sums of each fold of a partition."""
     rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array)
     with one_thread(), naming_partition(number, X):
-        return sums_of_folds(candidates, *rows)
+        return sums_of_folds(candidates, rows)
 
 
 def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], dtype: Any) -> Any:
@@ -206,7 +205,7 @@ def lazily(answer: Callable[[Any], Floats], X: Any, trailing: tuple[int, ...], d
     import dask.array
 
     X = with_whole_rows(X)
-    parts, lengths = delayed_parts(X), X.chunks[0] if hasattr(X, "chunks") else None
+    parts, lengths = delayed_parts(X), X.chunks[0] if hasattr(type(X), "chunks") else None
     task = dask.delayed(answered)
     shared = dask.delayed(answer, traverse=False)
     arrays = [

@@ -141,8 +141,10 @@ def _parts_of_frames(X: Any, given: dict[str, Any]) -> list[Any]:
 
 def _parts_of_arrays(X: Any, given: dict[str, Any]) -> list[Any]:
     """Return the partitions of an array with those of its targets and weights."""
-    inputs = delayed_parts(X)
-    aligned = {name: _aligned(values, X, name) for name, values in given.items()}
+    cut = [X, *(_cut_like(values, X, name) for name, values in given.items())]
+    of_arrays = iter(_delayed_together([values for values in cut if hasattr(type(values), "chunks")]))
+    inputs, *others = [next(of_arrays) if hasattr(type(values), "chunks") else _delayed_or_cut(values) for values in cut]
+    aligned = dict(zip(given, others, strict=True))
     for name, parts in aligned.items():
         if len(parts) != len(inputs):
             raise ValueError(f"X has {len(inputs)} partitions, but {name} has {len(parts)}. {REMEDY} {MERGED}")
@@ -170,31 +172,54 @@ def delayed_parts(values: Any) -> list[Any]:
     The optimizer of frames merges files if it reads few of their columns. Then only columns that nobody reads are left out.
     """
     if not hasattr(values, "simplify"):  # an array
-        return list(values.to_delayed().ravel())
+        return _delayed_together([values])[0]
     optimized = values.optimize()
     kept = optimized if optimized.npartitions == values.npartitions else values.simplify()
     return list(kept.to_delayed(optimize_graph=False))
 
 
-def _aligned(values: Any, X: Any, name: str) -> list[Any]:
-    """Return the partitions of targets or weights that belong to those of X."""
+def _delayed_together(arrays: list[Any]) -> list[list[Any]]:
+    """Return one task for each partition of each array, after one optimization of all of them.
+
+    Each array alone would get copies of the tasks that it shares with others, so that these are done several times.
+    """
+    if not arrays:
+        return []
+    from dask.core import flatten
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
+
+    keys = [list(flatten(values.__dask_keys__())) for values in arrays]
+    graph = HighLevelGraph.merge(*(values.__dask_graph__() for values in arrays))
+    name = "-".join(["delayed", *(values.name for values in arrays)])
+    shared = HighLevelGraph.from_collections(name, arrays[0].__dask_optimize__(graph, keys), dependencies=())
+    return [[Delayed(key, shared, layer=name) for key in own] for own in keys]
+
+
+def _delayed_or_cut(values: Any) -> list[Any]:
+    """Return the partitions of a frame, or parts in memory as they are."""
+    return values if isinstance(values, list) else delayed_parts(values)
+
+
+def _cut_like(values: Any, X: Any, name: str) -> Any:
+    """Return targets or weights with the partitions of X. Those in memory become a list of parts."""
     lengths = lengths_of(X)
     if not is_dask(values):
         return _split(values, lengths, name)
-    if hasattr(values, "chunks"):
+    if hasattr(type(values), "chunks"):
         own = lengths_of(values)
         if own is not None and lengths is not None and own != lengths:
             if sum(own) != sum(lengths):
                 raise ValueError(f"X has {sum(lengths)} rows, but {name} has {sum(own)}.")
             values = values.rechunk({0: lengths})
-        return delayed_parts(with_whole_rows(values) if values.ndim == 2 else values)
+        return with_whole_rows(values) if values.ndim == 2 else values
     _check_divisions(X, values, name)
-    return delayed_parts(values)
+    return values
 
 
 def lengths_of(values: Any) -> tuple[int, ...] | None:
     """Return the number of rows in each partition of an array, if they are known."""
-    return values.chunks[0] if hasattr(values, "chunks") and not np.isnan(values.chunks[0]).any() else None
+    return values.chunks[0] if hasattr(type(values), "chunks") and not np.isnan(values.chunks[0]).any() else None
 
 
 def _check_divisions(X: Any, values: Any, name: str) -> None:

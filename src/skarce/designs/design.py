@@ -20,7 +20,7 @@ from skarce.designs.problem import Problem
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
 from skarce.designs.worth import Worth
 from skarce.likelihoods import Likelihood, Observations
-from skarce.moments import Moments, Sums
+from skarce.moments import FoldSums, Moments
 from skarce.moments.passes import Center
 
 
@@ -215,7 +215,7 @@ class Design(ABC):
         Class attribute: whether `of` follows `Recipe.worth`. `as_design` refuses any other worth than that of plain counts if not.
     has_passes : bool, default=False
         Class attribute: whether rows are not kept, but can be read again by `total`.
-    fold_sums : list of Sums or None, default=None
+    fold_sums : FoldSums or None, default=None
         Sums of five folds of the rows, by hashes of their inputs, if the recipe asked for them and rows are not kept. Available
         after a call of `moments`.
     n_seen : float or None, default=None
@@ -232,7 +232,7 @@ class Design(ABC):
     keeps_rows: ClassVar[bool] = False
     counts_worth: ClassVar[bool] = False
     has_passes: ClassVar[bool] = False
-    fold_sums: list[Sums] | None = None
+    fold_sums: FoldSums | None = None
     n_seen: float | None = None
     like: Any = None
     _center: Center | None = None

@@ -15,12 +15,12 @@ from skarce.designs.design import Rows
 from skarce.designs.feeding import Feed
 from skarce.designs.labels import Codes, label_totals
 from skarce.designs.passes import coded
-from skarce.designs.row_blocks import RowBlocks
+from skarce.designs.row_blocks import RowBlocks, check_slices
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample, places_in
 from skarce.moments.block_sums import CheckedBlock
 
 LIBRARIES = ("torch", "cupy", "array_api_strict")
-BLOCK_ROWS = 2**20  # of the host, copied at a time
+BLOCK_BYTES = 2**24  # of rows of the host, copied at a time: enough to hide what starting a copy takes
 NUMBERS = ("bool", "integral", "real floating")  # kinds of numbers in the words of the array API
 
 
@@ -76,7 +76,7 @@ class DeviceRows(RowBlocks):
         *,
         device: Any = "cuda",
         library: str = "torch",
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int | None = None,
     ) -> DeviceRows:
         """Make rows from arrays in the memory of the host, or from `numpy.memmap`. They are copied to the device block by block.
 
@@ -92,15 +92,18 @@ class DeviceRows(RowBlocks):
             The device, as the library names it.
         library : {"torch", "cupy", "array_api_strict"}, default="torch"
             The package that computes.
-        block_rows : int, default=1048576
-            The number of rows that are copied at a time. With PyTorch on a GPU, the next block is copied while this one is summed.
+        block_rows : int, default=None
+            The number of rows that are copied at a time. None takes as many as fit into 16 MiB. With PyTorch on a GPU, the next
+            block is copied while this one is summed.
 
         Returns
         -------
         rows : DeviceRows
             The data for `fit`.
         """
-        return cls.from_blocks(RowBlocks.from_arrays(X, y, sample_weight, block_rows=block_rows), device=device, library=library)
+        check_slices(X, y, sample_weight)
+        blocks = RowBlocks.from_arrays(X, y, sample_weight, block_rows=_rows_of_a_block(X, y) if block_rows is None else block_rows)
+        return cls.from_blocks(blocks, device=device, library=library)
 
     @classmethod
     def from_blocks(cls, blocks: RowBlocks, *, device: Any = "cuda", library: str = "torch") -> DeviceRows:
@@ -194,6 +197,12 @@ class FedRows(DeviceRows):
 
     def sample(self, random_state: Any = None, n_rows: int = SAMPLE_ROWS, *, has_labels: bool = False) -> RowSample:
         return self._host.sample(random_state, n_rows, has_labels=has_labels)
+
+
+def _rows_of_a_block(X: Any, y: Any) -> int:
+    """Return how many rows of arrays on the host are copied at a time."""
+    row_bytes = sum(np.asarray(values[:1]).nbytes for values in (X, y))
+    return max(1, BLOCK_BYTES // max(row_bytes, 1))
 
 
 def _drawn(rows: Rows, rng: np.random.RandomState, most: int, has_labels: bool) -> RowSample:

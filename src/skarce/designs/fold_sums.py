@@ -1,8 +1,7 @@
-"""Sums of each fold of the rows, made in the same pass as the sums of all. Refits without a fold then need no rows."""
+"""What sums of folds take: which kernels a refit without a fold has not, and room for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,22 +9,9 @@ import numpy as np
 from skarce._memory import require
 from skarce._typing import Indices
 from skarce.basis import KernelBasis
-from skarce.designs.design import Rows
-from skarce.designs.folds import N_FOLDS, are_few, fold_numbers, may_stay
+from skarce.designs.folds import are_few, may_stay
 from skarce.moments import Sums
-from skarce.moments.block_sums import sums_of_rows
-
-
-def sums_of_folds(candidates: Any, X: Any, targets: Any, weights: Any) -> list[Sums]:
-    """Return the sums of checked rows, one for each fold. The fold of a row is a hash of its inputs, as in memory."""
-    rows = Rows(X, targets, weights)
-    numbers = fold_numbers(X, candidates) if len(targets) else np.empty(0, dtype=np.intp)
-    return [sums_of_rows(candidates, rows.at(np.flatnonzero(numbers == fold))) for fold in range(N_FOLDS)]
-
-
-def total_of_folds(parts: Sequence[list[Sums]]) -> list[Sums]:
-    """Return the sums of each fold over all parts, at least one."""
-    return [Sums.total(of_fold) for of_fold in zip(*parts, strict=True)]
+from skarce.moments.folds import N_FOLDS, fold_numbers
 
 
 def centers_in_fold(candidates: Any, fold: int, total: Sums) -> Indices:

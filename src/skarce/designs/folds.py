@@ -1,23 +1,15 @@
-"""Rows that are left out in turn: which they are, and the design of the other rows.
-
-The fold of a row is a hash of its inputs. So equal rows are in one fold, a row of weight 2 is like the row twice, and neither the
-order of the rows nor their division into blocks matters. No generator of random numbers is involved: the folds are the same in
-every run and on every machine.
-"""
+"""Rows that are left out in turn: which they are, and the design of the other rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from skarce._memory import fits
-from skarce._parallel import slices
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis
 from skarce.designs.choice import Access
@@ -26,13 +18,10 @@ from skarce.designs.in_memory import InMemoryDesign
 from skarce.designs.problem import Problem
 from skarce.likelihoods import Likelihood
 from skarce.moments import Sums
+from skarce.moments.folds import N_FOLDS, bytes_of, fold_numbers
 from skarce.moments.passes import Block, sums_over
 
-N_FOLDS = 5
-HASH_BYTES = 8
-DENSE_BYTES = 2**23  # rows of a sparse matrix are made dense in blocks of about this size
 MANY_ROWS = 10  # per kernel. With more of them, hardly a row has a kernel of its own. Also the rows that determine its weight
-BETWEEN = "\x1f"  # the separator of units in ASCII, between the columns of a row of text
 
 Split = tuple[Indices, Indices]  # places of the rows to fit, and of the rows to leave out
 
@@ -61,17 +50,6 @@ class Part(NamedTuple):
             return self.design.problems(likelihood, kind, access)
         moments = self.design.moments_from(self.sums)
         return [Problem.of_moments(self.design, output, likelihood, one) for output, one in enumerate(moments)]
-
-
-def fold_numbers(X: Any, candidates: Any = None) -> Indices:
-    """Return the fold of each row of X, from 0 to 4.
-
-    A row of a precomputed kernel has one value for each training row, in their order. It is sorted first.
-    """
-    is_precomputed = isinstance(candidates, KernelBasis) and candidates.kernel == "precomputed"
-    rows = _bytes_of(np.sort(X, axis=1) if is_precomputed else X)
-    digests = (blake2b(row, digest_size=HASH_BYTES).digest() for row in rows)
-    return np.array([int.from_bytes(digest, "little") % N_FOLDS for digest in digests], dtype=np.intp)
 
 
 def hashed_splits(design: Design) -> list[Split]:
@@ -177,9 +155,9 @@ class _Centers:
         if isinstance(kernels, KernelBasis):
             is_precomputed = kernels.kernel == "precomputed"
             n_rows, indices = len(design.rows.targets), kernels.center_indices_
-            self._rows = list(range(n_rows)) if is_precomputed else list(_bytes_of(design.rows.X))
+            self._rows = list(range(n_rows)) if is_precomputed else list(bytes_of(design.rows.X))
             places = range(n_rows) if indices is None else indices
-            self._centers = dict(enumerate(list(places) if is_precomputed else list(_bytes_of(kernels.centers_))))
+            self._centers = dict(enumerate(list(places) if is_precomputed else list(bytes_of(kernels.centers_))))
             self._leave_out_those_that_stay(design, kernels)
 
     def _leave_out_those_that_stay(self, design: Design, kernels: KernelBasis) -> None:
@@ -200,33 +178,3 @@ class _Centers:
 def _sums(design: Design, places: Indices) -> Sums:
     rows = design.rows.at(places)
     return sums_over(lambda: (Block(design.candidates.on(rows.X), rows.targets, rows.weights),))
-
-
-def _bytes_of(X: Any) -> Iterator[bytes]:
-    """Yield each row as bytes, which are equal exactly if the rows are: 0 equals -0, and a number equals its float."""
-    if sparse.issparse(X):
-        return _bytes_of_sparse(X)
-    values = np.asarray(X)
-    values = values.reshape(len(values), -1)
-    if values.dtype.kind in "fiub":
-        return (row.tobytes() for row in _canonical(values))
-    return (BETWEEN.join(map(_text_of, row)).encode(errors="surrogatepass") for row in values)
-
-
-def _canonical(values: Any) -> Floats:
-    numbers = np.ascontiguousarray(values, dtype="<f8") + 0.0  # -0.0 becomes 0.0
-    return np.where(np.isnan(numbers), np.nan, numbers).astype("<f8", copy=False)
-
-
-def _bytes_of_sparse(X: Any) -> Iterator[bytes]:
-    """Yield the bytes of the dense rows, so that folds do not depend on the format. A few rows at a time are made dense."""
-    matrix = sparse.csr_array(X)
-    for part in slices(matrix.shape[0], max(1, DENSE_BYTES // (8 * matrix.shape[1]))):
-        yield from _bytes_of(matrix[part].toarray())
-
-
-def _text_of(value: Any) -> str:
-    try:
-        return repr(float(value) + 0.0)
-    except (TypeError, ValueError):
-        return str(value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import blas
 
 from skarce._memory import fits
-from skarce._parallel import add_squares, for_each, product, slices
+from skarce._parallel import for_each, product, slices, squares
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
 from skarce._validation import check_container
@@ -206,14 +207,9 @@ def products_of(phi: Floats) -> Products:
 
     def block(rows: Indices, columns: Indices) -> Floats:
         left = phi[:, rows]
-        return left.T @ (left if rows is columns else phi[:, columns])
+        return squares(left) if rows is columns else left.T @ phi[:, columns]
 
-    def whole() -> Floats:
-        gram = np.zeros((phi.shape[1], phi.shape[1]))
-        add_squares(phi, gram)
-        return gram
-
-    return columns, block, whole if fits(phi.shape[1], phi.shape[1]) else None
+    return columns, block, partial(squares, phi) if fits(phi.shape[1], phi.shape[1]) else None
 
 
 def symmetric_products_of(phi: Floats, means: Floats, weights: Floats) -> Products:

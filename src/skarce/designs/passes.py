@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from skarce._device import namespace
 from skarce.designs.design import Design
-from skarce.designs.latent_stream import Spread
 from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments, Sums
 from skarce.moments.passes import Center, check_candidates
+
+if TYPE_CHECKING:
+    from skarce.designs.latent_stream import Spread
 
 
 class HasPasses(Design):
@@ -36,12 +38,15 @@ class HasPasses(Design):
         counts = np.ones(len(targets)) if weights is None else weights
         return Observations(likelihood, targets, counts, likelihood.level(np.array([mean]), np.array([total])))
 
-    def _moments_of(self, sums: Sums, like: Any = None) -> list[Moments]:
-        """Return one `Moments` for each output from sums over all rows, and keep the center. `like` is an array on their device."""
+    def _moments_of(self, sums: Sums, there: Any = None) -> list[Moments]:
+        """Return one `Moments` for each output from sums over all rows, and keep the center.
+
+        `there` is the Gram matrix of the sums on a device.
+        """
         check_candidates(sums.raw_squares, self.n_samples, lambda: (self.candidates.on(self.rows.X),))
         about_mean = self.fit_intercept
         self._center = Center(sums.candidate_means * about_mean, sums.target_means * about_mean)
-        return sums.moments(about_mean=about_mean, like=like)
+        return sums.moments(about_mean=about_mean, there=there)
 
 
 def coded(rows: Any, codes: Any, factor: float) -> Any:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, ClassVar
+from operator import add
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skarce._parallel import slices
 from skarce._parameters import check_choice, check_count, generator_of
 from skarce._progress import counted
-from skarce.designs.arrow import ArrowRows
-from skarce.designs.arrow_columns import Columns
 from skarce.designs.blocks import BlockDesign
 from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.design import Recipe, Rows
-from skarce.designs.fold_sums import require_room, sums_of_folds, total_of_folds
+from skarce.designs.fold_sums import require_room
 from skarce.designs.labels import Codes
-from skarce.designs.parquet import ParquetRows
 from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import SAMPLE_ROWS, RowSample
-from skarce.moments import Moments, Sums
-from skarce.moments.block_sums import checked_block
+from skarce.moments import Moments
+from skarce.moments.block_sums import checked_block, sums_of_folds
 from skarce.moments.passes import Block, check_candidates, moments_from_sums
+
+if TYPE_CHECKING:
+    from skarce.designs.arrow import ArrowRows
+    from skarce.designs.parquet import ParquetRows
 
 
 class RowBlocks:
@@ -113,13 +115,8 @@ class RowBlocks:
         blocks : RowBlocks
             The data for `fit`.
         """
-        given = {"X": X, "y": y} if sample_weight is None else {"X": X, "y": y, "sample_weight": sample_weight}
-        for name, values in given.items():
-            if not (hasattr(values, "__len__") and hasattr(values, "__getitem__")) or isinstance(values, Mapping):
-                raise TypeError(f"{name} must be an array with rows that can be sliced, got {type(values).__name__}.")
+        check_slices(X, y, sample_weight)
         check_count("block_rows", block_rows)
-        if len(X) != len(y):
-            raise ValueError(f"X and y must have the same number of rows, got {len(X)} and {len(y)}.")
 
         def read() -> Iterator[tuple[Any, ...]]:
             for rows in slices(len(X), block_rows):
@@ -184,6 +181,9 @@ class RowBlocks:
         >>> model.feature_names_in_.tolist(), model.coef_.round(1).tolist()
         (['x'], [3.0])
         """
+        from skarce.designs.arrow_columns import Columns
+        from skarce.designs.parquet import ParquetRows
+
         check_count("batch_rows", batch_rows)
         return cls._named(ParquetRows.of(paths, Columns.of(target, features, weight), int(batch_rows)))
 
@@ -228,6 +228,9 @@ class RowBlocks:
         >>> [rows.X.tolist() for rows in blocks]
         [[[1.0, 0.0], [2.0, 1.0]], [[3.0, 0.0]]]
         """
+        from skarce.designs.arrow import ArrowRows
+        from skarce.designs.arrow_columns import Columns
+
         check_count("batch_rows", batch_rows)
         return cls._named(ArrowRows.of(open_stream, Columns.of(target, features, weight), int(batch_rows)))
 
@@ -420,9 +423,9 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         if not self._in_folds:
             return super().moments(kind, access)
         check_choice("moments", kind, KINDS)
-        parts = (sums_of_folds(self.candidates, rows.X, rows.targets, rows.weights) for rows in self._blocks.reading("adding up"))
-        self.fold_sums = [sums.faded(self._factor) for sums in reduce(lambda a, b: total_of_folds([a, b]), parts)]
-        sums = Sums.total(self.fold_sums)
+        parts = (sums_of_folds(self.candidates, rows) for rows in self._blocks.reading("adding up"))
+        self.fold_sums = reduce(add, parts).faded(self._factor)
+        sums = self.fold_sums.whole()
         check_candidates(sums.raw_squares, sums.n_samples, lambda: (block.evaluation for block in self._read()))
         moments, self._center = moments_from_sums(sums, self._read, fit_intercept=self.fit_intercept)
         self._n_samples = sums.n_samples
@@ -432,6 +435,16 @@ class RowBlocksDesign(HasPasses, BlockDesign):
         for rows in self._blocks.reading("adding up"):
             weights = rows.weights if self._factor == 1.0 else self._factor * rows.row_weights
             yield Block(self.candidates.on(rows.X), rows.targets, weights)
+
+
+def check_slices(X: Any, y: Any, sample_weight: Any) -> None:
+    """Raise unless these are arrays of as many rows, which can be sliced."""
+    given = {"X": X, "y": y} if sample_weight is None else {"X": X, "y": y, "sample_weight": sample_weight}
+    for name, values in given.items():
+        if not (hasattr(values, "__len__") and hasattr(values, "__getitem__")) or isinstance(values, Mapping):
+            raise TypeError(f"{name} must be an array with rows that can be sliced, got {type(values).__name__}.")
+    if len(X) != len(y):
+        raise ValueError(f"X and y must have the same number of rows, got {len(X)} and {len(y)}.")
 
 
 def _checked(number: int, parts: Any, has_labels: bool) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from skarce.designs.design import Design, Rows
 from skarce.designs.problem import Problem
 from skarce.moments import Moments, Sums, whole_matrix
 from skarce.moments.passes import Block, Center, absorbed, check_candidates
-from skarce.moments.recent import RecentRows
+
+if TYPE_CHECKING:
+    from skarce.moments.recent import RecentRows
 
 
 class StreamDesign(Design):
@@ -94,8 +96,8 @@ class StreamDesign(Design):
         return other
 
     def stream(self, problems: Sequence[Problem]) -> StreamDesign:
-        """Go on as it is."""
-        return self
+        """Go on as it is, but without sums of folds, which later batches do not have."""
+        return self if self.fold_sums is None else self._with(fold_sums=None)
 
     def after_batch(self, rows: Rows, forgetting: float = 1.0) -> StreamDesign:
         """Return the stream after a batch. The weight of all earlier rows is multiplied by `forgetting`. This one stays."""
@@ -116,6 +118,8 @@ class StreamDesign(Design):
     @property
     def recent(self) -> RecentRows:
         """The rows that were put off."""
+        from skarce.moments.recent import RecentRows
+
         return RecentRows.after(self._sums) if self._recent is None else self._recent
 
     @property

@@ -26,7 +26,7 @@ from skarce.designs import Design, Rows, StreamDesign, Worth
 from skarce.estimators.base import SEEN, Prepared, SparseEstimator
 from skarce.estimators.rows_in_memory import FIT_OR_BATCHES, check_in_memory
 from skarce.methods.method import Method
-from skarce.moments import Sums
+from skarce.moments import FoldSums, Sums
 from skarce.posteriors.augmentation import Augmentation
 
 
@@ -94,6 +94,11 @@ def _with_basis(estimator: SparseEstimator, basis: Any) -> SparseEstimator:
     return other
 
 
+def uses_folds(estimator: SparseEstimator, basis: Any, n_rows: int) -> bool:
+    """Tell whether `fit_moments` calibrates the std if sums of so many rows for this basis have folds."""
+    return _with_basis(estimator, basis)._wants_folds(n_rows)
+
+
 def _seen_by(basis: Any, candidates: Any) -> dict[str, Any]:
     """Return the number and the names of the inputs of a fitted basis, as far as it knows them."""
     if isinstance(basis, str):
@@ -104,6 +109,19 @@ def _seen_by(basis: Any, candidates: Any) -> dict[str, Any]:
 def _kind_of(basis: Any) -> Any:
     """Return what two bases have in common if batches of rows for one are checked like those for the other."""
     return basis if isinstance(basis, str) else type(basis)
+
+
+def _checked_sums(sums: Any, basis: Any) -> Sums:
+    """Return the sums over all rows. Raise an error if there are none, or if they were not made with this basis."""
+    if not isinstance(sums, (Sums, FoldSums)):
+        raise TypeError(f"sums must be what skarce.moments.block_sums returns, or a total of it, got {type(sums).__name__}.")
+    whole = sums.whole() if isinstance(sums, FoldSums) else sums
+    if not whole.n_samples > 0.0:
+        raise ValueError("the sums are over no rows: at least one block needs a row of positive weight.")
+    check_fitted(basis)
+    if None not in (whole.made_with, own := fingerprint(basis)) and whole.made_with != own:
+        raise ValueError("the sums were made with another basis: its kernel, centers or widths differ. Pass the one of block_sums.")
+    return whole
 
 
 def _standing_for_all(sample: Floats, stream: StreamDesign) -> Rows:
@@ -193,14 +211,15 @@ class Streaming(SparseEstimator):
         """Fit the model to sums of rows that were made elsewhere, by `skarce.moments.block_sums`.
 
         The model is the one that `fit` finds for all these rows at the same candidates. The parameter `basis` of the estimator is
-        not used, and the std is not calibrated, because that takes rows. For ``std="augmented"``, pass a sample of them.
-        `partial_fit` can go on from here if the parameter `basis` is of the type of this one.
+        not used. The std can be calibrated if the sums have folds, by ``block_sums(..., folds=True)``: ``calibrate_std=True`` does
+        so, and ``"auto"`` if the basis learned its widths and the weights add up to at most 50,000. For ``std="augmented"``, pass a
+        sample of the rows. `partial_fit` can go on from here if the parameter `basis` is of the type of this one.
 
         Parameters
         ----------
         basis : fitted transformer or "passthrough"
             The candidates that the sums were made with.
-        sums : skarce.moments.Sums
+        sums : skarce.moments.Sums or skarce.moments.FoldSums
             The total over all blocks of rows.
         sample : array-like of shape (n_sampled, n_features), default=None
             Inputs of a random sample of the rows. ``predict(X, return_std=True, std="augmented")`` needs to know where rows are; at
@@ -214,19 +233,13 @@ class Streaming(SparseEstimator):
         started = time.monotonic()
         self._check_limits()
         self._check_streaming()
-        if not isinstance(sums, Sums):
-            raise TypeError(f"sums must be what skarce.moments.block_sums returns, or a total of it, got {type(sums).__name__}.")
-        if not sums.n_samples > 0.0:
-            raise ValueError("the sums are over no rows: at least one block needs a row of positive weight.")
-        check_fitted(basis)
-        if None not in (sums.made_with, own := fingerprint(basis)) and sums.made_with != own:
-            raise ValueError(
-                "the sums were made with another basis: its kernel, centers or widths differ. Pass the one of block_sums."
-            )
+        whole = _checked_sums(sums, basis)
         with shown(self.verbose), blas_threads(1):
-            candidates = candidates_counted(basis, len(sums.candidate_means))
-            share = worth_of_sums(self).share(sums.n_samples)
-            stream = StreamDesign.of_sums(candidates, sums.faded(share), fit_intercept=self.fit_intercept)
+            candidates = candidates_counted(basis, len(whole.candidate_means))
+            share = worth_of_sums(self).share(whole.n_samples)
+            stream = StreamDesign.of_sums(candidates, whole.faded(share), fit_intercept=self.fit_intercept)
+            if isinstance(sums, FoldSums) and uses_folds(self, basis, int(whole.n_samples)):
+                stream.fold_sums = sums.faded(share)
             if sample is not None:
                 stream.rows = _standing_for_all(checked_array(sample, "sample"), stream)
             prepared = Prepared(stream, stream.problems(self._likelihood()), _seen_by(basis, candidates))

@@ -25,7 +25,7 @@ from skarce.designs.fold_sums import centers_in_fold
 from skarce.likelihoods import Likelihood
 from skarce.methods.method import Method
 from skarce.model_selection.cross_fitting import refits_of
-from skarce.moments import Sums
+from skarce.moments import FoldSums, Sums
 from skarce.posteriors.of_fit import as_if_from
 from skarce.posteriors.posterior import Posterior
 from skarce.states.budget import Budget
@@ -49,16 +49,16 @@ class LeftOutSums(NamedTuple):
 
 
 def cross_fit_sums(
-    method: Method[Any], design: Design, folds: Sequence[Sums], likelihood: Likelihood, posteriors: Sequence[Any], budget: Budget
+    method: Method[Any], design: Design, sums: FoldSums, likelihood: Likelihood, posteriors: Sequence[Any], budget: Budget
 ) -> LeftOutSums | None:
     """Fit all rows but those of a fold, for each fold, and return what the fits say about the rows of the folds.
 
     Return None if all rows are in one fold. `TimeIsUpError` is raised if a refit reaches the time limit.
     """
     squares, variances, weight = np.zeros(len(posteriors)), np.zeros(len(posteriors)), 0.0
-    total = Sums.total(list(folds))
+    folds, total = sums.folds, sums.whole()
     for fold, own in counted(enumerate(folds), lambda fold: 1, "leaving out", len(folds), "folds"):
-        rest = Sums.total([sums for other, sums in enumerate(folds) if other != fold])
+        rest = Sums.total([others for other, others in enumerate(folds) if other != fold])
         if not (own.n_samples > 0.0 and rest.n_samples > 0.0):
             continue
         rest.drop(centers_in_fold(design.candidates, fold, total))

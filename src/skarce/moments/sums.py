@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from skarce._linalg import outer
 from skarce._parallel import add_squares
 from skarce._scales import negligible
 from skarce._text import quoted
@@ -189,22 +190,29 @@ class Sums:
         """The sum of the squares of each candidate, about zero."""
         return self.gram.diagonal() + self.n_samples * self.candidate_means**2
 
-    def moments(self, *, about_mean: bool, like: Any = None) -> list[Moments]:
+    def moments(self, *, about_mean: bool, there: Any = None) -> list[Moments]:
         """Return one `Moments` per output, all on one Gram matrix: about the mean (a constant integrated out) or about zero.
 
-        `like` is an array on the device of the rows, or None if they are on the host.
+        `there` is `gram` on the device of the rows, or None if they are on the host.
         """
         means, n = self.candidate_means, self.n_samples
-        gram, projections, energies = self.gram, self.projections, self.target_energies
+        projections, energies, squares = self.projections, self.target_energies, self.gram.diagonal()
         if not about_mean:
-            gram = gram + np.multiply.outer(n * means, means)
             projections = projections + np.multiply.outer(n * means, self.target_means)
-            energies = energies + n * self.target_means**2
-        constant = gram.diagonal() <= np.maximum(CONSTANT * self.raw_squares, negligible(n))
-        if constant.any():
-            gram, projections = gram.copy(), projections.copy()
-            gram[constant], gram[:, constant], projections[constant] = 0.0, 0.0, 0.0
-        return _on_one_gram(WholeGram(gram, like), projections, energies, n - 1.0 if about_mean else n)
+            energies, squares = energies + n * self.target_means**2, self.raw_squares
+        varies = squares > np.maximum(CONSTANT * self.raw_squares, negligible(n))
+        gram, there = (self._usable(matrix, about_mean, varies.astype(np.float64)) for matrix in (self.gram, there))
+        if not varies.all():
+            projections = projections * varies[:, None]
+        return _on_one_gram(WholeGram(gram, there), projections, energies, n - 1.0 if about_mean else n)
+
+    def _usable(self, gram: Any, about_mean: bool, varies: Floats) -> Any:
+        """Return the Gram matrix, wherever it is, about the mean or about zero, with zeros for candidates that are constant."""
+        if gram is None:
+            return None
+        if not about_mean:
+            gram = gram + outer(self.n_samples * self.candidate_means, self.candidate_means, gram)
+        return gram if varies.all() else gram * outer(varies, varies, gram)
 
 
 def _on_one_gram(whole: WholeGram, projections: Floats, energies: Floats, n_samples: float) -> list[Moments]:

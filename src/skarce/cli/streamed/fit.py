@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,23 +12,23 @@ from sklearn.pipeline import Pipeline
 
 from skarce import __version__
 from skarce._memory import fits, memory_budget
-from skarce._parallel import blas_threads
 from skarce._whole_file import OutputError
 from skarce.basis.transformers import candidates_of
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
-from skarce.cli.rendering import say, working
+from skarce.cli.rendering import say
 from skarce.cli.streamed.files import BEGINNING, ChangedFileError, DataFiles
-from skarce.cli.streamed.progress import OnRows, rows_progress
-from skarce.cli.streamed.state import FitState, StateFile
+from skarce.cli.streamed.progress import OnRows, rows_progress, working
+from skarce.cli.streamed.state import AnySums, FitState, StateFile
 from skarce.cli.streamed.summary import Summary, summarize
 from skarce.comparison import Method
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import TEXT, numbers
 from skarce.datasets.tables import TableError
 from skarce.datasets.training import inputs
-from skarce.moments import Sums
-from skarce.moments.passes import Block, absorbed
+from skarce.estimators.streaming import uses_folds
+from skarce.moments import FoldSums, Sums
+from skarce.moments.block_sums import CheckedBlock, sums_of_folds, sums_of_rows
 from skarce.posteriors.augmentation import KEPT_ROWS
 
 
@@ -80,7 +80,8 @@ class StreamedFit:
         kept = summary.preprocessing.transform(summary.sample.least(KEPT_ROWS).X)
         n_candidates = candidates_of(basis, kept).n_candidates
         _require_room(n_candidates)
-        sums = Sums.empty(n_candidates, 1)
+        has_folds = uses_folds(self.method.prepared(kept, **self.options), basis, summary.n_rows)
+        sums = (FoldSums if has_folds else Sums).empty(n_candidates, 1)
         return FitState(summary.kinds, summary.preprocessing, basis, kept, summary.n_rows, BEGINNING, sums)
 
     def _basis(self, summary: Summary) -> Any:
@@ -96,15 +97,14 @@ class StreamedFit:
         A block has sums of its own until it is whole, so an interrupt finds the state as it was after the last block.
         """
         candidates = candidates_of(state.basis, state.kept)
+        sums_of: Callable[[Any, Any], AnySums] = sums_of_folds if isinstance(state.sums, FoldSums) else sums_of_rows
         texts = [name for name, kind in state.kinds.items() if kind == TEXT]
         for block in self.data.blocks(texts, state.place):
             if block.after.file != state.place.file:
                 file.save(state)
             X = np.ascontiguousarray(state.preprocessing.transform(inputs(block.table, state.kinds)))
-            with blas_threads(1):
-                none = Sums.empty(candidates.n_candidates, 1)
-                own = absorbed(none, Block(candidates.on(X), numbers(block.table, self.target)[:, None]))
-            state.go_on(state.sums + own, block.after)
+            rows = CheckedBlock(X, numbers(block.table, self.target)[:, None], None)
+            state.go_on(state.sums + sums_of(candidates, rows), block.after)  # type: ignore[operator]
             on_rows(state.n_done)
             file.save_now_and_then(state)
         file.save(state)
@@ -113,7 +113,7 @@ class StreamedFit:
         model = self.method.prepared(state.kept, **self.options)
         regressor = fitted(self.method.name, lambda: model.fit_moments(state.basis, state.sums, state.kept))
         pipeline = Pipeline([("preprocessing", state.preprocessing), ("model", regressor)])
-        return SavedModel(pipeline, self.target, state.kinds, __version__), explained_share(regressor, state.sums)
+        return SavedModel(pipeline, self.target, state.kinds, __version__), explained_share(regressor, state.whole)
 
 
 def explained_share(regressor: Any, sums: Sums) -> float:

@@ -1,22 +1,30 @@
-"""Progress of a pass over rows: a bar in a terminal, and a line now and then elsewhere."""
+"""Progress of commands: bars in a terminal, and a line now and then elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
-from skarce._progress import Bars, Lines, progress, watched
+from skarce._progress import FIRST, Bars, Lines, progress, watched
 from skarce.cli.rendering import messages, say
 
+QUIET = 10.0  # seconds until the first line of a command that mostly takes less, if standard error is no terminal
 OnRows = Callable[[int], None]  # takes the number of rows so far
 
 
 @contextmanager
-def shown_progress() -> Iterator[None]:
-    """Let all that is done inside show how far it is."""
+def shown_progress(first: float = FIRST) -> Iterator[None]:
+    """Let all that is done inside show how far it is. Lines begin after the first seconds."""
     console = messages()
-    opened = Bars(console) if console.is_terminal else nullcontext(Lines(say))
+    opened = Bars(console) if console.is_terminal else nullcontext(Lines(say, first=first))
     with opened as screen, watched(screen):
+        yield
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Progress of work without a count, and of all that is done inside."""
+    with shown_progress(first=QUIET), progress(what):
         yield
 
 

@@ -27,10 +27,11 @@ from skarce.cli.archive import RefusedError, check_size, packed, read_parts
 from skarce.cli.model_schema import allowed_types, checked_parts
 from skarce.cli.streamed.files import ChangedFileError, DataFiles, Place
 from skarce.datasets.tables import TableError
-from skarce.moments import Sums
+from skarce.moments import FoldSums, Sums
+from skarce.moments.folds import N_FOLDS
 
 HEADER = "skarce-state.json"  # the part of the file that says what it is
-FORMAT = 1
+FORMAT = 2  # 1 had no folds
 SECONDS = 5.0  # between two states at least
 SHARE_OF_TIME = 0.05  # that is spent on writing states at most
 NOTHING = "no file was written."  # how the message of an interrupt ends that left no file
@@ -38,6 +39,9 @@ NOTHING = "no file was written."  # how the message of an interrupt ends that le
 
 class StateError(OutputError):
     """A state that cannot be used, and why."""
+
+
+AnySums = Sums | FoldSums
 
 
 @dataclass
@@ -58,8 +62,8 @@ class FitState:
         The number of all rows.
     place : Place
         The rows before this place are in the sums.
-    sums : Sums
-        Sums over these rows.
+    sums : Sums or FoldSums
+        Sums over these rows, for each fold of them if the std is to be calibrated.
     """
 
     kinds: dict[str, str]
@@ -68,14 +72,19 @@ class FitState:
     kept: Floats
     n_rows: int
     place: Place
-    sums: Sums
+    sums: AnySums
 
     @property
     def n_done(self) -> int:
         """The number of rows in the sums."""
         return round(self.sums.n_samples)
 
-    def go_on(self, sums: Sums, place: Place) -> None:
+    @property
+    def whole(self) -> Sums:
+        """The sums over all these rows."""
+        return self.sums.whole() if isinstance(self.sums, FoldSums) else self.sums
+
+    def go_on(self, sums: AnySums, place: Place) -> None:
         """Take the sums of the rows before a place. Both change at once, so that an interrupt cannot come in between."""
         vars(self).update(sums=sums, place=place)
 
@@ -128,7 +137,9 @@ class StateFile:
         if self.path is None:
             return
         started = self._clock()
-        content = {**{field.name: getattr(state, field.name) for field in fields(state)}, "place": list(state.place)}
+        parts = list(state.sums.folds) if isinstance(state.sums, FoldSums) else [state.sums]
+        content = {field.name: getattr(state, field.name) for field in fields(state)}
+        content |= {"place": list(state.place), "sums": parts}
         with replacing(self.path) as draft:
             skops.io.dump(content, draft)
             with ZipFile(draft, "a") as archive:
@@ -163,7 +174,9 @@ class StateFile:
         if difference:
             raise RefusedError(f"belongs to another fit: {difference}.")
         content = skops.io.loads(packed(checked_parts(parts)), trusted=sorted(allowed_types()["ObjectNode"]))
-        state = FitState(**{**content, "place": Place(*content["place"])})
+        parts = content["sums"]
+        sums = parts[0] if len(parts) == 1 else FoldSums(tuple(parts))
+        state = FitState(**{**content, "place": Place(*content["place"]), "sums": sums})
         _check(state, len(self._identity["files"]))
         return state
 
@@ -219,19 +232,32 @@ def _difference_of_options(found: dict[str, Any], wanted: dict[str, Any]) -> str
 
 def _check(state: FitState, n_files: int) -> None:
     """Raise ValueError unless the parts of a state fit together."""
-    sums, m = state.sums, len(state.sums.candidate_means)
-    kernels = isinstance(state.basis, KernelBasis)
-    shapes = [sums.gram.shape, sums.projections.shape, sums.target_means.shape, sums.target_energies.shape]
-    numbers = [sums.gram, sums.projections, sums.candidate_means, sums.target_means, sums.target_energies, state.kept]
+    parts = state.sums.folds if isinstance(state.sums, FoldSums) else (state.sums,)
+    m = len(parts[0].candidate_means)
     is_sound = (
-        isinstance(sums, Sums)
+        len(parts) in (1, N_FOLDS)
         and isinstance(state.preprocessing, ColumnTransformer)
-        and (state.basis.n_candidates == m if kernels else state.basis == INPUTS)
-        and shapes == [(m, m), (m, 1), (1,), (1,)]
-        and all(values.dtype == np.float64 and np.isfinite(values).all() for values in numbers)
+        and (state.basis.n_candidates == m if isinstance(state.basis, KernelBasis) else state.basis == INPUTS)
+        and all(_are_sound(sums, m) for sums in parts)
+        and _are_finite(state.kept)
         and 0 <= state.place.file < n_files
         and state.place.row >= 0
         and 0 <= state.n_done <= state.n_rows
     )
     if not is_sound:
         raise ValueError("its parts do not fit together")
+
+
+def _are_sound(sums: Any, m: int) -> bool:
+    """Whether these are sums over m candidates and one target."""
+    shapes = [(m, m), (m, 1), (m,), (1,), (1,)]
+    return isinstance(sums, Sums) and all(
+        values.shape == shape and _are_finite(values)
+        for values, shape in zip(
+            [sums.gram, sums.projections, sums.candidate_means, sums.target_means, sums.target_energies], shapes, strict=True
+        )
+    )
+
+
+def _are_finite(values: Any) -> bool:
+    return values.dtype == np.float64 and bool(np.isfinite(values).all())
