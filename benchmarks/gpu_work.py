@@ -1,4 +1,8 @@
-"""The rows of `benchmarks.gpu`: sums, searches, predictions, widths and classes on a device."""
+"""The rows of `benchmarks.gpu`: sums, searches, predictions, widths and classes on a device, with their profiles.
+
+Shares are of the rate of a large float64 product. The operations of sums and predictions are known; of the other rows, those are
+counted that PyTorch's profiler counts.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +37,16 @@ class Machine:
     def __init__(self, device: str, scale: float) -> None:
         self.device, self._scale = device, scale
         self.generator = torch.Generator(device).manual_seed(0)
+        self.profiles: dict[str, str] = {}
 
     def n(self, n_rows: float) -> int:
         return max(200, round(n_rows * self._scale))
 
     def m(self, n_candidates: int) -> int:
         return max(20, round(n_candidates * min(1.0, 30.0 * self._scale)))
+
+    def limit(self, seconds: float) -> float:
+        return seconds * min(1.0, 30.0 * self._scale)
 
     def friedman(self, n_rows: int) -> tuple[Any, Any]:
         """Standardized inputs and targets of Friedman's first function with unit noise, made on the device."""
@@ -74,18 +82,23 @@ class Machine:
     def share(self, operations: float, seconds: float) -> float:
         return operations / (seconds * self._rate)
 
-    def profile(self) -> str:
-        """Return which operations take the time of the sums over a million rows and 1000 candidates."""
-        X, y = self.friedman(self.n(MILLION))
-        design = design_of(regressor(X, self.m(1000)), X, y)
-        design.moments()
-        kinds = [torch.profiler.ProfilerActivity.CPU]
-        kinds += [torch.profiler.ProfilerActivity.CUDA] if self.device.startswith("cuda") else []
-        with torch.profiler.profile(activities=kinds) as seen:
-            design.moments()
-            self.wait()
-        order = "cuda_time_total" if self.device.startswith("cuda") else "cpu_time_total"
-        return str(seen.key_averages().table(sort_by=order, row_limit=15))
+    def profiled(self, what: str, work: Callable[[], Any]) -> float:
+        """Keep which operations of PyTorch take the time of some work. Return how many operations its products and sums have.
+
+        Factorizations are not counted. What the device does not do is left to the host.
+        """
+        on_gpu = self.device.startswith("cuda")
+        kinds = [torch.profiler.ProfilerActivity.CPU, *([torch.profiler.ProfilerActivity.CUDA] if on_gpu else [])]
+        with torch.profiler.profile(activities=kinds, with_flops=True) as seen:
+            seconds, _ = self.seconds(work, repeats=1, warm_up=False)
+        events = seen.key_averages()
+        there = [
+            event.self_device_time_total for event in events if "CUDA" in str(event.device_type)
+        ]  # kernels, not who calls them
+        busy = 1e-6 * sum(there if on_gpu else [event.self_cpu_time_total for event in events])
+        table = events.table(sort_by="self_cuda_time_total" if on_gpu else "self_cpu_time_total", row_limit=15)
+        self.profiles[what] = f"{what}: {seconds:.4f} s with the profiler, {busy:.4f} s of them in PyTorch's operations\n{table}"
+        return float(sum(event.flops for event in events))
 
 
 def regressor(X: Any, n_centers: int) -> RelevanceVectorRegressor:
@@ -111,14 +124,17 @@ def sums_and_search(machine: Machine, n_rows: int, m: int, limits: tuple[float, 
     what = f"{n_rows:,} rows x {m:,} centers {where}"
     with sklearn.config_context(working_memory=4096):
         seconds, _ = machine.seconds(design.moments)
+        machine.profiled(f"sums, {what}", design.moments)
         yield row(f"sums, {what}", seconds, factor * limits[0], machine.share(operations, seconds))
         if from_host and m > SMALL:
             return  # the search for the same sums takes the same time
-        problems, method = design.problems(Gaussian()), model.set_params(max_time=MOST_SECONDS)._method()
+        problems, method = design.problems(Gaussian()), model.set_params(max_time=machine.limit(MOST_SECONDS))._method()
         work = lambda: method.run_all(problems, model._budget(time.monotonic()))  # noqa: E731
         seconds, fits = machine.seconds(work, repeats=1, warm_up=m <= SMALL)
         stopped = {"stopped": True} if fits[0].outcome is Outcome.TIME_LIMIT else {}
-        yield row(f"search, {what}", seconds, factor * limits[1]) | {"functions": len(fits[0].active)} | stopped
+        operations = machine.profiled(f"search, {what}", work)
+        found = row(f"search, {what}", seconds, factor * limits[1], machine.share(operations, seconds))
+        yield found | {"functions": len(fits[0].active)} | stopped
 
 
 def generated_rows(machine: Machine) -> Row:
@@ -132,7 +148,9 @@ def generated_rows(machine: Machine) -> Row:
 
     design = design_of(regressor(machine.friedman(m)[0], m), DeviceRows(blocks), None)
     seconds, _ = machine.seconds(design.moments, repeats=1)
-    return row(f"sums, {n:,} rows x {m:,} centers, made on the device", seconds, 5.0, machine.share(2.0 * n * m**2, seconds))
+    what = f"sums, {n:,} rows x {m:,} centers, made on the device"
+    machine.profiled(what, design.moments)
+    return row(what, seconds, 5.0, machine.share(2.0 * n * m**2, seconds))
 
 
 def predictions(machine: Machine) -> Row:
@@ -140,9 +158,10 @@ def predictions(machine: Machine) -> Row:
     few = min(len(X), 20_000)
     model = regressor(X, 400).set_params(max_active=100).fit(X[:few].cpu().numpy(), y[:few].cpu().numpy())
     with sklearn.config_context(array_api_dispatch=True):
-        seconds, _ = machine.seconds(lambda: model.predict(X, return_std=True))
-    size = len(model.active_)
-    what = f"predict with std, {len(X):,} rows x {size} functions"
+        size, work = len(model.active_), lambda: model.predict(X, return_std=True)
+        what = f"predict with std, {len(X):,} rows x {size} functions"
+        seconds, _ = machine.seconds(work)
+        machine.profiled(what, work)
     return row(what, seconds, 0.3, machine.share(2.0 * len(X) * size**2, seconds))
 
 
@@ -150,8 +169,10 @@ def widths(machine: Machine) -> Row:
     n = machine.n(10_000)
     X, y = machine.friedman(n)
     with sklearn.config_context(array_api_dispatch=True):
-        seconds, found = machine.seconds(lambda: learn_widths(X, y, max_rows=n, random_state=0), repeats=1)
-    return row(f"widths per input from {n:,} rows", seconds, 10.0) | {"evaluations": found.n_evaluations}
+        what, work = f"widths per input from {n:,} rows", lambda: learn_widths(X, y, max_rows=n, random_state=0)
+        seconds, found = machine.seconds(work, repeats=1)
+        share = machine.share(machine.profiled(what, work), seconds)
+    return row(what, seconds, 10.0, share) | {"evaluations": found.n_evaluations}
 
 
 def classes(machine: Machine) -> Row:
@@ -160,8 +181,10 @@ def classes(machine: Machine) -> Row:
     model = RelevanceVectorClassifier(KernelBasis(gamma=GAMMA, centers=X[:m].cpu().numpy()), calibrate_proba=False)
     labels = (y > 14.4).to(torch.int64)
     with sklearn.config_context(array_api_dispatch=True, working_memory=4096):
-        seconds, fitted = machine.seconds(lambda: model.fit(X, labels), repeats=1)
-    return row(f"classifier, {len(X):,} rows x {m:,} candidates", seconds, 5.0) | {"functions": len(fitted.active_)}
+        what, work = f"classifier, {len(X):,} rows x {m:,} candidates", lambda: model.fit(X, labels)
+        seconds, fitted = machine.seconds(work, repeats=1)
+        share = machine.share(machine.profiled(what, work), seconds)
+    return row(what, seconds, 5.0, share) | {"functions": len(fitted.active_)}
 
 
 def where_it_pays(machine: Machine) -> Iterator[Row]:
@@ -177,7 +200,7 @@ def where_it_pays(machine: Machine) -> Iterator[Row]:
 
 
 def single_precision(machine: Machine) -> Row:
-    """Rows in single precision. They are evaluated and summed in double precision; the error is that of the inputs."""
+    """Rows in single precision, which are evaluated and summed in double precision. The error is that of the diagonal."""
     X, y = machine.friedman(machine.n(MILLION))
     model = regressor(X, machine.m(1000))
     exact, rounded = (design_of(model, rows, y).moments()[0].gram.diagonal for rows in (X, X.to(torch.float32)))

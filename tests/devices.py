@@ -10,6 +10,7 @@ from sklearn.utils.fixes import parse_version
 
 CAN_DISPATCH = parse_version(scipy.__version__) >= parse_version("1.14")
 needs_dispatch = pytest.mark.skipif(not CAN_DISPATCH, reason="scikit-learn dispatches arrays with SciPy 1.14 or newer")
+CAN_BE_STRICT = parse_version(np.__version__) >= parse_version("2.0")
 
 
 def _has_cuda(library):
@@ -28,7 +29,7 @@ def _has_cuda(library):
 def _places():
     """The name of a device for each package. That of array-api-strict is one that NumPy cannot read, as a GPU is."""
     found = {}
-    if find_spec("array_api_strict"):
+    if find_spec("array_api_strict") and CAN_BE_STRICT:
         found["array_api_strict"] = "device1"
     if find_spec("torch"):
         found["torch"] = "cuda" if _has_cuda("torch") else "cpu"
@@ -39,6 +40,8 @@ def _places():
 
 PLACES = _places()
 LIBRARIES = [pytest.param(library, id=library) for library in PLACES]
+NO_STRICT = "needs array-api-strict, which moves arrays between devices with NumPy 2 or newer"
+needs_strict = pytest.mark.skipif("array_api_strict" not in PLACES, reason=NO_STRICT)
 
 
 class Device:

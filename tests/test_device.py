@@ -56,6 +56,29 @@ def test_log_expit_keeps_its_digits(device):
     np.testing.assert_allclose(found, scipy_special.log_expit(values), rtol=1e-14)
 
 
+def test_memory_of_the_host_is_not_counted_as_that_of_a_device(device):
+    assert device.name == "cuda" or _device.free_bytes(device([0.0])) is None
+    if device.name != "cuda":
+        _device.require_there(2**80, device([0.0]), "a matrix", "Use less")
+
+
+def test_pytorch_tells_what_is_free_on_a_gpu(monkeypatch):
+    """What its allocator holds but does not use is free, too."""
+    torch = pytest.importorskip("torch")
+    for name, answer in (("mem_get_info", (5 * 2**20, 2**40)), ("memory_reserved", 3 * 2**20), ("memory_allocated", 2**20)):
+        monkeypatch.setattr(torch.cuda, name, lambda device, answer=answer: answer)
+    monkeypatch.setattr(_device, "is_host_memory", lambda values: False)
+
+    class Array(torch.Tensor):
+        device = torch.device("cuda")
+
+    like = torch.zeros(1).as_subclass(Array)
+    assert _device.free_bytes(like) == 7 * 2**20
+    _device.require_there(7 * 2**20, like, "a matrix", "Use less")
+    with pytest.raises(ValueError, match=r"a matrix takes about 8 MiB on .*, which has 7 MiB left. Use less."):
+        _device.require_there(8 * 2**20, like, "a matrix", "Use less")
+
+
 def test_words_say_where_an_array_is(device):
     assert device.library in _device.where(device([1.0]))
     assert "host" in _device.where(np.ones(1))

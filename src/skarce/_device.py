@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special as scipy_special
 from sklearn import get_config
 
+from skarce._memory import MEBIBYTE
 from skarce._typing import Floats
 
 PACKAGES = ("torch", "cupy", "array_api_strict")  # whose modules define the classes of arrays
@@ -190,6 +191,26 @@ def special(name: str, *values: Any) -> Any:
     if module is not None:
         return getattr(import_module(module), name)(*values)
     return to_device(getattr(scipy_special, name)(*(to_host(value) for value in values)), like=values[0])
+
+
+def free_bytes(values: Any) -> int | None:
+    """Return how much memory is free on the device of an array, with what its package keeps for itself; None if it cannot tell."""
+    if is_host_memory(values):
+        return None
+    if package_of(values) == "torch" and values.device.type == "cuda":
+        cuda, device = sys.modules["torch"].cuda, values.device
+        return int(cuda.mem_get_info(device)[0] + cuda.memory_reserved(device) - cuda.memory_allocated(device))
+    if package_of(values) == "cupy":
+        return int(values.device.mem_info[0] + sys.modules["cupy"].get_default_memory_pool().free_bytes())
+    return None
+
+
+def require_there(needed: int, like: Any, what: str, remedy: str) -> None:
+    """Raise a ValueError if a device is known to have less memory than this."""
+    free = free_bytes(like)
+    if free is not None and needed > free:
+        sizes = f"{needed / MEBIBYTE:.0f} MiB on {device_of(like)}, which has {free / MEBIBYTE:.0f} MiB left"
+        raise ValueError(f"{what} takes about {sizes}. {remedy}.")
 
 
 def log_expit(values: Any) -> Any:

@@ -76,6 +76,17 @@ def cholesky_of_nearly_singular(
     raise NotPositiveDefiniteError(f"columns are dependent: raising the diagonal by a share of {rises[-1]:g} does not help")
 
 
+def cholesky_of_nearly_singular_on_device(matrix: Any, rises: Sequence[float] = SURE_RISES) -> Any:
+    """Do the same for a matrix on a device, which stays as it is."""
+    eye = namespace(matrix).eye(matrix.shape[0], dtype=matrix.dtype, device=device_of(matrix))
+    for rise in rises:
+        try:
+            return cholesky_on_device(matrix * (1.0 + rise * eye) if rise else matrix)
+        except NotPositiveDefiniteError:
+            continue
+    raise NotPositiveDefiniteError(f"columns are dependent: raising the diagonal by a share of {rises[-1]:g} does not help")
+
+
 def cholesky_of_copy(matrix: Floats) -> Floats:
     """Return the lower factor of a symmetric matrix; the entries above its diagonal are arbitrary. Saves one copy."""
     # The matrix is symmetric, so its transpose is the same matrix in the memory order that LAPACK can overwrite.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from sklearn import get_config
 
 MEBIBYTE = 2**20
@@ -31,5 +33,5 @@ def require(n_rows: int, n_columns: int, what: str, remedy: str, n_arrays: int =
         return
     raise ValueError(
         f"{what} needs an array of {n_rows} x {n_columns} ({needed:.0f} MiB), above the memory budget of {budget:.0f} MiB. "
-        f"{remedy}, or raise the budget with sklearn.set_config(working_memory=...)."
+        f"{remedy}, or raise the budget with sklearn.set_config(working_memory={ceil(4.0 * needed / n_arrays)})."
     )

@@ -17,7 +17,7 @@ from skarce import (
 )
 from skarce._device import to_host
 from skarce.designs import RowBlocks
-from tests.designs.test_device import basis, noisy, problem
+from tests.designs.test_device import basis, noisy, problem, separated
 from tests.devices import LIBRARIES, Device, dispatched, needs_dispatch
 from tests.estimator_lists import LATENT, REGRESSORS
 
@@ -73,6 +73,38 @@ def test_regressors_are_those_of_numpy(device, estimator):
         np.testing.assert_allclose(found.predict(X), expected.predict(X), atol=1e-6 * np.std(y))
     for ask in (lambda rows: found.predict(rows), lambda rows: found.predict(rows, return_std=True), found.predict_interval):
         assert_on_device(device, ask(device(X)), ask(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda one: one.__name__)
+def test_regressors_choose_the_functions_of_numpy_if_they_are_clear(device, estimator, weighted):
+    """No kernel resembles another one, so other last digits lead to no other model."""
+    kernels, X, y = separated()
+    weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float) if weighted else None
+    model = estimator(kernels, calibrate_std=False)
+    found = clone(model).fit(device(X), device(y), device(weights))
+    expected = model.fit(X, y, weights)
+    np.testing.assert_array_equal(np.sort(found.active_), np.sort(expected.active_))
+    assert found.criterion_ == pytest.approx(expected.criterion_, rel=1e-9)
+    for one, other in zip(found.predict(X, return_std=True), expected.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6 * np.std(y))
+
+
+@pytest.mark.parametrize("estimator", ON_SUMS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_latent_functions_are_those_of_numpy_in_memory(device, estimator, weighted):
+    """In memory, the search is on the rows themselves. The mode is the same, to the tolerance of the search."""
+    kernels, X, y = separated()
+    weights = np.random.default_rng(5).integers(1, 3, len(X)).astype(float) if weighted else None
+    targets = (noisy(y) > 1.0).astype(int) if estimator is not RelevanceVectorPoissonRegressor else np.round(np.exp(y / 4.0))
+    options = {"max_active": 9} if estimator is PrimalSVMClassifier else {"tol": 1e-9}
+    model = estimator(kernels, calibrate_proba=False, **options)
+    found = clone(model).fit(device(X), device(targets), device(weights))
+    expected = model.fit(X, targets, weights)
+    np.testing.assert_array_equal(np.sort(found.active_), np.sort(expected.active_))
+    ask = "predict" if estimator is RelevanceVectorPoissonRegressor else "decision_function"
+    answer, exact = getattr(found, ask)(X), getattr(expected, ask)(X)
+    np.testing.assert_allclose(answer, exact, rtol=0.0, atol=1e-4 * np.std(exact))  # the search ends near the mode
 
 
 @pytest.mark.parametrize("estimator", NEED_ROWS, ids=lambda one: one.__name__)

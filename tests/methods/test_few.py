@@ -16,7 +16,7 @@ from skarce import (
 )
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.size_prior import charge_for
-from skarce.methods.few import FewFunctions, worth_of_all
+from skarce.methods.few import AT_ONCE, FewFunctions, Set, worth_of_all
 from skarce.states.budget import Budget
 from tests.problems import moments_of
 
@@ -150,3 +150,22 @@ def test_the_worth_of_all_is_the_evidence_at_its_best_ridge():
 
     best = max(evidence(ridge) for ridge in np.geomspace(1e-6, 1e4, 400))
     assert worth_of_all(moments_of(phi * np.geomspace(0.1, 10.0, N_INPUTS), t)) == pytest.approx(best, abs=0.05)
+
+
+def test_functions_that_leave_together_cost_more_than_they_are_worth():
+    """The first one is the one that is missed least. Each of the others raises the worth even at the ridges it leaves behind."""
+    X, y, *_ = drawn(n_rows=400)
+    moments, size = moments_of(X, y), 64
+    ridges = np.full(size, 0.3 * moments.gram.diagonal.mean())
+    left, _ = FewFunctions(moments, Budget())._without_the_cheapest(Set(np.arange(size), ridges, -np.inf))
+    gone = np.setdiff1d(np.arange(size), left)
+    assert 1 < len(gone) <= 1 + size // AT_ONCE
+
+    def worth_at_these_ridges(active):
+        state = IndividualEvidence().new_state(moments, active, ridges[active])
+        return IndividualEvidence().state_score(state) - charge_for(N_INPUTS, len(active))
+
+    alone = [worth_at_these_ridges(np.delete(np.arange(size), one)) for one in range(size)]
+    assert int(np.argmax(alone)) in gone
+    assert worth_at_these_ridges(left) > max(alone)
+    assert not set(gone) & set(range(N_TRUE))

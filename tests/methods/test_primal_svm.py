@@ -1,8 +1,10 @@
 """Support vector machines in the primal, against a slow optimizer and a certificate."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
@@ -11,7 +13,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from skarce import KernelBasis, Outcome, PrimalSVMClassifier
 from skarce.designs import RowBlocks
+from skarce.methods.primal_svm.alone import Shortages
 from skarce.methods.primal_svm.by_passes import Descent, MarginSums
+from skarce.methods.primal_svm.penalty import Penalty
 from skarce.states.journal import Journal
 
 GAMMA = 2.0
@@ -95,6 +99,32 @@ def test_objectives_fall_and_the_best_of_many_candidates_is_better_than_one(moon
         assert (np.diff(model.trace_["criterion"]) <= 1e-9).all()
     assert fits[2].criterion_ < fits[0].criterion_
     assert fits[1].criterion_ < fits[0].criterion_
+
+
+def test_the_best_weight_alone_is_that_of_a_slow_optimizer():
+    """The fall of J is exact at any weight, and the weight is the minimum of a one-dimensional search."""
+    rng = np.random.default_rng(3)
+    latent, t, counts = rng.normal(size=80), np.where(rng.random(80) < 0.5, -1.0, 1.0), 2.5 * rng.integers(0, 3, 80)
+    functions, pull, own = np.exp(-rng.random((80, 6))), rng.normal(size=6), 0.5 + rng.random(6)
+
+    def change(j, w):
+        losses = [counts @ np.maximum(1.0 - t * (latent + v * functions[:, j]), 0.0) ** 2 / 2 for v in (w, 0.0)]
+        return losses[0] - losses[1] + pull[j] * w + own[j] * w**2 / 2
+
+    weights, falls = Shortages(t, 1.0 - t * latent, counts).best_alone(functions, pull, own)
+    np.testing.assert_allclose(falls, [-change(j, w) for j, w in enumerate(weights)], rtol=1e-10)
+    np.testing.assert_allclose(weights, [minimize_scalar(partial(change, j)).x for j in range(6)], rtol=1e-3)
+    assert falls.min() > 0.0
+
+
+def test_the_penalty_is_the_kernel_matrix_of_the_centers(moons):
+    X, _ = moons
+    kernels = KernelBasis(gamma=GAMMA, centers=None).fit(X)
+    candidates, members = np.array([7, 3, 90]), np.array([50, 3])
+    penalty = Penalty(kernels, np.ones(len(X)))
+    np.testing.assert_allclose(penalty.rows(candidates, members), kernel(X[candidates], X[members]), rtol=1e-12)
+    np.testing.assert_allclose(penalty.diagonal(candidates), 1.0, rtol=1e-9)
+    assert penalty.rows(candidates, members[:0]).shape == (3, 0)
 
 
 def test_weights_of_rows_count_rows(moons):

@@ -83,3 +83,37 @@ def test_dependent_members_are_thinned_out_not_fatal():
     state = ActiveSet(moments_of(phi, t), np.array([1, 2, 5, 6, 0]), np.full(5, 1e-300))
     assert 2 <= len(state) < 5
     assert np.isfinite(state.leftover).all()
+
+
+@pytest.mark.parametrize("kind", ["whole", "columns"])
+def test_what_is_left_of_a_few_candidates_takes_additions_as_the_whole_set_does(kind):
+    phi, t = random_problem(3)
+    rng = np.random.default_rng(3)
+    state = ActiveSet(moments_of(phi, t, kind), np.array([4, 1]), np.array([0.3, 2.0]))
+    few = np.setdiff1d(rng.permutation(phi.shape[1]), [4, 1])[:6]
+    left = state.left_of(few)
+    if kind == "columns":
+        assert left is None  # every column would cost a pass
+        return
+    entered = [few[2], few[0]]
+    for place, ridge in ((2, 0.7), (0, 1.5)):
+        left.add(place, ridge)
+    P = annihilator(phi[:, [4, 1, *entered]], np.array([0.3, 2.0, 0.7, 1.5]), len(t))
+    np.testing.assert_allclose(left.leftover, np.einsum("nm,nk,km->m", phi[:, few], P, phi[:, few]), rtol=1e-8)
+    np.testing.assert_allclose(left.alignment, phi[:, few].T @ P @ t, atol=1e-8 * np.linalg.norm(t))
+    assert left.energy == pytest.approx(t @ P @ t, rel=1e-9)
+    state.extend(few[left.active], left.ridges)
+    np.testing.assert_array_equal(state.active, [4, 1, *entered])
+    np.testing.assert_allclose(state.leftover[few], left.leftover, rtol=1e-7)
+    assert state.energy == pytest.approx(left.energy, rel=1e-9)
+
+
+def test_a_candidate_that_depends_on_the_active_functions_depends_on_them_in_a_few_too():
+    phi, t = random_problem(5)
+    phi[:, 3] = phi[:, 0] + phi[:, 1] + 1e-7 * phi[:, 3]
+    state = ActiveSet(moments_of(phi, t), np.array([0, 1]), np.array([1e-9, 1e-9]))
+    few = np.array([3, 2])
+    left = state.left_of(few)
+    is_dependent = left.leftover <= left.dependent * left.moments.gram.diagonal
+    np.testing.assert_array_equal(is_dependent, (state.leftover <= state.dependent * state.moments.gram.diagonal)[few])
+    np.testing.assert_array_equal(is_dependent, [True, False])

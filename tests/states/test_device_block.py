@@ -37,7 +37,8 @@ def moments_there(moments, device, monkeypatch):
     """The same moments, whose large matrices are decomposed on a device; all are large."""
     monkeypatch.setattr(device_block, "WORTH_DEVICE", 1)
     every = np.arange(moments.n_candidates)
-    gram = WholeGram(moments.gram.block(every, every), like=device([0.0]))
+    block = moments.gram.block(every, every)
+    gram = WholeGram(block, there=device(block))
     return Moments(gram, moments.projections, moments.target_energy, moments.n_samples)
 
 
@@ -51,9 +52,10 @@ def test_a_block_there_is_the_block_here(moments, moments_there, device):
     assert type(here) is ActiveBlock
     assert type(there) is DeviceBlock
     assert device.holds(there.inverse_there)
+    np.testing.assert_allclose(there.inverse_rows(np.array([2, 0])), here.inverse[[2, 0]], rtol=1e-9)
     kept = np.array([0, 2])
     smaller = (here.at(RIDGES[::-1].copy()), there.at(RIDGES[::-1].copy()))
-    less = tuple(block.without(kept, 0.0, 0.0, block.inverse, block.weights) for block in (here, there))
+    less = tuple(block.without(kept, block) for block in (here, there))
     for one, other in ((here, there), smaller):
         for name in ("weights", "energy", "log_determinant", "inverse", "squared_norms", "ridges"):
             np.testing.assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-9, atol=1e-12, err_msg=name)

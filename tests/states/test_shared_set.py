@@ -77,6 +77,17 @@ def test_many_additions_between_two_eigenvalue_problems(size, gamma):
     assert_fresh(state, phi, t, moments.n_samples)
 
 
+def test_products_continue_only_those_of_the_same_functions_at_the_same_ridge():
+    moments, phi, t = kernel_moments(1.0)
+    state = SharedSet(moments, np.arange(10), np.full(10, 0.2))
+    start = state.snapshot()
+    for candidates, ridge in (((20, 30), 0.2), ((30, 20), 0.2), ((30,), 0.2), ((30, 20, 40), 0.1), ((40,), 0.1)):
+        state.restore(start)
+        for candidate in candidates:
+            state.add(candidate, ridge)
+            assert_fresh(state, phi, t, moments.n_samples)
+
+
 def test_wide_kernels_keep_their_digits():
     """The annihilator of dense rows is exact here, because it inverts I + Phi Phi' / lambda."""
     moments, phi, t = kernel_moments(0.01)

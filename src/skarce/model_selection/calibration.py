@@ -13,7 +13,6 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, log_expit, log_softmax
 
 from skarce._typing import Floats, Indices
-from skarce.likelihoods.poisson import count_log_density
 from skarce.model_selection.far_off import FEWEST_ROWS, STD_OF_MEDIAN, far_off
 
 EXPECTED_ROWS = 10.0  # rows that are as the model expects; they count if the left-out rows ask for a smaller std
@@ -216,6 +215,8 @@ def dispersion(counts: Floats, means: Floats, variances: Floats) -> float:
     means, variances : ndarrays of shape (n_left_out,)
         Their means and variances by the refits.
     """
+    from skarce.likelihoods.poisson import count_log_density
+
     known = (means > 0.0) & (means < np.inf) & (variances < np.inf)
 
     def loss(log_factor: float) -> float:

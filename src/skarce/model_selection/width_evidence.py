@@ -42,9 +42,9 @@ from skarce.criteria.one_precision import EvidenceFit
 from skarce.model_selection.dense import (
     DeviceFactored,
     Factored,
+    add_outer,
     column_products,
     factored,
-    outer_product,
     squares_of,
     total_square,
     trace,
@@ -125,7 +125,7 @@ class WeightedTargets:
     def centered(self, columns: Floats) -> Floats:
         """Remove from columns, in place, what the intercept explains."""
         if self.direction is not None:
-            columns -= self.direction[:, None] * (self.direction @ columns)[None, :]
+            add_outer(columns, -self.direction[:, None], (self.direction @ columns)[:, None])
         return columns
 
 
@@ -205,22 +205,24 @@ class WidthEvidence:
         if in_weights:
             weights = factors.solve(columns.T @ t)
             rest = t - columns @ weights
-            shrunk = factors.product_from_right(columns)
+            by_phi, freedom = factors.shrunk(columns)
         else:
             rest = ridge * factors.solve(t)
             weights = columns.T @ rest / ridge
-            shrunk = factors.product_from_right(columns.T).T
+            by_phi, freedom = factors.shrunk(columns.T)
+            by_phi = by_phi.T
         # t'P t = |u|^2 + rho |w|^2 is a sum of squares; t't - t'Phi w would be a difference of large numbers.
         penalty = ridge * column_products(weights, weights)
         left = column_products(rest, rest) + penalty
         noise = self._noise(left, ridge)
-        by_ridge = 0.5 * (len(left) * factors.freedom - float((penalty / noise).sum()))
+        by_ridge = 0.5 * (len(left) * freedom - float((penalty / noise).sum()))
         if self._weight_variances is not None:  # the noise moves with rho
             by_ridge += 0.5 * float((left / noise - self._targets.n_samples).sum())
-        by_phi = outer_product(rest / to_device(noise, rest), weights)
-        by_phi -= len(left) * shrunk
+        by_phi *= -len(left)
+        add_outer(by_phi, rest / to_device(noise, rest), weights)
         if energy > 0.0:  # else the kernels do not vary at this width
-            by_phi += (2.0 * share * by_ridge / energy) * columns
+            columns *= 2.0 * share * by_ridge / energy
+            by_phi += columns
         if self._targets.is_weighted:
             by_phi *= root[:, None]
         return self._value(left, noise, factors, share * by_ridge), by_phi
@@ -242,11 +244,11 @@ class WidthEvidence:
         by_ridge = 0.5 * (len(left) * factors.freedom - float((penalty / noise).sum()))
         # The factors of the sums over pairs are symmetric, and a row has distance zero from itself. So the strict lower half of the
         # inverse, counted twice, is enough. The direction of the intercept has no derivative; the inverse has 1/rho there.
-        by_phi = outer_product(solved * to_device(0.5 * ridge / noise, solved), solved)
-        by_phi -= len(left) * factors.half_of_inverse
+        by_phi = factors.half_of_inverse * -float(len(left))
+        add_outer(by_phi, solved * to_device(0.5 * ridge / noise, solved), solved)
         if (direction := self._targets.direction) is not None:
             moving = share * by_ridge / energy if energy > 0.0 else 0.0  # no energy: the kernel does not vary at this width
-            by_phi += ((0.5 * len(left) / ridge - moving) * direction)[:, None] * direction[None, :]
+            add_outer(by_phi, ((0.5 * len(left) / ridge - moving) * direction)[:, None], direction[:, None])
         if self._targets.is_weighted:
             by_phi *= root[:, None] * root[None, :]
         return self._value(left, noise, factors, share * by_ridge), by_phi

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._device import is_on_device, namespace, to_device, to_host
+from skarce._device import is_on_device, namespace, to_host
 from skarce._typing import Floats, Indices
-from skarce.moments.gram import Gram
+from skarce.moments.gram import Gram, block_there
 
 WORTH_DEVICE = 1000  # candidates; the matrix of fewer is decomposed on the host before it would be on a device
 
@@ -80,7 +80,6 @@ _KEPT: WeakKeyDictionary[Gram, Directions] = WeakKeyDictionary()
 def directions_of(gram: Gram, candidates: Indices) -> Directions:
     """Return the directions of these candidates (all that are usable). One Gram matrix is decomposed once for all outputs."""
     if gram not in _KEPT:
-        block = gram.block(candidates, candidates)
-        like = gram.like if len(block) >= WORTH_DEVICE else None
-        _KEPT[gram] = Directions.of(block if like is None else to_device(block, like))
+        is_there = gram.there is not None and len(candidates) >= WORTH_DEVICE
+        _KEPT[gram] = Directions.of(block_there(gram.there, candidates) if is_there else gram.block(candidates, candidates))
     return _KEPT[gram]

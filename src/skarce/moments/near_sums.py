@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skarce._parallel import by_threads, slices
+from skarce._progress import one_pass
 from skarce._typing import Floats
 from skarce.basis.candidates import Evaluation, KernelEvaluation
 from skarce.basis.near import Tile
@@ -66,10 +67,12 @@ def _raw_sums(evaluation: KernelEvaluation, tiles: list[Tile], right: Floats, ro
             gram, products = _sums_of_tile(part, right.take(tile.rows, axis=0), None if root is None else root[tile.rows])
             own.gram[np.ix_(tile.candidates, tile.candidates)] += gram
             own.products[tile.candidates] += products
+            progress.step(len(tile.rows))
         return own
 
     operations = sum(float(len(rows)) * len(near) * (len(near) + 20.0) for rows, near in tiles)
-    first, *others = by_threads(own_sums, tiles, workers=workers, operations=operations)
+    with one_pass("adding up", len(right), "rows", operations) as progress:
+        first, *others = by_threads(own_sums, tiles, workers=workers, operations=operations)
     for other in others:
         np.add(first.gram, other.gram, out=first.gram)
         np.add(first.products, other.products, out=first.products)

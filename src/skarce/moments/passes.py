@@ -11,6 +11,7 @@ import numpy as np
 
 from skarce._memory import fits
 from skarce._parallel import by_threads, for_each, free_threads, n_cores, shares, slices
+from skarce._progress import QUIET, Quiet, one_pass
 from skarce._scales import check_squares, largest_of, negligible
 from skarce._typing import Floats, Indices
 from skarce.basis.candidates import Evaluation, KernelEvaluation
@@ -99,15 +100,21 @@ def absorbed(sums: Sums, block: Block) -> Sums:
     if (tiles := tiles_for_sums(evaluation, weights)) is not None:
         sums.include(near_sums(evaluation, tiles, block.targets, weights, workers))
         return sums
-    if workers > 1:
-        _absorb_in_parallel(sums, block, workers)
-        return sums
-    if free_threads() == 1:
-        sums.absorb_parts(evaluated(block, parts_of(evaluation)))
-        return sums
-    for rows in parts_of(evaluation):
-        sums.absorb(filled(evaluation, rows), block.targets[rows], None if weights is None else weights[rows])
+    with one_pass("adding up", evaluation.n_rows, "rows", _operations(evaluation)) as part:
+        if workers > 1:
+            _absorb_in_parallel(sums, block, workers, part)
+        elif free_threads() == 1:
+            sums.absorb_parts(evaluated(block, parts_of(evaluation), part))
+        else:
+            for rows in parts_of(evaluation):
+                sums.absorb(filled(evaluation, rows), block.targets[rows], None if weights is None else weights[rows])
+                part.step(rows.stop - rows.start)
     return sums
+
+
+def _operations(evaluation: Evaluation) -> float:
+    """Return about how many floating-point operations the sums over all rows take."""
+    return float(evaluation.n_rows) * evaluation.n_candidates * (evaluation.n_candidates + 20.0)
 
 
 def _workers_with_own_sums(evaluation: Evaluation) -> int:
@@ -119,17 +126,17 @@ def _workers_with_own_sums(evaluation: Evaluation) -> int:
     return workers if worth_it else 1
 
 
-def _absorb_in_parallel(sums: Sums, block: Block, workers: int) -> None:
+def _absorb_in_parallel(sums: Sums, block: Block, workers: int, part: Quiet) -> None:
     """Add a block in place. Each thread adds up rows of its own, so no thread waits for another until the end."""
     evaluation, m = block.evaluation, block.evaluation.n_candidates
 
     def own_sums(parts: list[slice]) -> Sums:
         own = Sums.empty(m, block.targets.shape[1])
-        own.absorb_parts(evaluated(block, parts))
+        own.absorb_parts(evaluated(block, parts, part))
         return own
 
     parts = parts_of(evaluation, workers)
-    for own in by_threads(own_sums, parts, workers=workers, operations=float(evaluation.n_rows) * m * (m + 20.0)):
+    for own in by_threads(own_sums, parts, workers=workers, operations=_operations(evaluation)):
         sums.include(own)
 
 
@@ -140,7 +147,7 @@ def parts_of(evaluation: Evaluation, workers: int = 1) -> list[slice]:
     return slices(n_rows, max(64, min(BLOCK_BYTES // (8 * evaluation.n_candidates), most)))
 
 
-def evaluated(block: Block, parts: list[slice]) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+def evaluated(block: Block, parts: list[slice], progress: Quiet = QUIET) -> Iterator[tuple[Floats, Floats, Floats | None]]:
     """Yield Phi, targets and weights of some parts of a block. Phi is valid until the next part: all of them use its memory."""
     evaluation = block.evaluation
     memory = np.empty((max((part.stop - part.start for part in parts), default=0), evaluation.n_candidates))
@@ -148,6 +155,7 @@ def evaluated(block: Block, parts: list[slice]) -> Iterator[tuple[Floats, Floats
         phi = memory[: rows.stop - rows.start]
         evaluation.fill(rows, slice(0, evaluation.n_candidates), phi)
         yield phi, block.targets[rows], None if block.weights is None else block.weights[rows]
+        progress.step(rows.stop - rows.start)
 
 
 def check_candidates(squares: Floats, total: float, evaluations: Callable[[], Iterable[Evaluation]]) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from skarce._device import namespace, taken, to_device, to_host
 from skarce._linalg import cholesky_on_device, inverse_of_lower_on_device, with_raised_diagonal
 from skarce._typing import Floats, Indices
-from skarce.moments.gram import Gram
+from skarce.moments.gram import Gram, block_there
 from skarce.states.active_block import ActiveBlock
+from skarce.states.members import Members
 from skarce.states.state import left_of
 
 WORTH_DEVICE = 400  # functions; the matrices of fewer are factorized on the host before they would be on a device
@@ -27,13 +28,7 @@ def block_of(gram: Gram, active: Indices, projections: Floats, target_energy: fl
 
 def whole_there(gram: Gram, size: int) -> Any:
     """Return all of Phi'Phi on the device of a Gram matrix; None if it has none, or if a model of this size is too small for it."""
-    whole = gram.whole() if gram.like is not None and size >= WORTH_DEVICE else None
-    return None if whole is None else whole.there
-
-
-def block_there(matrix: Any, active: Indices) -> Any:
-    """Return the rows and columns of some functions, of a matrix on a device."""
-    return taken(taken(matrix, active), active, axis=1)
+    return gram.there if size >= WORTH_DEVICE else None
 
 
 class DeviceBlock(ActiveBlock):
@@ -83,7 +78,10 @@ class DeviceBlock(ActiveBlock):
     def at(self, ridges: Floats) -> DeviceBlock:
         return DeviceBlock(self.gram, self.projections, self.target_energy, ridges)
 
-    def without(self, positions: Indices, energy: float, log_determinant: float, inverse: Floats, weights: Floats) -> DeviceBlock:
+    def inverse_rows(self, positions: Indices) -> Floats:
+        return to_host(taken(self._root_there, positions, axis=1).T @ self._root_there)
+
+    def without(self, positions: Indices, members: Members) -> DeviceBlock:
         """Return only the functions at `positions`. They are factorized again, which is quicker than moving the inverse."""
         gram = block_there(self.gram, positions)
         return DeviceBlock(gram, self.projections[positions], self.target_energy, self.ridges[positions])

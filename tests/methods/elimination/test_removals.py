@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from skarce.methods.elimination import removals as elimination
-from skarce.methods.elimination.removals import ShrinkingInverse, additions, most_missed, removals
+from skarce.methods.elimination.removals import InverseOnDevice, ShrinkingInverse, additions, most_missed, removals
 from skarce.moments import WholeGram
+from tests.devices import LIBRARIES, Device
 from tests.oracles import penalized_error, random_problem, rbf
 from tests.problems import moments_of
 
@@ -185,3 +186,37 @@ def test_most_missed_takes_out_what_raises_the_penalized_error_least():
     while len(left) > 1:
         left.remove(min(left, key=lambda out: error([i for i in left if i != out])))
         assert list(most_missed(phi.T @ phi, phi.T @ t, scales, ridge, len(left))) == left
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("block", [1, 5, 32])
+def test_a_device_removes_the_same_functions(library, block, monkeypatch):
+    """Until none is left: with updates, new inverses whenever half has left, and some of the candidates only."""
+    monkeypatch.setattr(elimination, "WORTH_DEVICE", 10)
+    phi, t = kernels(0, 120)
+    gram, some = phi.T @ phi, np.setdiff1d(np.arange(120), [3, 77])
+    here, there = WholeGram(gram), WholeGram(gram, Device(library)(gram))
+    assert type(ShrinkingInverse.of(there, some, (phi.T @ t)[some], 0.5, block)) is InverseOnDevice
+    assert type(ShrinkingInverse.of(there, some[:9], (phi.T @ t)[some[:9]], 0.5, block)) is ShrinkingInverse
+    steps = zip(removals(there, some, phi.T @ t, 0.5, block), removals(here, some, phi.T @ t, 0.5, block), strict=True)
+    for found, expected in steps:
+        assert found.candidate == expected.candidate
+        assert found.increment == pytest.approx(expected.increment, rel=1e-7)
+        assert found.log_determinant == pytest.approx(expected.log_determinant, rel=1e-9)
+        np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(found.spread, expected.spread, rtol=1e-8)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_nearly_dependent_functions_on_a_device_keep_their_digits(library, monkeypatch):
+    """R is computed again there, too, when its diagonal has fallen."""
+    monkeypatch.setattr(elimination, "WORTH_DEVICE", 10)
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(200, 110))
+    phi = np.column_stack([base, base[:, :90]])
+    gram, b = phi.T @ phi, phi.T @ (base @ rng.normal(size=110) + 0.1 * rng.normal(size=200))
+    there, here = WholeGram(gram, Device(library)(gram)), WholeGram(gram)
+    found, expected = (list(removals(one, np.arange(200), b, 1e-10))[90:] for one in (there, here))
+    assert len({step.candidate % 110 for step in found}) == 110  # one of each was left
+    assert [step.candidate % 110 for step in found] == [step.candidate % 110 for step in expected]
+    np.testing.assert_allclose([s.increment for s in found], [s.increment for s in expected], rtol=1e-7)

@@ -75,7 +75,7 @@ def test_a_model_there_is_the_model_here(sums, library, monkeypatch):
     device = Device(library)
     here = SumsModel.at_precisions(sums, PRECISIONS, ACTIVE)
     monkeypatch.setattr(on_sums, "WORTH_DEVICE", 1)
-    there = SumsModel.at_precisions(replace(sums, like=device([0.0])), PRECISIONS, ACTIVE)
+    there = SumsModel.at_precisions(replace(sums, curvature_there=device(sums.curvature)), PRECISIONS, ACTIVE)
     assert type(there) is DeviceSumsModel
     assert is_on_device(there.negative_hessian)
     names = ("weights", "score", "factor", "root", "covariance", "spread", "pull", "gradient", "negative_hessian", "stiffness")

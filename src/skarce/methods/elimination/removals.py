@@ -21,16 +21,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from skarce._linalg import cholesky_of_nearly_singular
+from skarce._device import namespace, to_device, to_host
+from skarce._linalg import (
+    cholesky_of_nearly_singular,
+    cholesky_of_nearly_singular_on_device,
+    inverse_of_lower_on_device,
+    with_raised_diagonal,
+)
 from skarce._parallel import for_each, slices
 from skarce._typing import Floats, Indices
 from skarce.moments import Gram, Moments, WholeGram
+from skarce.moments.gram import block_there
 
 BLOCK = 64  # removals between two updates of the whole matrix R
 TILE = 192  # rows of R that one thread updates at a time, so that their part of the product stays in cache
 TIE = 1e-12  # increments that differ by less than this share are equal; then the candidate with the smaller index comes first
 WEIGHT_ROUNDING = 1e-13  # and so are weights, in units of their spreads, that differ by less than this share of the largest
 FALLEN = 1e-8  # a diagonal element of R that has fallen by this factor has lost half of its digits, so R is computed again
+WORTH_DEVICE = 1000  # functions; R of fewer is computed on the host before it would be on a device
 LEAST_SHRINKAGE = 0.05  # but only after this share of the functions has left since the last time
 
 
@@ -74,7 +82,7 @@ def removals(gram: Gram, candidates: Indices, projections: Floats, ridge: float,
     """
     left = candidates
     while len(left):
-        inverse = ShrinkingInverse(gram, left, projections[left], ridge, block)
+        inverse = ShrinkingInverse.of(gram, left, projections[left], ridge, block)
         while len(inverse) and not inverse.is_worn():
             yield inverse.remove_least()
         left = np.sort(inverse.members)
@@ -130,21 +138,31 @@ class ShrinkingInverse:
     """
 
     def __init__(self, gram: Gram, members: Indices, projections: Floats, ridge: float, block: int) -> None:
-        matrix = gram.block(members, members)
-        matrix.flat[:: len(members) + 1] += ridge
-        self._least_spread = 1.0 / float(matrix.diagonal().max())  # R_kk >= 1 / H_kk
-        lower = cholesky_of_nearly_singular(matrix)
-        del matrix
-        self._weights, _ = lapack.dpotrs(lower, projections, lower=1)
-        inverse, _ = lapack.dpotri(lower, lower=1, overwrite_c=1)
-        self._upper = inverse.T
-        self._spread = inverse.diagonal().copy()
-        self._first_spread = self._spread.copy()
+        self._least_spread = 1.0 / (float(gram.diagonal[members].max()) + ridge)  # R_kk >= 1 / H_kk
         self._members, self._ridge = members.copy(), ridge
         self._size = self._first_size = len(members)
+        self._weights, self._spread = self._invert(gram, projections)
+        self._first_spread = self._spread.copy()
         self._updates = np.empty((block, len(members)))
         self._n_updates = 0
         self._has_fallen = False
+
+    @staticmethod
+    def of(gram: Gram, members: Indices, projections: Floats, ridge: float, block: int) -> ShrinkingInverse:
+        """Return R on the device of the Gram matrix if it has one and R is large, and else on the host."""
+        is_there = gram.there is not None and len(members) >= WORTH_DEVICE
+        return (InverseOnDevice if is_there else ShrinkingInverse)(gram, members, projections, ridge, block)
+
+    def _invert(self, gram: Gram, projections: Floats) -> tuple[Floats, Floats]:
+        """Compute R. Return the weights and diag R."""
+        matrix = gram.block(self._members, self._members)
+        matrix.flat[:: len(matrix) + 1] += self._ridge
+        lower = cholesky_of_nearly_singular(matrix)
+        del matrix
+        weights, _ = lapack.dpotrs(lower, projections, lower=1)
+        inverse, _ = lapack.dpotri(lower, lower=1, overwrite_c=1)
+        self._upper = inverse.T
+        return weights, inverse.diagonal().copy()
 
     def __len__(self) -> int:
         return self._size
@@ -190,37 +208,73 @@ class ShrinkingInverse:
 
     def _column(self, s: int) -> Floats:
         """Return R_{:s}, including the deferred updates."""
-        size, updates = self._size, self._updates[: self._n_updates, : self._size]
-        column = np.empty(size)
-        column[:s] = self._upper[:s, s]
-        column[s:] = self._upper[s, s:size]
+        column, updates = self._stored_column(s), self._updates[: self._n_updates, : self._size]
         column -= updates[:, s] @ updates
         return column
+
+    def _stored_column(self, s: int) -> Floats:
+        """Return a copy of R_{:s} as it was after the last update."""
+        return np.concatenate([self._upper[:s, s], self._upper[s, s : self._size]])
 
     def _drop(self, s: int) -> None:
         last = self._size - 1
         if s < last:
-            upper = self._upper
-            upper[:s, s] = upper[:s, last]
-            upper[s, s + 1 : last] = upper[s + 1 : last, last]
-            upper[s, s] = upper[last, last]
+            self._drop_stored(s, last)
             self._updates[: self._n_updates, s] = self._updates[: self._n_updates, last]
             for values in (self._members, self._weights, self._spread, self._first_spread):
                 values[s] = values[last]
         self._size = last
 
+    def _drop_stored(self, s: int, last: int) -> None:
+        upper = self._upper
+        upper[:s, s] = upper[:s, last]
+        upper[s, s + 1 : last] = upper[s + 1 : last, last]
+        upper[s, s] = upper[last, last]
+
     def _update(self) -> None:
         """Compute R <- R - Z Z', and check how many digits of its diagonal are left."""
-        size, updates = self._size, self._updates[: self._n_updates, : self._size]
-
-        def work(rows: slice) -> None:
-            self._upper[rows, rows.start : size] -= updates[:, rows].T @ updates[:, rows.start :]
-
-        for_each(work, slices(size, TILE), operations=float(self._n_updates) * size * size)
+        size = self._size
+        self._subtract(self._updates[: self._n_updates, :size])
         self._n_updates = 0
         spread = self._spread[:size]
         np.maximum(spread, self._least_spread, out=spread)
         self._has_fallen = self._has_fallen or bool((spread < FALLEN * self._first_spread[:size]).any())
+
+    def _subtract(self, updates: Floats) -> None:
+        """Compute R <- R - Z Z' with the rows of Z'."""
+        size = self._size
+
+        def work(rows: slice) -> None:
+            self._upper[rows, rows.start : size] -= updates[:, rows].T @ updates[:, rows.start :]
+
+        for_each(work, slices(size, TILE), operations=float(len(updates)) * size * size)
+
+
+class InverseOnDevice(ShrinkingInverse):
+    """The same with R on a device. For each removal, one column is moved to the host, where all vectors are.
+
+    R keeps the functions that have left until the next update.
+    """
+
+    def _invert(self, gram: Gram, projections: Floats) -> tuple[Floats, Floats]:
+        matrix = block_there(gram.there, self._members)
+        lower = cholesky_of_nearly_singular_on_device(with_raised_diagonal(matrix, np.full(self._size, self._ridge)))
+        root = inverse_of_lower_on_device(lower)
+        self._there, self._places = root.T @ root, np.arange(self._size)
+        weights = root.T @ (root @ to_device(projections, root))
+        return np.array(to_host(weights)), np.array(to_host(namespace(root).sum(root * root, axis=0)))
+
+    def _stored_column(self, s: int) -> Floats:
+        column: Floats = to_host(self._there[int(self._places[s]), :])[self._places[: self._size]]
+        return column
+
+    def _drop_stored(self, s: int, last: int) -> None:
+        self._places[s] = self._places[last]
+
+    def _subtract(self, updates: Floats) -> None:
+        there = to_device(updates, self._there)
+        self._there = block_there(self._there, self._places[: self._size]) - there.T @ there
+        self._places = np.arange(self._size)
 
 
 def _highest_tie(costs: Floats) -> float:

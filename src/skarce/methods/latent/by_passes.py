@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skarce._device import namespace, ones_before, taken, to_device, to_host
+from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
 from skarce._memory import require
 from skarce._progress import progress
 from skarce._scales import negligible
@@ -66,12 +66,15 @@ class Sketch(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """Sums over rows: the log likelihood, its slopes and its curvature in the constant and all weights, and Phi'(rho o h)."""
+    """Sums over rows: the log likelihood, its slopes and its curvature in the constant and all weights, and Phi'(rho o h).
+
+    All but the first are where the rows are.
+    """
 
     value: float
-    slopes: Floats
-    curvature: Floats
-    pull: Floats
+    slopes: Any
+    curvature: Any
+    pull: Any
 
     @classmethod
     def total(cls, parts: Sequence[Expansion]) -> Expansion:
@@ -147,9 +150,7 @@ class ExpansionPass:
             models = zip(self.outputs, self.sketches, strict=True)
             own = [self._expanded(functions, targets[:, output], weights, sketch) for output, sketch in models]
             sums = own if sums is None else total_of_expansions([sums, own])
-        if sums is None:
-            return [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
-        return [Expansion(one.value, *(to_host(values) for values in one[1:])) for one in sums]
+        return sums or [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
 
     def _expanded(self, functions: Floats, targets: Floats, weights: Floats, sketch: Sketch) -> Expansion:
         places = _places(sketch.active, fit_intercept=self.fit_intercept)
@@ -297,11 +298,13 @@ class ByPasses:
 
     def _start(self, sketch: Sketch, precisions: Floats, expansion: Expansion) -> SumsModel:
         """Return the functions that were expanded about, at their precisions, on the sums."""
-        at = np.zeros(len(expansion.slopes))
+        value, *there = expansion
+        slopes, curvature, pull = (to_host(values) for values in there)
+        at = np.zeros(len(slopes))
         at[_places(sketch.active, fit_intercept=self._fit_intercept)] = sketch.weights
         constant_precision = self._likelihood.latent_scale**-2 if self._fit_intercept else None
-        value, slopes, curvature, pull = expansion
-        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision, self._design.like)
+        on_device = expansion.curvature if is_on_device(expansion.curvature) else None
+        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision, on_device)
         return SumsModel.at_precisions(sums, precisions, sketch.active)
 
     def _fit(self, target: Target) -> LatentFit:

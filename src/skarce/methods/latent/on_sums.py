@@ -21,9 +21,8 @@ import numpy as np
 
 from skarce._device import namespace, taken, to_device, to_host
 from skarce._linalg import (
-    NotPositiveDefiniteError,
     cholesky_of_nearly_singular,
-    cholesky_on_device,
+    cholesky_of_nearly_singular_on_device,
     inverse_of_lower_on_device,
     solve_lower,
     with_raised_diagonal,
@@ -49,7 +48,7 @@ class SumsOfRows:
     tilt : c
     rates : e / (2 tau^2) of the candidates
     constant_precision : of the prior of the constant; None if there is no constant
-    like : an array on the device where large models are factorized, or None for the host
+    curvature_there : G on the device where large models are factorized, or None for the host
     """
 
     value: float
@@ -59,7 +58,7 @@ class SumsOfRows:
     tilt: Floats
     rates: Floats
     constant_precision: float | None
-    like: Any = None
+    curvature_there: Any = None
 
     @property
     def n_fixed(self) -> int:
@@ -72,11 +71,6 @@ class SumsOfRows:
     def places(self, indices: Indices) -> Indices:
         """Return where the constant and these candidates are."""
         return np.concatenate([np.arange(self.n_fixed), self.n_fixed + indices]).astype(np.intp)
-
-    @cached_property
-    def curvature_there(self) -> Any:
-        """G on the device."""
-        return to_device(self.curvature, self.like)
 
     @cached_property
     def shift(self) -> Floats:
@@ -111,7 +105,7 @@ class SumsModel(LatentModel):
     @staticmethod
     def of(sums: SumsOfRows, precisions: Floats, indices: Indices) -> SumsModel:
         """Return the model with these candidates, on the device of the sums if it is large."""
-        kind = DeviceSumsModel if sums.like is not None and len(precisions) >= WORTH_DEVICE else SumsModel
+        kind = DeviceSumsModel if sums.curvature_there is not None and len(precisions) >= WORTH_DEVICE else SumsModel
         return kind(sums, precisions, indices)
 
     @staticmethod
@@ -173,20 +167,10 @@ class DeviceSumsModel(SumsModel):
     def _find_mode(self, shift: Floats) -> float:
         there = self.sums.curvature_there
         matrix = with_raised_diagonal(taken(self.crosses, self.places), self.precisions)
-        self._lower = self._factorized(matrix)
+        self._lower = cholesky_of_nearly_singular_on_device(matrix, RISES)
         self._root = inverse_of_lower_on_device(self._lower)
         self.weights = to_host(self._root.T @ (self._root @ to_device(shift, there)))
         return float(np.log(to_host(namespace(there).linalg.diagonal(self._lower))).sum())
-
-    @staticmethod
-    def _factorized(matrix: Any) -> Any:
-        diagonal = to_host(namespace(matrix).linalg.diagonal(matrix))
-        for rise in RISES:
-            try:
-                return cholesky_on_device(with_raised_diagonal(matrix, rise * diagonal) if rise else matrix)
-            except NotPositiveDefiniteError:
-                continue
-        raise NotPositiveDefiniteError("the functions are dependent at the mode, to working precision")
 
     @cached_property
     def factor(self) -> Floats:  # type: ignore[override]
