@@ -215,6 +215,19 @@ def test_the_cost_is_printed_if_steps_are(capsys):
     assert re.search(r"Exhaustive: 29 sets of at most 2 of 7 candidates, about \d+ seconds at most", capsys.readouterr().err)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "says"), [(1e-3, None), (0.05, r"1,351 sets of at most 3 of 20 candidates, about 70 seconds at most")]
+)
+def test_the_cost_is_a_warning_if_it_is_long(seconds, says, monkeypatch, recwarn):
+    monkeypatch.setattr(exhaustive, "_quickest", lambda task: seconds)
+    rng = np.random.default_rng(0)
+    phi = rng.normal(size=(60, 20))
+    best = Exhaustive(3).run(ExplainedVariance(stop="bic"), moments_of(phi, phi[:, 3] + rng.normal(size=60)), Journal(Budget()))
+    assert 3 in best.active
+    messages = [str(warning.message) for warning in recwarn]
+    assert not messages if says is None else re.search(says, messages[0])
+
+
 def test_max_active_and_max_iter_of_the_estimator_count():
     X, y = masked_problem(0)
     model = SparseRegressor("passthrough", ExplainedVariance(), Exhaustive(5), max_active=1).fit(X, y)
@@ -248,6 +261,12 @@ def test_durations_are_in_words_that_mean_something():
     assert exhaustive._about(1e20) == "more than 1,000 years"
 
 
-def test_the_time_of_a_set_is_not_that_of_a_first_call():
-    delays = iter([0.05, *[0.0] * 100])
-    assert exhaustive._quickest(lambda: time.sleep(next(delays))) < 0.01
+def test_the_time_of_a_set_is_not_that_of_a_first_call(monkeypatch):
+    seconds, now = iter([0.0625, *[0.0078125] * 100]), [0.0]
+
+    def work():
+        now[0] += next(seconds)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    assert exhaustive._quickest(work) == 0.0078125
+    assert 0.1 < now[0] < 0.11  # it is asked as often as takes a tenth of a second

@@ -6,8 +6,8 @@ import pytest
 from skarce._linalg import NotPositiveDefiniteError
 from skarce.criteria import GCV, IndividualEvidence
 from skarce.searches.damped_newton import settle
-from skarce.searches.joint_steps import MANY, Ridges
-from skarce.searches.removals import strike_out, strike_out_together, thin_out
+from skarce.searches.joint_steps import MANY, Remaining, Ridges
+from skarce.searches.removals import strike_out, thin_out
 from skarce.states.active_block import ActiveBlock
 
 
@@ -23,24 +23,53 @@ def test_an_inverse_without_a_function_is_that_of_the_smaller_matrix(rng):
     assert solution[3] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_several_functions_leave_at_once(rng):
-    A = rng.normal(size=(12, 12))
-    H, b = A @ A.T + np.eye(12), rng.normal(size=12)
-    inverse, solution, gone = np.linalg.inv(H), np.linalg.solve(H, b), np.array([7, 2, 9, 0])
-    before = inverse[np.ix_(gone, gone)].copy()
-    lower = strike_out_together(gone, inverse, solution)
-    kept = np.setdiff1d(np.arange(12), gone)
-    np.testing.assert_allclose(lower @ lower.T, before, rtol=1e-9)
-    np.testing.assert_allclose(inverse[np.ix_(kept, kept)], np.linalg.inv(H[np.ix_(kept, kept)]), rtol=1e-8)
-    np.testing.assert_allclose(solution[kept], np.linalg.solve(H[np.ix_(kept, kept)], b[kept]), rtol=1e-8)
-    np.testing.assert_allclose(inverse[gone], 0.0, atol=1e-11)
+def block_of(rng, n=12, n_rows=30):
+    phi, ridges = rng.normal(size=(n_rows, n)), rng.uniform(0.5, 5.0, n)
+    t = rng.normal(size=n_rows)
+    return ActiveBlock(phi.T @ phi, phi.T @ t, float(t @ t), ridges)
+
+
+@pytest.mark.parametrize("steps", [[[7, 2, 9, 0]], [[7], [2], [9], [0]], [[7, 2], [9], [0]]])
+@pytest.mark.parametrize("looks", [False, True])
+def test_what_is_left_is_the_block_of_fewer_functions(rng, steps, looks):
+    """Whether they leave one by one or together, and whether somebody asks for the inverse on the way."""
+    block = block_of(rng)
+    left, before = Remaining(block), block.inverse.copy()
+    for gone in steps:
+        (left.remove_together if len(gone) > 1 else lambda one: left.remove(int(one[0])))(np.array(gone))
+        if looks:
+            np.testing.assert_allclose(left.inverse.diagonal(), left.spread(), rtol=1e-9)
+    kept = np.setdiff1d(np.arange(12), [7, 2, 9, 0])
+    fewer = ActiveBlock(block.gram[np.ix_(kept, kept)], block.projections[kept], block.target_energy, block.ridges[kept])
+    np.testing.assert_array_equal(left.kept, kept)
+    for found in (left, left.copy()):
+        np.testing.assert_allclose(found.inverse[np.ix_(kept, kept)], fewer.inverse, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(found.weights[kept], fewer.weights, rtol=1e-8)
+        np.testing.assert_allclose(found.spread()[kept], fewer.spread(), rtol=1e-9)
+        assert found.energy == pytest.approx(fewer.energy, rel=1e-10)
+        assert found.log_determinant == pytest.approx(fewer.log_determinant, rel=1e-9)
+    np.testing.assert_allclose(left.weights[[7, 2, 9, 0]], 0.0)
+    np.testing.assert_allclose(left.block().inverse, fewer.inverse, rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(block.inverse, before)
+
+
+def test_a_copy_goes_its_own_way(rng):
+    left = Remaining(block_of(rng))
+    left.remove(3)
+    other, weights = left.copy(), left.weights.copy()
+    other.remove_together(np.array([1, 5]))
+    np.testing.assert_array_equal(left.kept, np.delete(np.arange(12), 3))
+    np.testing.assert_array_equal(left.weights, weights)
 
 
 def test_nothing_changes_if_functions_cannot_leave_together():
-    inverse = np.ones((3, 3))  # as if two functions were one
+    block = ActiveBlock(np.diag([1.0, 1.0, 2.0]), np.ones(3), 9.0, np.ones(3))
+    block._inverse = np.ones((3, 3))  # as if two functions were one
+    left = Remaining(block)
     with pytest.raises(NotPositiveDefiniteError):
-        strike_out_together(np.array([0, 1]), inverse)
-    np.testing.assert_array_equal(inverse, 1.0)
+        left.remove_together(np.array([0, 1]))
+    assert left.alive.all()
+    np.testing.assert_array_equal(left.inverse, 1.0)
 
 
 @pytest.mark.parametrize("criterion", [IndividualEvidence(), IndividualEvidence(0.3), GCV()])

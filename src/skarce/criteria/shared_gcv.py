@@ -20,7 +20,8 @@ from skarce.states.state import DEPENDENT, Quantities, State, resolved_energy
 
 STILL = 0.01  # a ridge that would move by less than this share stays
 PER_DOUBLING = 128  # the ridge is estimated again after every addition, or about this often while the number of functions doubles
-FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most 32 functions, and for every 16th size
+FEW, SCAN_EVERY = 32, 16  # all ridges are compared for models of at most 32 functions, then for every 16th size,
+SCANS = 8  # and for larger models this many times while the number of functions doubles
 FARTHEST = 1.5  # the nearest minimum of V is within this distance in the logarithm of the ridge, or all ridges are compared
 FIRST_STEP, NEARBY, MOST_STEPS = 0.05, 1e-3, 8  # the first and the last step of the secant method, in the same logarithm
 NONE_LEFT = 1e-15  # the smallest share of q that counts; rounding may leave less
@@ -162,7 +163,7 @@ class SharedGCV(PublishedGCV):
         size = len(state)
         if self.ridge != "gcv" or not size or size % max(size // PER_DOUBLING, 1):
             return
-        ridge = _ridge_nearby(state) if size > FEW and size % max(SCAN_EVERY, size // SCAN_EVERY) else None
+        ridge = _ridge_nearby(state) if size > FEW and size % max(SCAN_EVERY, interval(size, SCANS)) else None
         if ridge is None:
             ridge = _global_ridge(state)
         if abs(ridge - state.ridges[0]) > STILL * ridge:
@@ -182,6 +183,11 @@ class SharedGCV(PublishedGCV):
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         return float(state.ridges[0]) if len(state) else first_ridge(state, candidate)
+
+
+def interval(size: int, per_doubling: int) -> int:
+    """Return the distance of the sizes at which something is done this many times while the size doubles. It is a power of two."""
+    return max(2 ** (size.bit_length() - 1) // per_doubling, 1)
 
 
 def _global_ridge(state: State) -> float:

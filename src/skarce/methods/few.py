@@ -18,7 +18,6 @@ from skarce._typing import Floats, Indices
 from skarce.criteria import IndividualEvidence
 from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.size_prior import charge_for, charge_for_next
-from skarce.methods.variational.direct import run_direct
 from skarce.moments import Moments
 from skarce.moments.directions import Directions
 from skarce.searches.greedy_batches import GreedyBatches
@@ -30,6 +29,7 @@ from skarce.states.state import State, resolved_energy
 EVIDENCE = IndividualEvidence()
 CLEAR = float(np.log(20.0))  # all candidates together must be 20 times as likely as a few to be preferred
 ROUGH = 1e-4  # the tolerance of the variational model, which is only a start
+AT_ONCE = 16  # one function leaves, and one of this many at most, before the ridges of the others are found again
 CLOSE = 1e-3  # gains in log evidence below this do not matter for a choice of sets
 
 
@@ -62,6 +62,8 @@ class FewFunctions:
         A function enters if it raises the evidence by more than the charge for it. If many functions are needed, none of them may
         stand out alone. The variational model sees all of them at once.
         """
+        from skarce.methods.variational.direct import run_direct
+
         nothing, everyone = np.empty(0, dtype=np.intp), np.arange(self._moments.n_candidates)
         kept = run_direct(self._moments, Journal(replace(self._budget, tol=ROUGH)), everyone)
         starts = [self._settled(nothing, np.empty(0)), self._thinned(self._settled(kept.candidates, kept.ridges))]
@@ -93,15 +95,29 @@ class FewFunctions:
         return self._settled(fit.active, fit.ridges)
 
     def _thinned(self, here: Set) -> Set:
-        """Remove functions, the one that is missed least first, as long as the worth grows."""
+        """Remove functions, those that are missed least first, as long as the worth grows."""
         while len(here.active):
-            members, everyone = self._alone(here.active, here.ridges), np.arange(len(here.active))
-            cheapest = int(EVIDENCE.removal_gains(members, everyone, self._moments.n_samples).argmax())
-            smaller = self._settled(np.delete(here.active, cheapest), np.delete(here.ridges, cheapest))
+            smaller = self._settled(*self._without_the_cheapest(here))
             if not smaller.worth > here.worth:
                 break
             here = smaller
         return here
+
+    def _without_the_cheapest(self, here: Set) -> tuple[Indices, Floats]:
+        """Return the set without the function that is missed least, and without the next ones that cost more than they are worth.
+
+        A share of the functions leaves at once at most. The best ridges of the others have to be found afterwards.
+        """
+        state, left = self._alone(here.active, here.ridges), here.active
+        for step in range(1 + len(left) // AT_ONCE):
+            gains = EVIDENCE.removal_gains(state, np.arange(len(left)), self._moments.n_samples)
+            cheapest = int(gains.argmax())
+            saved = charge_for(self._n_offered, len(left)) - charge_for(self._n_offered, len(left) - 1)
+            if step and not gains[cheapest] + saved > 0.0:
+                break
+            state.remove(cheapest)
+            left = np.delete(left, cheapest)
+        return left, state.ridges
 
     def _settled(self, active: Indices, ridges: Floats) -> Set:
         """Return the best model with only these functions as candidates."""

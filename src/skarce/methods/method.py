@@ -16,7 +16,6 @@ from skarce.designs.problem import Problem
 from skarce.designs.repeats import times_counted
 from skarce.methods.few import few_instead_of, of_few
 from skarce.moments import Moments
-from skarce.posteriors.nested import NestedPath
 from skarce.posteriors.of_fit import posterior_of
 from skarce.posteriors.posterior import Posterior
 from skarce.states.budget import Budget
@@ -170,6 +169,8 @@ class MomentMethod(Method[Fit]):
         posterior = posterior_of(fit, problem)
         if fit.nested is None:
             return posterior
+        from skarce.posteriors.nested import NestedPath
+
         most = len(fit.nested.order) if self.keep_path else len(fit.active)
         return replace(posterior, path=NestedPath.of(fit, problem, most))
 

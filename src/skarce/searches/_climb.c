@@ -348,21 +348,35 @@ static void spread_effect(const State *s, const Effect *e) {
     if (s->squares) spread_squares(s, e, 0, s->m, s->row, s->row2);
 }
 
+/* Candidates of a tile see the k-th change that waits, and the next one if there are no squares. Returns how many they saw. */
+static Py_ssize_t see(const State *s, Py_ssize_t k, Py_ssize_t from, Py_ssize_t width) {
+    const double *column = s->columns + k * s->capacity;
+    double *row = s->tile, *row2 = s->tile + TILE;
+    const Effect *effect = s->effects + k;
+    memset(row, 0, 2 * TILE * sizeof(double));
+    if (s->squares) {
+        combine_two(s, column, s->columns2 + k * s->capacity, from, width, row, row2);
+        spread_squares(s, effect, from, width, row, row2);
+        spread_change(s, effect, from, width, row);
+        return 1;
+    }
+    if (k + 1 == s->waiting) {
+        combine(s, column, from, width, row);
+        spread_change(s, effect, from, width, row);
+        return 1;
+    }
+    combine_two(s, column, column + s->capacity, from, width, row, row2);
+    spread_change(s, effect, from, width, row);
+    spread_change(s, effect + 1, from, width, row2);
+    return 2;
+}
+
 /* Candidates see all changes that wait. Tiles of the Gram matrix are read once for all of them. */
 static void catch_up(State *s) {
     Py_ssize_t from, width, k;
     for (from = 0; s->waiting && from < s->m; from += width) {
         width = s->m - from < TILE ? s->m - from : TILE;
-        for (k = 0; k < s->waiting; k++) {
-            memset(s->tile, 0, 2 * TILE * sizeof(double));
-            if (s->squares) {
-                combine_two(s, s->columns + k * s->capacity, s->columns2 + k * s->capacity, from, width, s->tile, s->tile + TILE);
-                spread_squares(s, &s->effects[k], from, width, s->tile, s->tile + TILE);
-            } else {
-                combine(s, s->columns + k * s->capacity, from, width, s->tile);
-            }
-            spread_change(s, &s->effects[k], from, width, s->tile);
-        }
+        for (k = 0; k < s->waiting;) k += see(s, k, from, width);
     }
     s->waiting = 0;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
@@ -30,6 +31,8 @@ from skarce.states.state import RESOLUTION, State, resolved_energy
 RIDGE_TOLERANCE, MOST_RIDGE_STEPS = 1e-8, 200  # ridges of one set are at their best up to this gain, or after this many joint steps
 ROUNDING = 1e-9  # of an energy, before it is called a bound
 MOST_TIMINGS, TIMING_SECONDS = 20, 0.1  # of one set: the first calls are slow, and others are interrupted
+LONG = 10.0  # seconds: a search that may take longer warns before it starts
+FEWEST_TIMED = 1000  # sets: fewer do not take long, and timing one of them would
 YEAR = 365.25  # days
 MOST_YEARS = 1000.0  # that are told
 
@@ -47,7 +50,8 @@ class Exhaustive(Search):
         The largest number of functions.
     max_sets : int, default=1000000
         The largest number of sets that the search begins with. If there are more, it raises an error before it starts, which says
-        how many there are, and how long it would take at most.
+        how many there are, and how long it would take at most. If that is longer than ten seconds, a warning says so, or with
+        ``verbose`` a line.
 
     See Also
     --------
@@ -58,7 +62,8 @@ class Exhaustive(Search):
     Notes
     -----
     There are :math:`\sum_{k\le s}\binom Mk` sets of at most s of M candidates. The search walks through the tree of these sets. One
-    function enters or leaves in each step, which is a rank-one change of what is left of all other candidates. A branch of the tree
+    function enters or leaves in each step, which is a rank-one change of what is left of all other candidates. The bounds come
+    from that. A set that its bound does not exclude is solved by itself, from its block of Phi'Phi. A branch of the tree
     has a set A and the candidates C that may enter below it. Whatever enters, t is explained no better than by all of
     :math:`A\cup C`. If even the energy that these leave gives no better value of the criterion, the branch is skipped. These are
     the leaps and bounds of Furnival and Wilson [1]_ with an order of candidates for each branch, strongest first. One Cholesky
@@ -127,20 +132,23 @@ class Exhaustive(Search):
         return hunt.found(Outcome.BEST_OF_ALL)
 
     def _say_cost(self, hunt: _Hunt, usable: Indices) -> None:
-        """Raise a ValueError if there are too many sets. Print how many there are if steps are printed, too."""
-        n_sets = _n_sets(len(usable), hunt.most)
-        if n_sets <= self.max_sets and not hunt.journal.budget.verbose:
+        """Say how many sets there are and how long they may take: an error if too many, a warning if long, a line if verbose."""
+        n_sets, is_verbose = _n_sets(len(usable), hunt.most), hunt.journal.budget.verbose > 0
+        if n_sets < min(FEWEST_TIMED, self.max_sets) and not is_verbose:
             return
         largest = usable[np.argsort(-(hunt.moments.projections[usable] ** 2) / hunt.moments.gram.diagonal[usable])[: hunt.most]]
-        duration = _about(n_sets * _quickest(lambda: hunt.settled(largest)))
-        cost = f"{n_sets:,} sets of at most {hunt.most} of {len(usable)} candidates, {duration} at most"
+        seconds = n_sets * _quickest(lambda: hunt.settled(largest))
+        cost = f"{n_sets:,} sets of at most {hunt.most} of {len(usable)} candidates, {_about(seconds)} at most"
         if n_sets > self.max_sets:
             raise ValueError(
                 f"Exhaustive(max_size={self.max_size}) would compare {cost}, and max_sets={self.max_sets:,} does not allow that. "
                 "Lower max_size, offer fewer candidates (KernelBasis(centers=30)), or use Floating(), which compares few sets. "
                 "Raise max_sets if you can wait; bounds may save most of the time."
             )
-        print(f"Exhaustive: {cost}.", file=sys.stderr)
+        if is_verbose:
+            print(f"Exhaustive: {cost}.", file=sys.stderr)
+        elif seconds > LONG:
+            warnings.warn(f"Exhaustive: {cost}. Bounds may save most of it; max_time= ends it earlier.", UserWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)

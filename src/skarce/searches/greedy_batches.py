@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,12 +10,14 @@ import numpy as np
 from skarce._linalg import NotPositiveDefiniteError
 from skarce._parameters import check_count, check_finite_share
 from skarce._text import quoted
+from skarce._typing import Indices
 from skarce.criteria import Criterion
 from skarce.moments import Moments
 from skarce.searches.best_action import TAKEN_BACK, BestAction, broken_promise
 from skarce.searches.checkpoint import Checkpoint
 from skarce.searches.joint_steps import joint_steps
 from skarce.searches.pace import Pace
+from skarce.searches.pool_choice import strongest_violators
 from skarce.searches.pools import Pools
 from skarce.searches.search import Search, Start
 from skarce.states.device_block import block_of
@@ -28,6 +30,7 @@ LEAST_COUNTS = {"smallest_batch": 1, "max_joint_steps": 1, "max_tight_steps": 1,
 SMALL_MODEL = 48  # at most this many functions; with more, a second search takes too long
 MOST_TRIES = 3  # times that several functions are added at once although none of them helps alone
 TOGETHER = 8  # changes of ridges in a large model before additions are looked at again, if the criterion needs no squares
+SHORTLIST = 2  # a short list has this many times the functions that a batch may add
 IDLE_ROUNDS = 3  # rounds of joint steps in a row that raise nothing
 
 
@@ -160,23 +163,18 @@ class GreedyBatches(Search):
 
     def add_batch(self, criterion: Criterion, state: State, journal: Journal, tol: float) -> tuple[int, float]:
         """Add functions greedily. Return how many there were, and the gain of the first."""
-        score = criterion.score(state, state.moments.n_samples)
-        n_before, before = len(state), Checkpoint(criterion, state, journal)
         limit = min(max(self.smallest_batch, int(self.growth * len(state))), journal.budget.room(len(state)))
-        first_gain = 0.0
-        for _ in range(limit):
-            if journal.exhausted() is not None:
-                break
-            ranking = criterion.ranking(state)
-            candidate = int(ranking.argmax())
-            if not ranking[candidate] > 1.0 or state.is_exact():
-                break
-            ridge, gain = criterion.addition(state, candidate)
-            if gain <= max(tol, self.batch_end * first_gain):
-                break
-            first_gain = first_gain or gain
-            state.add(candidate, ridge)
-            score += gain
+        if len(state) > self.few:
+            shortlist = strongest_violators(criterion.ranking(state), SHORTLIST * limit)
+            if not len(shortlist):
+                return 0, 0.0
+            left = state.left_of(shortlist)
+            if left is not None:
+                return self._add_from_shortlist(criterion, state, left, shortlist, journal, tol, limit)
+        n_before, before, first_gain = len(state), Checkpoint(criterion, state, journal), 0.0
+        score = criterion.score(state, state.moments.n_samples)
+        for candidate, gain in self._best_additions(criterion, state, journal, tol, limit):
+            first_gain, score = first_gain or gain, score + gain
             journal.note("add", candidate, score, len(state))
             if state.is_ill_conditioned:
                 state.refresh()
@@ -184,6 +182,42 @@ class GreedyBatches(Search):
                     return TAKEN_BACK, 0.0
                 break
         return len(state) - n_before, first_gain
+
+    def _add_from_shortlist(
+        self, criterion: Criterion, state: State, left: State, shortlist: Indices, journal: Journal, tol: float, limit: int
+    ) -> tuple[int, float]:
+        """Add functions from those that would help most. All others are looked at again before the next batch.
+
+        With L active functions and M candidates, an addition costs O(L M). On what the active functions leave of a short list, it
+        costs no more than in a small model.
+        """
+        n_before = len(state)
+        first_gain, score = 0.0, criterion.score(state, state.moments.n_samples)
+        for candidate, gain in self._best_additions(criterion, left, journal, tol, limit):
+            first_gain, score = first_gain or gain, score + gain
+            journal.note("add", int(shortlist[candidate]), score, n_before + len(left))
+        if len(left):
+            state.extend(shortlist[left.active], left.ridges)
+        return len(left), first_gain
+
+    def _best_additions(
+        self, criterion: Criterion, state: State, journal: Journal, tol: float, limit: int
+    ) -> Iterator[tuple[int, float]]:
+        """Make the best addition up to `limit` times, until one gains little beside the first. Yield candidates and gains."""
+        least = tol
+        for n_added in range(limit):
+            if journal.exhausted() is not None:
+                return
+            ranking = criterion.ranking(state)
+            candidate = int(ranking.argmax())
+            if not ranking[candidate] > 1.0 or state.is_exact():
+                return
+            ridge, gain = criterion.addition(state, candidate)
+            if gain <= least:
+                return
+            least = least if n_added else max(tol, self.batch_end * gain)
+            state.add(candidate, ridge)
+            yield candidate, gain
 
     @staticmethod
     def move_ridges(criterion: Criterion, state: State, journal: Journal, tolerance: float, max_steps: int) -> bool:
@@ -287,7 +321,7 @@ class _Climb:
         usable = np.flatnonzero(ranking > 0.0)
         several = usable[np.argsort(-ranking[usable])[: min(max(self._schedule.smallest_batch, len(state) // 2), room)]]
         share = float(np.exp(np.log(state.ridges / diagonal[state.active]).mean()))
-        state.restart(np.append(state.active, several), np.append(state.ridges, share * diagonal[several]))
+        state.extend(several, share * diagonal[several])
         self._is_tight = self._move_ridges(10.0 * self._tol, self._schedule.max_tight_steps)
         return True
 

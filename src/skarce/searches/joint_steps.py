@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skarce._linalg import NotPositiveDefiniteError, solve_lower
+from skarce._linalg import NotPositiveDefiniteError, cholesky, solve_lower
 from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.searches.checkpoint import KEPT_SHARE
 from skarce.searches.damped_newton import Derivatives, damped_step, settle
-from skarce.searches.removals import strike_out, strike_out_together, thin_out
+from skarce.searches.removals import thin_out
 from skarce.states.active_block import ActiveBlock
 from skarce.states.members import Members
 from skarce.states.state import RIDGE_RANGE
@@ -89,8 +89,7 @@ class Ridges:
     def without_superfluous(self) -> Ridges:
         """Remove the functions that are better left out, the largest gain first.
 
-        Each removal is a rank-one update of the inverse, O(L^2), and several at once are one product of matrices. The block itself
-        is reduced once at the end.
+        The block itself is reduced once at the end.
         """
         if not self.criterion.superfluous(self.block, self.n_samples).any():
             return self
@@ -118,7 +117,10 @@ class Ridges:
 
 
 class Remaining(Members):
-    """An active block from which functions are removed one by one.
+    """An active block from which functions are removed.
+
+    With H^-1 of the block, that of the functions that are left is H^-1 - B'B, and a removal adds rows to B. So it costs O(k L)
+    after k others, and not O(L^2). The inverse itself is made when somebody asks for it.
 
     Parameters
     ----------
@@ -128,10 +130,13 @@ class Remaining(Members):
 
     def __init__(self, block: ActiveBlock) -> None:
         self._block = block
-        self._inverse, self._weights = block.inverse, block.weights
+        self._spread, self._weights = block.spread().copy(), block.weights.copy()
         self.energy, self._log_determinant = block.energy, block.log_determinant
         self.alive = np.ones(len(block), dtype=bool)
-        self.n_removed = 0
+        self._taken = np.empty((0, len(block)))  # B
+        self._inverse: Floats | None = None
+        self._n_seen = 0  # rows of B that the inverse has seen
+        self._rows: dict[int, Floats] = {}  # of the inverse of the block
 
     @property
     def ridges(self) -> Floats:
@@ -151,7 +156,18 @@ class Remaining(Members):
 
     @property
     def inverse(self) -> Floats:
+        if self._inverse is None:
+            self._inverse = self._block.inverse.copy()
+        unseen = self._taken[self._n_seen :]
+        if len(unseen):
+            self._inverse -= unseen.T @ unseen
+            gone = np.flatnonzero(~self.alive)
+            self._inverse[gone, gone] = 1.0 / self.ridges[gone]
+            self._n_seen = len(self._taken)
         return self._inverse
+
+    def spread(self) -> Floats:
+        return self._spread
 
     @property
     def kept(self) -> Indices:
@@ -160,36 +176,55 @@ class Remaining(Members):
     def copy(self) -> Remaining:
         """Return what is left as an object of its own."""
         same = copy(self)
-        same._inverse, same._weights, same.alive = self._inverse.copy(), self._weights.copy(), self.alive.copy()
-        same.n_removed = max(self.n_removed, 1)  # its arrays are its own
+        same._spread, same._weights, same.alive = self._spread.copy(), self._weights.copy(), self.alive.copy()
+        same._inverse, same._n_seen = None, 0
         return same
 
+    def fetch(self, positions: Indices) -> None:
+        """Get rows of the inverse of the block together. On a device, every row by itself would take as long."""
+        missing = [position for position in map(int, positions) if position not in self._rows]
+        if missing:
+            self._rows.update(zip(missing, self._block.inverse_rows(np.array(missing)), strict=True))
+
     def remove_together(self, positions: Indices) -> None:
-        """Remove several functions. The energy rises by w_R'(H^-1_RR)^-1 w_R, and log|H| by log|H^-1_RR|."""
-        weights, ridges = self._weights[positions], self.ridges[positions]
-        lower = strike_out_together(positions, self._inverse, self._weights)
-        explained = solve_lower(lower, weights)
-        self.energy += float(explained @ explained)
-        self._log_determinant += float(2.0 * np.log(lower.diagonal()).sum() + np.log(ridges).sum())
-        self._inverse[positions, positions] = 1.0 / ridges
-        self._weights[positions] = 0.0
-        self.alive[positions] = False
-        self.n_removed += len(positions)
+        """Remove several functions. The energy rises by w_R'(H^-1_RR)^-1 w_R, and log|H| by log|H^-1_RR|.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            If H^-1_RR is singular to working precision. Then nothing has changed.
+        """
+        rows = self._left_of_rows(positions)
+        lower = cholesky(rows[:, positions])
+        across, explained = solve_lower(lower, rows), solve_lower(lower, self._weights[positions])
+        self._leave(positions, across, explained, 2.0 * np.log(lower.diagonal()))
 
     def remove(self, position: int) -> None:
-        if not self.n_removed:
-            self._inverse, self._weights = self._inverse.copy(), self._weights.copy()
-        weight, spread, ridge = (float(v[position]) for v in (self._weights, self._inverse.diagonal(), self.ridges))
-        strike_out(position, self._inverse, self._weights)
-        self.energy += weight**2 / spread
-        self._log_determinant += float(np.log(ridge * spread))
-        self._inverse[position, position] = 1.0 / ridge  # as for a function without effect: lambda h = 1 and w = 0
-        self._weights[position] = 0.0
-        self.alive[position] = False
-        self.n_removed += 1
+        """Remove one function. Rounding never makes its variance smaller than that of the function alone."""
+        positions = np.array([position])
+        row = self._left_of_rows(positions)
+        alone = 1.0 / (self.squared_norms[position] + self.ridges[position])
+        root = np.sqrt(max(float(row[0, position]), float(alone)))
+        self._leave(positions, row / root, self._weights[positions] / root, np.log(root**2))
+
+    def _left_of_rows(self, positions: Indices) -> Floats:
+        """Return rows of H^-1 after the removals so far."""
+        self.fetch(positions)
+        rows = np.stack([self._rows[position] for position in map(int, positions)])
+        return rows - self._taken[:, positions].T @ self._taken
+
+    def _leave(self, positions: Indices, across: Floats, explained: Floats, log_spread: Floats) -> None:
+        across[:, ~self.alive] = 0.0  # up to rounding it is
+        self.energy += float(explained @ explained)
+        self._log_determinant += float(np.sum(log_spread) + np.log(self.ridges[positions]).sum())
+        self._spread -= np.einsum("ij,ij->j", across, across)
+        self._weights -= explained @ across
+        self._taken = np.concatenate([self._taken, across])
+        # A function that is gone has no effect: lambda h = 1 and w = 0.
+        self._spread[positions], self._weights[positions], self.alive[positions] = 1.0 / self.ridges[positions], 0.0, False
 
     def block(self) -> ActiveBlock:
-        return self._block.without(self.kept, self.energy, self.log_determinant, self.inverse, self.weights)
+        return self._block.without(self.kept, self)
 
 
 @dataclass
@@ -202,6 +237,7 @@ class _Doubted:
 
     def doubtful(self) -> tuple[Indices, Floats]:
         positions = np.flatnonzero(self.criterion.superfluous(self.members, self.n_samples) & self.members.alive)
+        self.members.fetch(positions)
         return positions, self.criterion.removal_gains(self.members, positions, self.n_samples) if len(positions) else np.empty(0)
 
     def remove(self, position: int) -> None:

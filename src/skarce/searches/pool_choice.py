@@ -20,8 +20,9 @@ def first_pool(ranking: Floats, taken: Indices, size: int, rng: np.random.Genera
     ranking = ranking.copy()
     ranking[taken] = -np.inf
     strongest = np.argsort(-ranking, kind="stable")[: size // STRONGEST_SHARE]
-    rest = np.setdiff1d(np.arange(len(ranking)), np.concatenate([taken, strongest]))
-    drawn = rng.permutation(rest)[: size - len(strongest)]
+    is_left = np.ones(len(ranking), dtype=bool)
+    is_left[taken], is_left[strongest] = False, False
+    drawn = rng.permutation(np.flatnonzero(is_left))[: size - len(strongest)]
     return np.concatenate([strongest, drawn])
 
 

@@ -144,9 +144,10 @@ class Pools:
                 if whole is not None:
                     return local, outcome, whole
                 outcome = climb(criterion, local, journal, least_gain)
-        if local.is_ill_conditioned and pooled.rows is not None:
-            local = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
-            outcome = climb(criterion, local, journal, tol)
+        if pooled.rows is not None and (local.is_ill_conditioned or (local.has_squares and local.loses_digits())):
+            by_rows = criterion.new_state(pooled, local.active.copy(), local.ridges.copy())
+            if by_rows.is_ill_conditioned:
+                local, outcome = by_rows, climb(criterion, by_rows, journal, tol)
         return local, outcome, None
 
     def _first_size(self, moments: Moments) -> int:

@@ -1,4 +1,4 @@
-"""Remove functions that are better left out from an inverse: one by one, the largest gain first, or several at once."""
+"""Remove functions that are better left out one by one, the largest gain first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Protocol
 
 import numpy as np
 
-from skarce._linalg import cholesky, solve_lower
 from skarce._typing import Floats, Indices
 
 
@@ -43,22 +42,3 @@ def strike_out(position: int, inverse: Floats, *solutions: Floats) -> None:
     inverse -= np.multiply.outer(column / spread, column)
     for solution in solutions:
         solution -= (float(solution[position]) / spread) * column
-
-
-def strike_out_together(positions: Indices, inverse: Floats, *solutions: Floats) -> Floats:
-    """Remove k functions at once from H^-1 and from solutions H^-1 b in place: a product of matrices, O(k L^2).
-
-    Return the Cholesky factor of the block of H^-1 that belongs to them, before they went.
-
-    Raises
-    ------
-    NotPositiveDefiniteError
-        If this block is singular to working precision. Then nothing has changed.
-    """
-    rows = inverse[positions]
-    lower = cholesky(rows[:, positions])
-    across = solve_lower(lower, rows)
-    inverse -= across.T @ across
-    for solution in solutions:
-        solution -= solve_lower(lower, solution[positions]) @ across
-    return lower

@@ -21,6 +21,7 @@ from skarce.criteria.one_precision import EvidenceFit
 from skarce.criteria.one_ridge import OneRidge
 from skarce.moments import Moments
 from skarce.moments.directions import Directions
+from skarce.moments.gram import block_of_matrix
 from skarce.searches.joint_steps import joint_steps
 from skarce.searches.search import Start
 from skarce.searches.spanning_sets import SpanningSets
@@ -124,7 +125,7 @@ def better_start(criterion: Criterion, moments: Moments, worth: float, budget: B
         return None
     most = int(LARGEST_SHARE * _n_distinct(moments))
     pivots = pivots[: most + 1]
-    sets = SpanningSets(criterion, moments, pool[pivots], gram[np.ix_(pivots, pivots)], heights, most)
+    sets = SpanningSets(criterion, moments, pool[pivots], block_of_matrix(gram, pivots, pivots), heights, most)
     if not sets.may_win(worth, are_cut=(budget.max_active or most) < most):
         return None
     spanned = Spanned.by(moments, sets.spanning, sets.gram)

@@ -97,16 +97,20 @@ class ActiveBlock(Members):
         """Return the same functions at other ridges."""
         return ActiveBlock(self.gram, self.projections, self.target_energy, ridges)
 
-    def without(self, positions: Indices, energy: float, log_determinant: float, inverse: Floats, weights: Floats) -> ActiveBlock:
-        """Return only the functions at `positions`. The other arguments say what the caller already knows of them."""
+    def inverse_rows(self, positions: Indices) -> Floats:
+        """Return rows of H^-1, on the host."""
+        return self.inverse[positions]
+
+    def without(self, positions: Indices, members: Members) -> ActiveBlock:
+        """Return only the functions at `positions`. `members` are all functions, of which the others have been removed."""
         smaller = object.__new__(ActiveBlock)
         square = positions[:, None], positions
         smaller.gram = self.gram[square]
         smaller.projections = self.projections[positions]
         smaller.target_energy = self.target_energy
         smaller._ridges = self.ridges[positions]
-        smaller.energy = energy
-        smaller._log_determinant = log_determinant
-        smaller._inverse = inverse[square]
-        smaller._weights = weights[positions]
+        smaller.energy = members.energy
+        smaller._log_determinant = members.log_determinant
+        smaller._inverse = members.inverse[square]
+        smaller._weights = members.weights[positions]
         return smaller

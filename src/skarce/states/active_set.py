@@ -30,18 +30,31 @@ If the rows do not fit into memory, it reads them again (FGCV errata 6).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skarce._device import taken, to_device, to_host
-from skarce._linalg import GrowingCholesky, NotPositiveDefiniteError, cholesky, inverse_of_lower, lower_product, symmetric_inverse
+from skarce._device import taken, to_host
+from skarce._linalg import (
+    GrowingCholesky,
+    NotPositiveDefiniteError,
+    cholesky,
+    cholesky_on_device,
+    inverse_of_lower,
+    inverse_of_lower_on_device,
+    lower_product,
+    solve_lower,
+    symmetric_inverse,
+    with_raised_diagonal,
+)
 from skarce._typing import Floats, Indices
-from skarce.moments import Moments, RowsAnswer
+from skarce.moments import Moments, RowsAnswer, WholeGram
+from skarce.moments.gram import block_there
 from skarce.states.coordinates import Frame, RowCoordinates
 from skarce.states.device_block import whole_there
 from skarce.states.ridge_fit import RidgeFit, cover_of, covered
-from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, RESOLUTION, State, left_of, resolved_energy
+from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, NEARLY_EXACT, RESOLUTION, State, left_of, resolved_energy
 
 
 class _Solution(NamedTuple):
@@ -51,11 +64,32 @@ class _Solution(NamedTuple):
     frame: Frame
 
 
-class _Factors(NamedTuple):
-    """What a refresh leaves for the candidates: L^-1 and L^-1 Phi_A't."""
+class _Factors:
+    """What a refresh leaves for the candidates: L^-1, which is made when somebody asks for it, and L^-1 Phi_A't.
 
-    root: Floats
-    explained: Floats
+    Parameters
+    ----------
+    lower : array of shape (n_active, n_active)
+        L.
+    there : array on a device, or None
+        L on the device of a Gram matrix. None is the host alone.
+    projections : array of shape (n_active,)
+        Phi_A't.
+    by_root : bool
+        Whether L^-1 Phi_A't is a product with L^-1, so that differences of it and other products with L^-1 keep more digits.
+    """
+
+    def __init__(self, lower: Floats, there: Any, projections: Floats, *, by_root: bool) -> None:
+        self._lower, self._there = lower, there
+        self.explained = self.root @ projections if by_root else solve_lower(lower, projections)
+
+    @cached_property
+    def root(self) -> Floats:
+        return inverse_of_lower(self._lower) if self._there is None else to_host(self.root_there)
+
+    @cached_property
+    def root_there(self) -> Any:
+        return inverse_of_lower_on_device(self._there)
 
 
 class _Shown:
@@ -159,7 +193,8 @@ class ActiveSet(State):
     def spread(self) -> Floats:
         """diag(H^-1), shape (n_active,)."""
         if self._spread is None:
-            self._spread = _squared_norms_of_columns(inverse_of_lower(self.factor.lower))
+            root = inverse_of_lower(self.factor.lower) if self._unseen is None else self._unseen.root
+            self._spread = _squared_norms_of_columns(root)
         return self._spread
 
     @property
@@ -170,7 +205,7 @@ class ActiveSet(State):
     def refresh(self) -> None:
         """Compute everything again, from a Cholesky factor of H, or from the rows if H is ill-conditioned."""
         moments = self.moments
-        lower = self._factor_or_thin_out()
+        lower, lower_there = self._factor_or_thin_out()
         self.factor = GrowingCholesky(lower)
         self._solution, self._spread, self._unseen, self._cover_is_fresh = None, None, None, True
         self.is_ill_conditioned, self.dependent = False, DEPENDENT
@@ -182,14 +217,13 @@ class ActiveSet(State):
                 self.remainder, self.overlap = self._untouched()
                 self.residual, self.freedom = self.energy, moments.n_samples
             return
-        root = inverse_of_lower(lower)
-        explained = root @ moments.projections[self.active]
-        self._spread = _squared_norms_of_columns(root)
+        self._unseen = _Factors(lower, lower_there, moments.projections[self.active], by_root=self.has_squares)
+        explained = self._unseen.explained
         self.energy = left_of(resolved_energy(moments), explained)
         if self.has_squares:
-            self.residual = max(self.energy - float(self.ridges @ (root.T @ explained) ** 2), RESOLUTION * moments.target_energy)
+            weights = self._unseen.root.T @ explained
+            self.residual = max(self.energy - float(self.ridges @ weights**2), RESOLUTION * moments.target_energy)
             self.freedom = moments.n_samples - self._n + float(self.ridges @ self.spread())
-        self._unseen = _Factors(root, explained)
 
     def _untouched(self) -> tuple[Floats, Floats]:
         """Return phi'phi and phi't of all candidates."""
@@ -199,19 +233,20 @@ class ActiveSet(State):
         """Compute the quantities of the candidates after a refresh. Joint steps often follow, and then nobody asks for them."""
         if self._unseen is None:
             return
-        (root, explained), self._unseen = self._unseen, None
+        self.spread()  # from the same root
+        factors, self._unseen = self._unseen, None
         # A product with L^-1 is about twice as fast as a triangular solve with n_candidates right-hand sides.
         cover = self._cover[: self._n]
         there = whole_there(self.moments.gram, self._n)
         if there is None:
-            lower_product(root, self.gram_rows, out=cover)
+            lower_product(factors.root, self.gram_rows, out=cover)
         else:
-            cover[:] = to_host(to_device(root, there) @ taken(there, self.active))
+            cover[:] = to_host(factors.root_there @ taken(there, self.active))
         self.leftover, self.alignment = self._untouched()
         self.leftover -= np.einsum("am,am->m", cover, cover)
-        self.alignment -= explained @ cover
+        self.alignment -= factors.explained @ cover
         if self.has_squares:
-            self._show_squares(root, cover, root.T @ explained)
+            self._show_squares(factors.root, cover, factors.root.T @ factors.explained)
 
     def _show_squares(self, root: Floats, cover: Floats, weights: Floats) -> None:
         """Compute xi = r - (Z w)'y and u = gamma - y'Z y with y = H^-1 Phi_A'Phi (FGCV errata 5)."""
@@ -225,8 +260,9 @@ class ActiveSet(State):
         """If H is ill-conditioned and the rows are available, compute everything from them. Return whether this was done."""
         diagonal, rows = self.factor.lower.diagonal(), self.moments.rows
         self.is_ill_conditioned = bool(diagonal.max() ** 2 > ILL_CONDITIONED * diagonal.min() ** 2)
-        if not self.is_ill_conditioned or rows is None:
+        if rows is None or not (self.is_ill_conditioned or self._is_nearly_exact()):
             return False
+        self.is_ill_conditioned = True
         self.dependent = DEPENDENT_BY_ROWS
         if RowCoordinates.are_possible(self.moments):
             self._take_from_coordinates()
@@ -234,6 +270,14 @@ class ActiveSet(State):
             self._take_from_rows(rows)
         self.freedom = self.moments.n_samples - self._n + float(self.ridges @ self.spread())
         return True
+
+    def _is_nearly_exact(self) -> bool:
+        """Tell whether so little of t is left that candidates matter of which moments cannot tell what is left."""
+        lower, moments = self.factor.lower, self.moments
+        explained = solve_lower(lower, moments.projections[self.active])
+        weights = solve_lower(lower, explained, transposed=True)
+        residual = left_of(resolved_energy(moments), explained) - float(self.ridges @ weights**2)
+        return residual < NEARLY_EXACT * moments.target_energy
 
     def _take_from_coordinates(self) -> None:
         if self._coordinates is None:
@@ -331,6 +375,20 @@ class ActiveSet(State):
             self._rows[: self._n] = self.moments.gram.columns(active)
         self.refresh()
 
+    def left_of(self, candidates: Indices) -> ActiveSet | None:
+        if self.has_squares or not self.moments.gram.is_whole:
+            return None
+        if not self._cover_is_fresh:
+            self._refresh_cover()
+        self._show_candidates()
+        cover = self._cover[: self._n, candidates]
+        gram = WholeGram(self.moments.gram.block(candidates, candidates) - cover.T @ cover)
+        left = ActiveSet(Moments(gram, self.alignment[candidates], self.energy, self.moments.n_samples))
+        left.energy = self.energy  # what cannot be resolved is in it already
+        left.noise = self.noise
+        left.dependent = self.dependent * self.moments.gram.diagonal[candidates] / gram.diagonal
+        return left
+
     def snapshot(self) -> Any:
         """Return what `restore` needs to come back to this set."""
         return self.active.copy(), self.ridges.copy(), self.noise
@@ -420,11 +478,15 @@ class ActiveSet(State):
         self._ridges[:n] = self._ridges[positions]
         self._n = n
 
-    def _factor_or_thin_out(self) -> Floats:
-        """Factorize H. While it is singular to working precision, remove the most recent function."""
+    def _factor_or_thin_out(self) -> tuple[Floats, Any]:
+        """Factorize H, also on the device of the Gram matrix. While it is singular, remove the most recent function."""
         while True:
+            there = whole_there(self.moments.gram, self._n)
             try:
-                return cholesky(self.gram_block, self.ridges)
+                if there is None:
+                    return cholesky(self.gram_block, self.ridges), None
+                lower = cholesky_on_device(with_raised_diagonal(block_there(there, self.active), self.ridges))
+                return to_host(lower), lower
             except NotPositiveDefiniteError:
                 self._n -= 1
 

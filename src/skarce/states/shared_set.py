@@ -14,7 +14,7 @@ from skarce.states.one_ridge import OneRidgeState
 from skarce.states.state import ROUNDING, Quantities
 from skarce.states.turned import AtRidge, Grown, Turned
 
-MOST_RECENT = 16  # functions (or a sixteenth of them, if that is more) that may enter before eigenvectors are computed again
+MOST_RECENT, SHARE = 16, 8  # functions (or an eighth, if that is more) that may enter before eigenvectors are computed again
 
 
 class SharedSet(OneRidgeState):
@@ -91,7 +91,7 @@ class SharedSet(OneRidgeState):
         if (
             turned is None
             or turned.origin is not frame.origin
-            or len(active) - len(turned.active) > max(MOST_RECENT, len(active) // MOST_RECENT)
+            or len(active) - len(turned.active) > max(MOST_RECENT, len(active) // SHARE)
         ):
             turned = Turned(frame, active, ridge)
         self._at = AtRidge(Grown(frame, turned, active, self.moments.n_samples), ridge)

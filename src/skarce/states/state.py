@@ -20,6 +20,8 @@ from skarce.states.members import Members
 RESOLUTION = 1e-12
 # A residual below this share of the target's energy counts as zero: a criterion that divides residuals cannot compare models.
 EXACT_FIT = 1e-10
+# Below this share, quantities with P squared are computed from the rows if those are available.
+NEARLY_EXACT = 1e-8
 # If less than this share of a candidate is left, it lies in the span of the active functions to working precision.
 DEPENDENT = 1e-10
 # The same for quantities computed from the rows, which have more digits. This is what a Cholesky factor of H can resolve.
@@ -144,7 +146,7 @@ class State(Members):
         Whether H is so ill-conditioned that quantities with P squared lose their digits.
     is_fine : bool
         Whether nothing is a difference of moments, so that ridges near rounding can be told apart.
-    dependent : float
+    dependent : float or array of shape (n_candidates,)
         If less than this share of a candidate is left, it counts as dependent on the active functions.
     """
 
@@ -152,7 +154,7 @@ class State(Members):
     has_squares: bool
     is_ill_conditioned: bool
     is_fine: bool = False
-    dependent: float
+    dependent: Any
     leftover: Floats
     alignment: Floats
     remainder: Floats
@@ -197,6 +199,18 @@ class State(Members):
     @abstractmethod
     def keep(self, positions: Indices, ridges: Floats) -> None:
         """Keep only the functions at `positions`, with these ridges."""
+
+    def extend(self, candidates: Indices, ridges: Floats) -> None:
+        """Add several candidates at once, with these ridges, and compute everything again."""
+        self.restart(np.append(self.active, candidates), np.append(self.ridges, ridges))
+
+    def left_of(self, candidates: Indices) -> State | None:
+        """Return the empty set of what the active functions leave of some candidates, and of the target.
+
+        With these functions in the model, additions of these candidates have the same algebra as without, if P phi takes the place
+        of phi and P t that of t. So many can enter without a look at all others. Default: None, this state cannot tell.
+        """
+        return None
 
     @abstractmethod
     def snapshot(self) -> Any:

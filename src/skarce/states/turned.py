@@ -62,6 +62,15 @@ class Turned:
             self.eigenvalues = np.maximum(eigenvalues, 0.0)
         self.target = self._vectors.T @ frame.target
         self._not_turned = frame.candidates
+        self._last: Products | None = None  # those of the last set and ridge; the next set often has only one more function
+
+    def products(self, part: Part, grown: Grown, ridge: float) -> Products:
+        """Return products of candidates at a ridge, for a set that has grown from this one."""
+        last = self._last
+        if last is None or not last.leads_to(part, grown, ridge):
+            last = Products.start(part, self, ridge)
+        self._last = last = last.after(grown)
+        return last
 
     @cached_property
     def everyone(self) -> Part:
@@ -236,29 +245,79 @@ class AtRidge:
         return Quantities(part.where, *self._quantities(part))
 
     def _quantities(self, part: Part) -> tuple[Floats, Floats, Floats, Floats]:
-        grown, turned, small = self.grown, self.grown.turned, self.small
-        outside, aligned, others = (part.of(each) for each in (grown.frame.outside, grown.frame.aligned, grown.others))
-        n, n_recent = turned.n_directions, len(grown.recent)
-        once = small.shares[:n]
-        twice = once * once
-        lengths = np.stack([once, twice]) @ part.squares
-        x_old, x_new = grown.entered[:n], grown.entered[n:]
-        left = np.concatenate(
-            [(once[:, None] * x_old).T, (twice[:, None] * x_old).T, [once * turned.target, twice * turned.target]]
-        )
-        products = left @ part.coordinates
-        if len(others):
-            lengths += np.einsum("ij,ij->j", others, others)
-            products += np.concatenate([x_new.T, x_new.T, np.stack([grown.target[n:]] * 2)]) @ others
-        first, second = products[:n_recent], products[n_recent : 2 * n_recent]  # X'P0 phi and X'P0^2 phi
+        grown, small = self.grown, self.small
+        outside, aligned = part.of(grown.frame.outside), part.of(grown.frame.aligned)
+        products = grown.turned.products(part, grown, self.ridge)
+        once, twice = products.target
+        first, second = products.entered
         solved, weights = small.solver @ first, small.weights
         inner = small.twice @ solved
         return (
-            np.maximum(outside + lengths[0] - np.einsum("ij,ij->j", first, solved), 0.0),
-            aligned + products[-2] - weights @ first,
-            np.maximum(outside + lengths[1] + np.einsum("ij,ij->j", solved, inner - 2.0 * second), 0.0),
-            aligned + products[-1] - weights @ (second - inner) - second_of(small, grown) @ solved,
+            np.maximum(outside + products.lengths[0] - np.einsum("ij,ij->j", first, solved), 0.0),
+            aligned + once - weights @ first,
+            np.maximum(outside + products.lengths[1] + np.einsum("ij,ij->j", solved, inner - 2.0 * second), 0.0),
+            aligned + twice - weights @ (second - inner) - second_of(small, grown) @ solved,
         )
+
+
+class Products(NamedTuple):
+    """Products at one ridge of some candidates with each other, with the target and with recent functions.
+
+    Attributes
+    ----------
+    part : the candidates
+    ridge : the ridge
+    recent : the recent functions, shape (n_recent,)
+    n_directions : the directions whose contributions are included
+    lengths : phi'P0 phi and phi'P0^2 phi, shape (2, n_candidates)
+    target : t'P0 phi and t'P0^2 phi, shape (2, n_candidates)
+    entered : X'P0 phi and X'P0^2 phi, shape (2, n_recent, n_candidates)
+    """
+
+    part: Part
+    ridge: float
+    recent: Indices
+    n_directions: int
+    lengths: Floats
+    target: Floats
+    entered: Floats
+
+    @classmethod
+    def start(cls, part: Part, turned: Turned, ridge: float) -> Products:
+        """Return the products without recent functions, and within the directions of the turned set."""
+        shares = powers(ridge, turned.eigenvalues)
+        nothing = np.empty((2, 0, len(part.where)))
+        target = (shares * turned.target) @ part.coordinates
+        return cls(part, ridge, np.empty(0, dtype=np.intp), turned.n_directions, shares @ part.squares, target, nothing)
+
+    def leads_to(self, part: Part, grown: Grown, ridge: float) -> bool:
+        """Tell whether these products are some of those of a grown set at a ridge."""
+        is_same = self.part is part and self.ridge == ridge and self.n_directions <= len(grown.frame)
+        return is_same and np.array_equal(self.recent, grown.recent[: len(self.recent)])
+
+    def after(self, grown: Grown) -> Products:
+        """Return the products of all recent functions and directions. The share of a direction that has come since is 1."""
+        known, n, turned = len(self.recent), self.n_directions, grown.turned
+        fresh = self.part.of(grown.frame.candidates[n:])
+        others = self.part.of(grown.others)
+        functions = grown.entered[:, known:]
+        weighted = powers(self.ridge, turned.eigenvalues)[:, None] * functions[: turned.n_directions].T
+        entered = weighted @ self.part.coordinates + functions[turned.n_directions :].T @ others
+        return Products(
+            self.part,
+            self.ridge,
+            grown.recent,
+            len(grown.frame),
+            self.lengths + np.einsum("ij,ij->j", fresh, fresh),
+            self.target + grown.frame.target[n:] @ fresh,
+            np.concatenate([self.entered, entered], axis=1),  # functions that entered before are within the other directions
+        )
+
+
+def powers(ridge: float, eigenvalues: Floats) -> Floats:
+    """Return the shares lambda / (p + lambda) and their squares, shape (2, n_directions)."""
+    shares = ridge / (eigenvalues + ridge)
+    return np.stack([shares, shares**2])
 
 
 def second_of(small: Small, grown: Grown) -> Floats:

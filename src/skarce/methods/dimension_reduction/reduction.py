@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from skarce._progress import Quiet, counted, progress
 from skarce._typing import Floats, Indices
 from skarce.methods.dimension_reduction.contrast import Contrast
 from skarce.methods.dimension_reduction.subspaces import Subspace, minimize_over_subspaces
@@ -60,20 +61,22 @@ class Reduction:
 def reduce_inputs(inputs: Floats, targets: Floats, plan: Plan, rng: np.random.RandomState) -> Reduction:
     """The best directions of all starts. Inputs are standardized, and targets are centered features."""
     contrast = Contrast(inputs, targets, draw_landmarks(len(inputs), plan.n_landmarks, rng), plan.ridge)
-    found = [_annealed(contrast, start, plan) for start in _starts(inputs, targets, plan, rng)]
+    starts = counted(_starts(inputs, targets, plan, rng), lambda start: 1, "searching for directions", plan.n_starts, "starts")
+    found = [_annealed(contrast, start, plan) for start in starts]
     best = min(found, key=lambda subspace: subspace.score)
-    starts = np.array([subspace.score for subspace in found])
-    return Reduction(best.basis, best.score, best.n_iter, best.slope <= plan.tol, starts)
+    contrasts = np.array([subspace.score for subspace in found])
+    return Reduction(best.basis, best.score, best.n_iter, best.slope <= plan.tol, contrasts)
 
 
 def choose_n_components(inputs: Floats, targets: Floats, plan: Plan, most: int, rng: np.random.RandomState) -> dict[int, float]:
     """The left-out error of each number of directions that was tried: 1, 2, ... until one more does not help."""
     folds = rng.permutation(len(inputs)) % N_FOLDS
     errors: dict[int, float] = {}
-    for n_components in range(1, most + 1):
-        errors[n_components] = _left_out_error(inputs, targets, folds, plan.with_components(n_components), rng)
-        if enough_components(errors) < n_components:
-            break
+    with progress("choosing the number of directions", unit="fits", at_most=most * N_FOLDS) as part:
+        for n_components in range(1, most + 1):
+            errors[n_components] = _left_out_error(inputs, targets, folds, plan.with_components(n_components), rng, part)
+            if enough_components(errors) < n_components:
+                break
     return errors
 
 
@@ -87,7 +90,7 @@ def draw_landmarks(n_rows: int, n_landmarks: int, rng: np.random.RandomState) ->
     return np.arange(n_rows) if n_rows <= n_landmarks else np.sort(rng.choice(n_rows, n_landmarks, replace=False))
 
 
-def _left_out_error(inputs: Floats, targets: Floats, folds: Indices, plan: Plan, rng: np.random.RandomState) -> float:
+def _left_out_error(inputs: Floats, targets: Floats, folds: Indices, plan: Plan, rng: np.random.RandomState, part: Quiet) -> float:
     errors = []
     for fold in range(N_FOLDS):
         is_out = folds == fold
@@ -96,6 +99,7 @@ def _left_out_error(inputs: Floats, targets: Floats, folds: Indices, plan: Plan,
         found = reduce_inputs(kept, kept_targets, plan, rng)
         contrast = Contrast(kept, kept_targets, draw_landmarks(len(kept), plan.n_landmarks, rng), plan.ridge)
         errors.append(contrast.left_out_share(found.directions, plan.final_width, inputs[is_out], targets[is_out] - center))
+        part.step()
     return float(np.mean(errors))
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
-from skarce._scales import center_and_spread
+from skarce._scales import CONSTANT, center_and_spread
 from skarce._typing import Floats
+from skarce.moments import Sums
 
 DEPENDENT = 1e-10  # share of the largest eigenvalue: directions with less variance do not count
 
@@ -46,6 +48,12 @@ class Spread:
         if len(root) > root.shape[1]:
             root = qr(root, mode="r", overwrite_a=True, check_finite=False)[0][: root.shape[1]]
         return cls(root, center, total)
+
+    @classmethod
+    def of_covariance(cls, covariance: Floats, n_samples: float) -> Spread:
+        """The spread of so many standardized rows with this covariance. Their means are zero."""
+        values, vectors = eigh(covariance, check_finite=False)
+        return cls(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, np.zeros(len(covariance)), n_samples)
 
     @property
     def n_columns(self) -> int:
@@ -81,6 +89,19 @@ def standardized(rows: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]
     """Rows in units of the standard deviation around the mean, with these means and units. Constant columns become zero."""
     center, scale = center_and_spread(rows, weights)
     return (rows - center) / scale, center, scale
+
+
+def standardized_sums(sums: Sums) -> tuple[Spread, Floats, Floats, NDArray[np.bool_]]:
+    """The spread of the columns of sums in their standard deviations, with means and units, and which columns vary at all.
+
+    Constant columns become zero, as in `standardized`.
+    """
+    n, center = sums.n_samples, sums.candidate_means
+    spread = np.sqrt(sums.gram.diagonal() / n)
+    varies = spread > CONSTANT * np.sqrt(sums.raw_squares / n)
+    scale = np.where(varies, spread, np.where(center == 0.0, 1.0, np.abs(center)))
+    covariance = sums.gram / n / scale / scale[:, None] * varies * varies[:, None]
+    return Spread.of_covariance(covariance, n), center, scale, varies
 
 
 def _largest(matrix: Floats, n_largest: int) -> tuple[Any, Any]:

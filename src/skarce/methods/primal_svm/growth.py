@@ -8,13 +8,13 @@ import numpy as np
 
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation
+from skarce.methods.primal_svm.alone import Shortages
 from skarce.methods.primal_svm.penalty import Penalty
 from skarce.methods.pursuit.row_model import LossOfRows, RowModel
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
 
 GROWTH = 0.1  # of the functions, after which all weights move again
-STEPS_ALONE = 3  # Newton steps of one weight while candidates are compared
 PATIENCE = 3  # additions in a row that may lower J too little
 NOTHING_LEFT = 1e-12  # of what J was without functions
 
@@ -109,17 +109,12 @@ class Growth:
     def _alone(self, compared: Indices, columns: Floats) -> tuple[Floats, Floats]:
         """Return the best weight of each candidate if no other weight moves, and by how much J falls then."""
         n_fixed = len(self.model.weights) - len(self.indices)
-        own = self._penalty.diagonal(compared)
         pull = self._penalty.rows(compared, self.indices) @ self.model.weights[n_fixed:]
-        latent, targets, steps = self.model.latent[:, None], self._rows.targets[:, None], np.zeros(len(compared))
-        weighted = columns * self._rows.counts[:, None]
-        squared = columns * weighted
-        for _ in range(STEPS_ALONE):
-            slopes, curvature = self._rows.loss.slopes(targets, latent + columns * steps)
-            gradient = np.einsum("ij,ij->j", weighted, slopes) - pull - own * steps
-            steps = steps + gradient / (np.einsum("ij,ij->j", squared, curvature) + own)
-        after = self._rows.counts @ self._rows.loss.values(targets, latent + columns * steps)
-        return steps, self._rows.total(self.model.latent) - after - pull * steps - 0.5 * own * steps**2
+        return self._shortages().best_alone(columns, pull, self._penalty.diagonal(compared))
+
+    def _shortages(self) -> Shortages:
+        signs = self._rows.targets
+        return Shortages(signs, 1.0 - signs * self.model.latent, self._rows.majorizer(self.model.latent))
 
     def _add(self, candidate: int, column: Floats, weight: float) -> None:
         one, n_fixed = np.array([candidate]), len(self.model.weights) - len(self.indices)

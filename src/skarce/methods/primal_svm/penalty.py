@@ -30,7 +30,8 @@ class Penalty:
         """Return K between candidates and members, shape (n_candidates, n_members)."""
         if self._kernels is None:
             return np.where(candidates[:, None] == members, self._variances[members], 0.0)
-        return self._kernels.on(self._kernels.centers_[candidates]).columns(members)
+        chosen = self._kernels.select(members)  # so that the other centers cost nothing
+        return chosen.on(self._kernels.centers_[candidates]).columns(np.arange(len(members)))
 
     def diagonal(self, candidates: Indices) -> Floats:
         """Return K of each candidate with itself."""
