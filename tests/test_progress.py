@@ -7,11 +7,14 @@ import threading
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import SplineTransformer
 
 from skarce import (
     CriterionSearch,
     FastGCVRegressor,
+    JointFactorRegressor,
     KernelBasis,
+    KernelDimensionReduction,
     KernelMatchingPursuitClassifier,
     KernelMatchingPursuitRegressor,
     LWPRRegressor,
@@ -22,8 +25,14 @@ from skarce import (
     VBLSRegressor,
 )
 from skarce import _progress as module
-from skarce._progress import FIRST, LONGEST, QUIET, Bars, Lines, Watcher, counted, progress, shown, watched
+from skarce._parallel import for_each
+from skarce._progress import FIRST, LONG, LONGEST, QUIET, Bars, Lines, Watcher, counted, one_pass, progress, shown, watched
+from skarce.basis.candidates import project_near
+from skarce.basis.near import Tile
+from skarce.basis.transformers import candidates_of
 from skarce.designs import RowBlocks
+from skarce.moments.near_sums import tiles_for_sums
+from skarce.moments.passes import Block, sums_over
 
 
 class Clock:
@@ -259,6 +268,113 @@ def test_newton_steps_are_passes_over_all_rows():
     inside = [part for part in seen.of("adding up") if part[-1] == 1]
     assert len(inside) == newton[1]
     assert {part[1:4] for part in seen.of("adding up")} == {(300, 300, "rows")}
+
+
+def long_from_now_on(monkeypatch):
+    monkeypatch.setattr(module, "LONG", 0.0)
+
+
+def passes(compute):
+    everything = Everything()
+    with watched(everything):
+        compute()
+    return everything
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("gamma", [0.5, 1e5])  # narrow kernels are added up tile by tile
+def test_sums_over_rows_in_memory_tell_how_many_rows_they_have(monkeypatch, n_threads, gamma):
+    long_from_now_on(monkeypatch)
+    monkeypatch.setattr("skarce._parallel.n_cores", lambda: n_threads)
+    monkeypatch.setattr("skarce.moments.passes.BLOCK_BYTES", 2**22)
+    X, y = np.linspace(0, 1, 4_000)[:, None], np.zeros((4_000, 1))
+    block = Block(candidates_of(KernelBasis(gamma=gamma, centers=X[::4]).fit(X), X).on(X), y)
+    assert (tiles_for_sums(block.evaluation, None) is not None) == (gamma > 1.0)
+    seen = passes(lambda: sums_over(lambda: (block,)))
+    assert seen.ended == [("adding up", 4_000, 4_000, "rows", 0)]
+    assert len(seen.steps) > 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize(("kernel", "gamma", "n_centers"), [("rbf", 0.5, 700), ("matern52", 0.5, 700), ("matern52", 0.5, 1_000)])
+def test_a_pass_over_functions_tells_its_blocks(monkeypatch, n_threads, kernel, gamma, n_centers):
+    """Compiled, in blocks of columns, or symmetric: whichever way it takes, all of its blocks are counted."""
+    long_from_now_on(monkeypatch)
+    monkeypatch.setattr("skarce._parallel.n_cores", lambda: n_threads)
+    X = np.linspace(0, 1, 1_000)[:, None]
+    basis = KernelBasis(kernel, gamma=gamma, centers=None if n_centers == 1_000 else X[:n_centers]).fit(X)
+    evaluation = candidates_of(basis, X).on(X)
+    seen = passes(lambda: evaluation.project(np.ones((1_000, 1))))
+    ((label, done, total, unit, _),) = seen.ended
+    assert (label, unit) == ("evaluating functions", "blocks")
+    assert done == total > 1
+
+
+def test_a_pass_over_tiles_tells_its_blocks(monkeypatch):
+    long_from_now_on(monkeypatch)
+    X = np.linspace(0, 1, 500)[:, None]
+    evaluation = candidates_of(KernelBasis(gamma=1e4, centers=X[::5]).fit(X), X).on(X)
+    tiles = [Tile(np.arange(start, start + 100), np.arange(100)) for start in range(0, 500, 100)]
+    seen = passes(lambda: project_near(evaluation, tiles, np.ones((500, 1)), None))
+    assert ("evaluating functions", 5, 5, "blocks", 0) in seen.ended
+
+
+@pytest.mark.parametrize("transformer", ["passthrough", SplineTransformer()])
+def test_a_pass_over_other_functions_is_told_too(monkeypatch, transformer):
+    long_from_now_on(monkeypatch)
+    X = np.random.default_rng(0).normal(size=(40_000, 3))
+    fitted = transformer if isinstance(transformer, str) else transformer.fit(X)
+    ((_, done, total, _, _),) = passes(lambda: candidates_of(fitted, X).on(X).project(np.ones((40_000, 1)))).ended
+    assert done == total > 1
+
+
+def test_rows_that_are_counted_already_are_not_told_twice(monkeypatch):
+    long_from_now_on(monkeypatch)
+    said = []
+    with watched(Lines(said.append, first=0.0)), progress("adding up", 100, "rows") as part:
+        assert one_pass("adding up", 10, "rows", 1.0) is QUIET
+        part.to(100)
+    with watched(Lines(said.append, first=0.0)), progress("searching", unit="steps"):
+        assert one_pass("evaluating functions", 10, "blocks", 1.0) is not QUIET
+
+
+def test_short_passes_are_quiet():
+    with watched(Everything()):
+        assert one_pass("adding up", 10, "rows", LONG - 1.0) is QUIET
+        assert one_pass("adding up", 10, "rows", LONG) is not QUIET
+    assert one_pass("adding up", 10, "rows", LONG) is QUIET
+
+
+def test_threads_that_share_a_part_lose_no_step():
+    with watched(Everything()), progress("adding up", 40_000, "rows") as part:
+        for_each(lambda worker: [part.step() for _ in range(10_000)], range(4), operations=np.inf)
+    assert part.done == 40_000
+
+
+@pytest.mark.parametrize("rule", ["cv", "bic"])
+def test_factors_tell_what_they_try(capsys, rule):
+    X, y = table(200, 5)
+    seen = passes(lambda: JointFactorRegressor(rule).fit(X, y))
+    ((_, done, total, unit, _),) = seen.of("choosing the number of factors")
+    assert done == total > 1
+    assert unit == "models"
+    assert seen.of("fitting factors")
+    JointFactorRegressor(rule).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_directions_tell_their_starts():
+    X, y = table(120, 4)
+    seen = passes(lambda: KernelDimensionReduction(n_starts=3).fit(X, y))
+    assert seen.of("choosing the number of directions")[0][1] >= 3
+    assert seen.of("searching for directions")[-1][1:] == (3, 3, "starts", 0)
+
+
+@pytest.mark.parametrize("model", [JointFactorRegressor(verbose=1), KernelDimensionReduction(verbose=1, n_starts=2)])
+def test_factors_and_directions_open_a_screen(monkeypatch, capsys, model):
+    monkeypatch.setattr(module, "Lines", lambda: Lines(first=0.0))
+    model.fit(*table(80, 4))
+    assert "choosing the number of" in capsys.readouterr().err
 
 
 def test_candidates_of_a_search_are_counted(capsys):

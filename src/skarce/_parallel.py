@@ -33,6 +33,7 @@ __all__ = [
     "product",
     "shares",
     "slices",
+    "squares",
 ]
 
 Item = TypeVar("Item")
@@ -147,6 +148,13 @@ def product(left: Floats, right: Floats) -> Floats:
 
     for_each(work, shares(right.shape[1]), operations=2.0 * left.size * right.shape[1])
     return out
+
+
+def squares(phi: Floats) -> Floats:
+    """Return phi'phi, computed on all cores."""
+    gram = np.zeros((phi.shape[1], phi.shape[1]))
+    add_squares(phi, gram)
+    return gram
 
 
 def add_squares(phi: Floats, gram: Floats) -> None:

@@ -26,6 +26,7 @@ LONGEST = 60.0  # ... until it is a minute
 REDRAWN = 0.1  # seconds between two changes of the text beside a bar
 BAR_WIDTH = 20
 NEAR = 0.1  # of a limit: it is shown from here on
+LONG = 3e9  # floating-point operations of a pass that may take a second
 Note = Callable[[], str]
 Say = Callable[[str], object]  # prints a line that stays
 
@@ -44,6 +45,9 @@ class Quiet:
 
     def step(self, size: int = 1) -> None:
         """Say that so much more is done."""
+
+    def expect(self, total: int) -> None:
+        """Say how many units there are, if that was not known before, or has changed."""
 
 
 class Part(Quiet):
@@ -76,6 +80,7 @@ class Part(Quiet):
         self.note: Note | None = None
         self.began = clock()
         self._watchers, self._clock = watchers, clock
+        self._one_at_a_time = threading.Lock()
 
     def __enter__(self) -> Part:
         for watcher in self._watchers:
@@ -93,7 +98,12 @@ class Part(Quiet):
                 watcher.show(self, now)
 
     def step(self, size: int = 1) -> None:
-        self.to(self.done + size, self.note)
+        """Say that so much more is done. Threads that share the work may call this."""
+        with self._one_at_a_time:
+            self.to(self.done + size, self.note)
+
+    def expect(self, total: int) -> None:
+        self.total = total
 
     def text(self, now: float) -> str:
         """How far the part is, and how long it will take if that can be known."""
@@ -145,6 +155,10 @@ class Watcher:
 
     due: float = float("inf")  # when it wants to see how far a part is
 
+    def counts_rows(self) -> bool:
+        """Tell whether it shows a part that counts rows."""
+        return False
+
     def begin(self, part: Part) -> None:
         """See a part begin."""
 
@@ -163,6 +177,9 @@ class Screen(Watcher):
     def __init__(self, say: Say) -> None:
         self.parts: list[Part] = []
         self.say = say
+
+    def counts_rows(self) -> bool:
+        return any(part.unit == "rows" for part in self.parts)
 
     def begin(self, part: Part) -> None:
         self.parts.append(part)
@@ -234,7 +251,7 @@ class Bars(Screen):
 
     def _draw(self, part: Part, text: str) -> None:
         if part in self._tasks:
-            self._progress.update(self._tasks[part], completed=part.done, text=text)
+            self._progress.update(self._tasks[part], completed=part.done, total=part.total, text=text)
             return
         label = "  " * self.parts.index(part) + part.label
         self._tasks[part] = self._progress.add_task(label, total=part.total, completed=part.done, text=text)
@@ -258,6 +275,13 @@ def progress(
     """Return a part of the work as a context manager. If nobody watches, this is one look at a variable."""
     watchers = _watchers.get()
     return Part(watchers, label, total, unit, at_most, deadline, done, clock) if watchers else QUIET
+
+
+def one_pass(label: str, total: int, unit: str, operations: float) -> Quiet:
+    """Return a pass over rows in memory as a part of the work. A short one is quiet, and one whose rows are counted already."""
+    if operations < LONG or any(watcher.counts_rows() for watcher in _watchers.get()):
+        return QUIET
+    return progress(label, total, unit)
 
 
 def is_watched() -> bool:

@@ -10,9 +10,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from skarce import KernelBasis, PrimalSVMClassifier, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, VBLSClassifier
-from skarce.designs.folds import fold_numbers
 from skarce.likelihoods.poisson import count_log_density, count_quantiles
 from skarce.model_selection.calibration import dispersion, log_odds_of_shares, temperature
+from skarce.moments.folds import fold_numbers
 from skarce.posteriors.latent import LatentPosterior
 from tests.estimator_lists import LATENT
 

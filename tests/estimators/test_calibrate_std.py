@@ -30,7 +30,7 @@ from skarce import (
 )
 from skarce.criteria import GCV
 from skarce.designs import RowBlocks
-from skarce.designs.folds import fold_numbers
+from skarce.moments.folds import fold_numbers
 from skarce.searches import GreedyBatches
 from tests.estimator_lists import REGRESSORS
 from tests.oracles import std_without

@@ -7,7 +7,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
-from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce import (
+    JointFactorRegressor,
+    KernelDimensionReduction,
+    LWPRRegressor,
+    RelevanceVectorClassifier,
+    RelevanceVectorRegressor,
+)
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -34,7 +40,8 @@ class Diary:
 
     def on_fit_task_end(self, estimator, context, *, X=None, metadata=None, fitted_estimator=None):
         if fitted_estimator is not None:
-            self.fitted.append((fitted_estimator.predict(X), metadata))
+            answer = fitted_estimator.predict if hasattr(fitted_estimator, "predict") else fitted_estimator.transform
+            self.fitted.append((answer(X), metadata))
         self._write("end", context.task_name)
 
 
@@ -55,6 +62,26 @@ def test_parts_of_a_fit_are_tasks():
     plain = RelevanceVectorRegressor(calibrate_std=True).fit(X, y, weights)
     assert vars(model).keys() - vars(plain).keys() == {"_skl_callbacks"}
     assert clone(model)._skl_callbacks == [diary]
+
+
+@pytest.mark.parametrize(
+    ("model", "parts"),
+    [
+        (JointFactorRegressor(1), ["fitting factors"]),
+        (KernelDimensionReduction(1), ["searching for directions"]),
+        (LWPRRegressor(random_state=0), ["choosing the width of fields", "learning"]),
+    ],
+)
+def test_other_estimators_take_callbacks_too(model, parts):
+    X, y = table()
+    X, diary = np.column_stack([X, X**2]), Diary()
+    model = clone(model).set_callbacks(diary)
+    assert model.fit(X, y) is model
+    inside = [entry for part in parts for entry in (("begin", part), ("end", part))]
+    assert diary.entries == [("setup",), ("begin", "fit"), *inside, ("end", "fit"), ("teardown",)]
+    ((answers, _),) = diary.fitted
+    np.testing.assert_array_equal(answers, (model.predict if hasattr(model, "predict") else model.transform)(X))
+    assert "_parent_callback_ctx" not in vars(model)
 
 
 @pytest.mark.parametrize("place", [("begin", "searching"), ("end", "fit")])

@@ -21,7 +21,8 @@ BASES = [
 def data():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(150, 2))
-    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + rng.normal(0, 0.1, 150)
+    # With less noise, the search of the relevance vector machine takes one of two ways, and rounding decides which.
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + rng.normal(0, 0.3, 150)
 
 
 def from_sums(model, X, y, sample=None):
@@ -35,7 +36,7 @@ def from_sums(model, X, y, sample=None):
 def test_a_fit_in_parts_is_the_fit(kind, basis, data):
     X, y = data
     whole, parts = kind(basis).fit(X, y), from_sums(kind(basis), X, y)
-    np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-6)
+    np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-8)
     assert str(parts.basis) == str(basis)
 
 

@@ -37,6 +37,34 @@ def test_it_learns_the_cross_of_the_paper(fitted, rng):
     assert fitted.n_fields_ < 200
 
 
+def embedded(X, n_inputs, rng):
+    """Two inputs as ten redundant ones by a rotation, and with more of small noise, as in the paper."""
+    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(10, 10)))[0]
+    return np.hstack([X @ rotation[:2], 0.05 * rng.normal(size=(len(X), n_inputs - 10))])
+
+
+@pytest.mark.parametrize(("n_inputs", "width"), [(10, 100.0), (20, 50.0)])
+def test_it_learns_the_cross_in_redundant_and_irrelevant_inputs(n_inputs, width, rng):
+    X, y = crosses(rng, 20_000)
+    new = rng.uniform(-1, 1, (2000, 2))
+    options = {"initial_metric": width, "norm_in": 1.0, "n_passes": 1, "random_state": 0}
+    model = LWPRRegressor(learning_rate=n_inputs, **options).fit(embedded(X, n_inputs, rng), y)
+    assert np.mean((model.predict(embedded(new, n_inputs, rng)) - cross(new)) ** 2) < 0.03 * np.var(cross(new))
+    assert model.n_fields_ < 12 * n_inputs
+    if n_inputs > 10:  # fields are wider where inputs do not matter
+        metrics = np.median(model.metrics_, axis=0)
+        assert metrics[10:].mean() < 0.8 * metrics[:10].mean()
+
+
+def test_the_chosen_width_does_not_depend_on_the_units_of_distances(rng):
+    """`norm_in` changes the units, so the widths that are tried are relative to the variance of the inputs in these units."""
+    X, y = crosses(rng, 2000)
+    X = 0.05 * X @ rng.normal(size=(2, 6))
+    one, other = (LWPRRegressor(norm_in=norm, n_passes=1, random_state=0).fit(X, y) for norm in (1.0, 64.0))
+    assert other.initial_metric_ == pytest.approx(64.0**2 * one.initial_metric_)
+    np.testing.assert_allclose(one.predict(X[:50]), other.predict(X[:50]), rtol=1e-6)
+
+
 def test_the_std_covers_new_targets(fitted, rng):
     X, y = crosses(rng, 2000)
     mean, std = fitted.predict(X, return_std=True)

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from skarce._parallel import by_threads, free_threads, slices
+from skarce._progress import one_pass
 from skarce._scales import check_block
 from skarce._text import one_line
 from skarce._typing import Floats, Indices
@@ -20,8 +21,15 @@ from skarce.basis import fused
 from skarce.basis.kernels import Decaying, Kernel, Rbf
 from skarce.basis.near import NearTiles, Tile
 from skarce.basis.near_costs import NearCosts
-from skarce.basis.polynomial_chaos import PolynomialChaosBasis
-from skarce.basis.tiles import TILE, empty_squares, fill_blocks, project_blocks, project_columns, project_symmetric_blocks
+from skarce.basis.tiles import (
+    EVALUATING,
+    TILE,
+    empty_squares,
+    fill_blocks,
+    project_blocks,
+    project_columns,
+    project_symmetric_blocks,
+)
 
 KEPT_BYTES = 2**25  # the output of a transformer is kept if it takes no more
 STRIP_BYTES = 2**18  # of kernels in single precision, before they are converted: they stay in the cache
@@ -174,10 +182,12 @@ def project_near(
             of_tile = evaluation.at(rows, near).project(right.take(rows, axis=0), weights)
             product[near] += of_tile[0]
             squares[near] += of_tile[1]
+            progress.step()
         return product, squares
 
     operations = sum(20.0 * len(rows) * len(near) for rows, near in tiles)
-    parts = by_threads(own_sums, tiles, workers=free_threads(), operations=operations)
+    with one_pass(EVALUATING, len(tiles), "blocks", operations) as progress:
+        parts = by_threads(own_sums, tiles, workers=free_threads(), operations=operations)
     products, squares = zip(*parts, strict=True)
     return np.sum(products, axis=0), np.sum(squares, axis=0)
 
@@ -237,11 +247,13 @@ class TransformerEvaluation:
 
     def project(self, right: Floats, row_weights: Floats | None = None) -> tuple[Floats, Floats]:
         product, squares = np.zeros((self.n_candidates, right.shape[1])), empty_squares(self.n_candidates, row_weights)
-        for rows in slices(self.n_rows, 4 * TILE):
-            values = self._training_values(rows)
-            product += values.T @ right[rows]
-            if row_weights is not None:
-                squares += (values**2).T @ row_weights[rows]
+        with one_pass(EVALUATING, self.n_rows, "rows", self.cost * self.n_rows * self.n_candidates) as progress:
+            for rows in slices(self.n_rows, 4 * TILE):
+                values = self._training_values(rows)
+                product += values.T @ right[rows]
+                if row_weights is not None:
+                    squares += (values**2).T @ row_weights[rows]
+                progress.step(len(values))
         return product, squares
 
     def _training_values(self, rows: slice) -> Floats:
@@ -266,6 +278,8 @@ class TransformerEvaluation:
 
 def transformed_columns(transformer: Any, X: Any, indices: Indices) -> Floats:
     """Return some output columns of the transformer. Polynomial chaos computes no others."""
+    from skarce.basis.polynomial_chaos import PolynomialChaosBasis
+
     if isinstance(transformer, PolynomialChaosBasis):
         return transformed(transformer.select(indices), X)
     return transformed(transformer, X)[:, indices]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skarce._parallel import for_each, free_threads, slices
+from skarce._progress import one_pass
 from skarce._typing import Floats
 from skarce.basis import _rbf
-from skarce.basis.tiles import empty_squares
+from skarce.basis.tiles import EVALUATING, empty_squares
 
 MAX_TERMS = 66  # terms of a prepared row; with more terms, BLAS computes the distances faster
 MAX_COLUMNS = 96  # columns of the right factor; with more columns, BLAS computes the product faster
@@ -38,8 +39,11 @@ def project(rows: Floats, centers: Floats, right: Floats, row_weights: Floats | 
         # The strips of a symmetric Phi grow shorter. One ascending and one descending series give all workers the same work.
         for strip in strips[worker :: 2 * workers] + strips[2 * workers - 1 - worker :: 2 * workers]:
             _rbf.project(rows, centers, factors, weights, products[worker], squares[worker], strip.start, strip.stop, symmetric)
+            progress.step()
 
-    for_each(work, range(workers), operations=20.0 * n * m)
+    operations = 20.0 * n * m
+    with one_pass(EVALUATING, len(strips), "blocks", operations) as progress:
+        for_each(work, range(workers), operations=operations)
     total = empty_squares(m, row_weights)
     if row_weights is not None:
         total += squares.sum(axis=0).T.reshape(total.shape)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from skarce._parallel import for_each, n_cores, slices
+from skarce._progress import one_pass
 from skarce._typing import Floats
 from skarce.basis import _columns
 
 TILE = 384  # 384 x 384 doubles and the operands of a product fill about the second-level cache of one core
+EVALUATING = "evaluating functions"  # what a pass over Phi does
 ROWS_AT_ONCE = 2**14  # of columns in memory; if they have more rows, their parts are not contiguous
 
 
@@ -59,8 +61,11 @@ def project_blocks(
             product[columns] += wide.T @ right[rows]
             if row_weights is not None:
                 squares[columns] += np.square(wide, out=wide).T @ row_weights[rows]
+            progress.step()
 
-    for_each(work, slices(n_columns, TILE), operations=20.0 * n_rows * n_columns)
+    parts, operations = slices(n_columns, TILE), 20.0 * n_rows * n_columns
+    with one_pass(EVALUATING, len(parts) * len(slices(n_rows, TILE)), "blocks", operations) as progress:
+        for_each(work, parts, operations=operations)
     return product, squares
 
 
@@ -75,8 +80,11 @@ def project_columns(values: Floats, right: Floats, row_weights: Floats | None) -
             product[columns] += block.T @ right[rows]
             if row_weights is not None:
                 squares[columns] += weighted_squares(block, row_weights[rows])
+            progress.step()
 
-    for_each(work, slices(n_columns, TILE), operations=20.0 * values.size)
+    parts, operations = slices(n_columns, TILE), 20.0 * values.size
+    with one_pass(EVALUATING, len(parts) * len(slices(n_rows, ROWS_AT_ONCE)), "blocks", operations) as progress:
+        for_each(work, parts, operations=operations)
     return product, squares
 
 
@@ -116,8 +124,11 @@ def project_symmetric_blocks(
                 square[columns] += wide.T @ row_weights[rows]
                 if i != j:
                     square[rows] += wide @ row_weights[columns]
+            progress.step()
 
-    for_each(work, range(workers), operations=20.0 * n * n)
+    operations = 20.0 * n * n
+    with one_pass(EVALUATING, len(pairs), "blocks", operations) as progress:
+        for_each(work, range(workers), operations=operations)
     return sum(products[1:], start=products[0]), sum(squares[1:], start=squares[0])
 
 

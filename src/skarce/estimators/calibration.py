@@ -73,7 +73,7 @@ def _refusal(name: str, choice: Any) -> str:
     )
     return (
         f"{name}={quoted(choice)} fits the model again without some of the rows, but they are not kept in memory (as in "
-        f"streams, sums, and dependent rows in blocks). {remedy}"
+        f"streams, sums without folds, and dependent rows in blocks). {remedy}"
     )
 
 
@@ -87,9 +87,12 @@ class Calibrated(SparseEstimator):
         """Set the fitted attributes of the calibration, and return warnings. None stands for a model that is not calibrated."""
 
     def _is_advised(self, design: Design) -> bool:
-        """Tell whether the model is likely to be too sure of itself: it has learned its widths, or has many functions."""
+        """Tell whether the model is likely to be too sure of itself: it has learned its widths, or has many functions.
+
+        Sums of folds are there only if this has been decided already.
+        """
         has_learned = learns_widths(self._seeded_basis()) and len(design.rows.targets) <= MANY_ROWS
-        return has_learned or has_many_functions(self._posteriors(), design)
+        return design.fold_sums is not None or has_learned or has_many_functions(self._posteriors(), design)
 
     def _check_limits(self) -> None:
         super()._check_limits()

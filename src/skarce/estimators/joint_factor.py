@@ -13,23 +13,43 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, check_coverage, is_count
+from skarce._parameters import as_number, check_choice, check_count, check_coverage, check_verbose, is_count
+from skarce._progress import progress, shown
 from skarce._scales import SQUARED, check_targets, checked_counts, checked_scales, standardized_inputs
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import quietly_validated, validated_weights
-from skarce.designs.folds import fold_numbers
-from skarce.estimators.rows_in_memory import FIT_A_SAMPLE, takes_rows_in_memory
-from skarce.methods.factors import Conditional, Spread, fit_by_em, fit_directly, information_scores, left_out_scores, standardized
+from skarce.designs import RowBlocks
+from skarce.designs.column_sums import column_sums
+from skarce.designs.dask_partitions import is_dask
+from skarce.estimators.callbacks import CallbackSupport, called_back
+from skarce.estimators.on_dask import lazy_on_dask
+from skarce.estimators.rows_in_memory import check_in_memory
+from skarce.estimators.score_on_dask import R2, score_on_dask
+from skarce.methods.factors import (
+    Conditional,
+    Spread,
+    fit_by_em,
+    fit_directly,
+    information_scores,
+    left_out_scores,
+    standardized,
+    standardized_sums,
+)
+from skarce.moments.folds import fold_numbers
 from skarce.states.outcome import Outcome
 
 NOISES = ("diagonal", "isotropic")
 SOLVERS = ("direct", "em")
 RULES = ("cv", "bic")
 MOST_FACTORS = 50  # that are tried by default
+NO_ROWS_LEFT_OUT = (
+    'n_factors="cv" leaves some of them out. Use n_factors="bic" or a number, which take sums, or pass arrays, such as a sample of '
+    "the rows."
+)
 
 
-class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class JointFactorRegressor(MultiOutputMixin, RegressorMixin, CallbackSupport, BaseEstimator):
     r"""Regression by factor analysis, or by principal components, of inputs and targets together.
 
     A few hidden factors, and noise in every column, explain inputs and targets. Predictions are the distribution of the targets,
@@ -54,6 +74,8 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The fit has converged if no derivative of the log likelihood of a row by the logarithm of a noise variance is larger.
     max_iter : int, default=1000
         Largest number of steps.
+    verbose : int, default=0
+        With 1, progress on standard error.
 
     Attributes
     ----------
@@ -147,6 +169,7 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         max_factors: int | None = None,
         tol: float = 1e-5,
         max_iter: int = 1000,
+        verbose: int = 0,
     ) -> None:
         self.n_factors = n_factors
         self.noise = noise
@@ -154,18 +177,19 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.max_factors = max_factors
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
-    @takes_rows_in_memory(FIT_A_SAMPLE)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the factors of inputs and targets.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training inputs, without missing values.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
+            Training inputs, without missing values. `RowBlocks` bring targets and weights. They and Dask data are added up in one
+            pass, which needs `n_factors` to be ``"bic"`` or a number.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets. Names stand for columns of X, if that is a Dask data frame.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights count rows: weight 2 is the same as the row twice.
 
         Returns
@@ -174,15 +198,19 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Fitted estimator.
         """
         self._check_parameters()
-        twin = unfitted_twin(self)
-        X, y, weights = _checked_rows(twin, X, y, sample_weight)
-        self._check_room(X.shape[1] + y.reshape(len(y), -1).shape[1])
-        with blas_threads(1):
-            twin._learn(X, y, weights)
+        with called_back(self, X, y, sample_weight) as tell:
+            twin = unfitted_twin(self)
+            with shown(self.verbose), blas_threads(1):
+                if is_dask(X) or isinstance(X, RowBlocks):
+                    twin._learn_sums(X, y, sample_weight)
+                else:
+                    twin._learn(*_checked_rows(twin, X, y, sample_weight))
+            tell(twin)
         if not twin.outcome_.is_converged:
             warnings.warn(twin.outcome_.value, ConvergenceWarning, stacklevel=2)
         return become(self, twin)
 
+    @lazy_on_dask
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets from the inputs that are known.
 
@@ -208,6 +236,28 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         mean = (model.y_mean_ + model.y_scale_ * mean).reshape(shape)
         return (mean, (model.y_scale_ * np.sqrt(variance)).reshape(shape)) if return_std else mean
 
+    @score_on_dask(R2)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of the targets that the predictions explain, averaged over several targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
+            Test inputs. Values that are missing are NaN.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str or list of str, default=None
+            Targets. Names stand for columns of X, if that is a Dask data frame. With `RowBlocks`, they come from the blocks, and y
+            and `sample_weight` must be None.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Sample weights.
+
+        Returns
+        -------
+        score : float
+            1 is perfect, 0 is the mean of the targets.
+        """
+        return float(super().score(X, y, sample_weight))
+
+    @lazy_on_dask
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new targets: the mean, and the std of `predict` times a quantile of the normal distribution.
 
@@ -242,17 +292,34 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _learn(self, X: Floats, y: Floats, weights: Floats) -> None:
         """Set all fitted attributes. Weights are positive."""
-        n_inputs = X.shape[1]
         rows, center, scale = standardized(np.column_stack([X, y]), weights)
+        self._check_room(rows.shape[1])
         spread = Spread.of(rows, weights)
-        self.scores_ = self._scores(X, rows, weights, spread)
+        self.scores_ = self._scores_by_rows(X, rows, weights, spread) if self.n_factors == "cv" else self._scores(spread)
+        self._find_factors(spread, scale)
+        self._set_units(center, scale, np.ptp(y, axis=0) > 0.0, is_one=y.ndim == 1)
+
+    def _learn_sums(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Do the same from sums over `RowBlocks` or Dask data."""
+        if self.n_factors == "cv":
+            check_in_memory(self, X, "fit", NO_ROWS_LEFT_OUT)
+        sums, n_inputs, is_one = column_sums(self, X, y, sample_weight)
+        self._check_room(len(sums.candidate_means))
+        spread, center, scale, varies = standardized_sums(sums)
+        self.scores_ = self._scores(spread)
+        self._find_factors(spread, scale)
+        self._set_units(center, scale, varies[n_inputs:], is_one=is_one)
+
+    def _find_factors(self, spread: Spread, scale: Floats) -> None:
+        """Set the model of columns in these units, with the best number of factors."""
         self.n_factors_ = max(self.scores_, key=lambda tried: self.scores_[tried]) if self.scores_ else int(self.n_factors)
         fit = fit_by_em if self.solver == "em" else fit_directly
-        model = fit(spread, self.n_factors_, isotropic=self.noise == "isotropic", tol=float(self.tol), max_iter=int(self.max_iter))
+        options: dict[str, Any] = {"isotropic": self.noise == "isotropic", "tol": float(self.tol), "max_iter": int(self.max_iter)}
+        with progress("fitting factors"):
+            model = fit(spread, self.n_factors_, **options)
         self.n_iter_, self._is_converged = model.n_iter, model.is_converged
         self.log_likelihood_ = model.log_likelihood(spread) - spread.n_samples * float(np.log(scale).sum())
-        self.conditional_ = Conditional.of(model, n_inputs)
-        self._set_units(center, scale, np.ptp(y, axis=0) > 0.0, is_one=y.ndim == 1)
+        self.conditional_ = Conditional.of(model, self.n_features_in_)
 
     def _set_units(self, center: Floats, scale: Floats, varies: Floats, *, is_one: bool) -> None:
         """Set what is in the units of the user. Targets that do not vary have the scale zero."""
@@ -267,19 +334,25 @@ class JointFactorRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         one = 0 if is_one else slice(None)
         self.coef_, self.intercept_, self.noise_variance_ = coefficients[one], intercepts[one], noise[one]
 
-    def _scores(self, X: Floats, rows: Floats, weights: Floats, spread: Spread) -> dict[int, float]:
-        """The score of each number of factors that is tried, or none if the number is given."""
+    def _scores(self, spread: Spread) -> dict[int, float]:
+        """The information criterion of each number of factors that is tried, or none if the number is given."""
         if not isinstance(self.n_factors, str):
             return {}
-        most = min(MOST_FACTORS if self.max_factors is None else int(self.max_factors), spread.rank(), rows.shape[1] - 1)
-        if self.n_factors == "bic":
-            return information_scores(spread, most, isotropic=self.noise == "isotropic")
+        return information_scores(spread, self._most_factors(spread), isotropic=self.noise == "isotropic")
+
+    def _scores_by_rows(self, X: Floats, rows: Floats, weights: Floats, spread: Spread) -> dict[int, float]:
+        """The density of left-out targets for each number of factors that is tried."""
+        most = self._most_factors(spread)
         return left_out_scores(rows, weights, fold_numbers(X), X.shape[1], most, isotropic=self.noise == "isotropic")
+
+    def _most_factors(self, spread: Spread) -> int:
+        return min(MOST_FACTORS if self.max_factors is None else int(self.max_factors), spread.rank(), spread.n_columns - 1)
 
     def _check_parameters(self) -> None:
         check_choice("noise", self.noise, NOISES)
         check_choice("solver", self.solver, SOLVERS)
         check_count("max_iter", self.max_iter)
+        check_verbose(self.verbose)
         if self.max_factors is not None:
             check_count("max_factors", self.max_factors)
         if not 0.0 < as_number(self.tol) < np.inf:

@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skarce._atomic import become, snapshot, unfitted_twin
 from skarce._parallel import blas_threads
-from skarce._parameters import as_number, check_choice, check_count, is_count, seeded
+from skarce._parameters import as_number, check_choice, check_count, check_verbose, is_count, seeded
+from skarce._progress import shown
 from skarce._scales import SQUARED, center_and_spread, check_targets, checked_scales, standardized_inputs
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce._validation import numeric_targets, quietly_validated
+from skarce.estimators.callbacks import CallbackSupport, called_back
 from skarce.estimators.classifier import checked_labels
 from skarce.estimators.rows_in_memory import FIT_A_SAMPLE, takes_rows_in_memory
 from skarce.methods.dimension_reduction import (
@@ -37,7 +39,7 @@ SMALLEST, LARGEST = 1e-10, 1e10  # of widths and the regularization
 NOT_CONVERGED = "The directions have not converged. Raise max_iter, or use a larger tol."
 
 
-class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSupport, BaseEstimator):
     r"""The directions of the inputs on which the target depends, in any way.
 
     Given the projections of the inputs on these directions, the target shall not depend on the rest of the inputs [1]_. The
@@ -72,6 +74,8 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Largest number of steps from each start, for all widths together.
     random_state : int, RandomState instance or None, default=None
         Seed for starts, folds, landmarks and rows. None is a fixed seed: the same data give the same directions.
+    verbose : int, default=0
+        With 1, progress on standard error.
 
     Attributes
     ----------
@@ -145,6 +149,7 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tol: float = 1e-4,
         max_iter: int = 500,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.width = width
@@ -157,6 +162,7 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     @takes_rows_in_memory(FIT_A_SAMPLE)
     def fit(self, X: Any, y: Any) -> Any:
@@ -175,18 +181,10 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             Fitted transformer.
         """
         plan, rng = self._plan(), seeded(self.random_state)
-        twin = unfitted_twin(self)
-        X, y = quietly_validated(twin, X, y, multi_output=True, ensure_min_samples=FEWEST_ROWS)
-        X = checked_scales(np.asarray(X, dtype=np.float64), SQUARED)
-        self._check_room(X.shape[1])
-        if (X[:1] == X).all():
-            raise ValueError("X does not vary, so no direction of it says anything. Pass rows with at least two different inputs.")
-        targets = self._checked_targets(y)
-        rows = draw_landmarks(len(X), int(self.max_rows), rng)
-        twin.mean_, twin.scale_ = center_and_spread(X)
-        with blas_threads(1):
-            inputs = (X[rows] - twin.mean_) / twin.scale_
-            twin._learn(inputs, self._features(targets[rows], rng), plan, rng)
+        with called_back(self, X, y, None) as tell:
+            with shown(self.verbose), blas_threads(1):
+                twin = self._fitted_twin(X, y, plan, rng)
+            tell(twin)
         if not twin._is_converged:
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=2)
         return become(self, twin)
@@ -219,6 +217,21 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _n_features_out(self) -> int:
         return len(self.components_)
 
+    def _fitted_twin(self, X: Any, y: Any, plan: Plan, rng: np.random.RandomState) -> Any:
+        """Return a twin with all fitted attributes. This estimator does not change."""
+        twin = unfitted_twin(self)
+        X, y = quietly_validated(twin, X, y, multi_output=True, ensure_min_samples=FEWEST_ROWS)
+        X = checked_scales(np.asarray(X, dtype=np.float64), SQUARED)
+        self._check_room(X.shape[1])
+        if (X[:1] == X).all():
+            raise ValueError("X does not vary, so no direction of it says anything. Pass rows with at least two different inputs.")
+        targets = self._checked_targets(y)
+        rows = draw_landmarks(len(X), int(self.max_rows), rng)
+        twin.mean_, twin.scale_ = center_and_spread(X)
+        inputs = (X[rows] - twin.mean_) / twin.scale_
+        twin._learn(inputs, self._features(targets[rows], rng), plan, rng)
+        return twin
+
     def _learn(self, inputs: Floats, targets: Floats, plan: Plan, rng: np.random.RandomState) -> None:
         """Set all fitted attributes but the scales of inputs."""
         self.errors_: dict[int, float] = {}
@@ -236,6 +249,7 @@ class KernelDimensionReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_count("n_starts", self.n_starts, most=MOST_STARTS)
         check_count("n_landmarks", self.n_landmarks)
         check_count("max_iter", self.max_iter)
+        check_verbose(self.verbose)
         check_count("max_rows", self.max_rows, FEWEST_ROWS)
         check_choice("target_kernel", self.target_kernel, TARGET_KERNELS)
         for name in ("width", "regularization", "tol"):

@@ -26,25 +26,28 @@ from skarce._parameters import (
     seeded,
 )
 from skarce._progress import progress, shown
-from skarce._scales import SQUARED, center_and_spread, check_targets, checked_scales
+from skarce._scales import center_and_spread
 from skarce._text import quoted
 from skarce._typing import Floats
-from skarce._validation import checked_array, quietly_validated
+from skarce._validation import quietly_validated
+from skarce.estimators.callbacks import CallbackSupport, called_back
+from skarce.estimators.lwpr_checks import check_near, check_share, checked_norm, checked_rows
+from skarce.estimators.on_dask import lazy_on_dask
 from skarce.estimators.rows_in_memory import EACH_BATCH, FIT_BATCHES, takes_rows_in_memory
+from skarce.estimators.score_on_dask import R2, score_on_dask
 from skarce.methods.lwpr import FEWEST_ROWS, LocalModels, Settings, choose_metric
 
 METRICS = ("diagonal", "full")
 MOST_PROJECTIONS = 10  # by default
 MOST_PASSES = 1000
 NO_LIMIT = 2**53  # fields: no computer has room for so many
-FARTHEST = 1e30  # in scales of the inputs or the target: products of squares of such numbers do not overflow
 TOO_MANY_FIELDS = (
     "max_fields={} receptive fields do not cover the inputs, so some rows taught only fields far from them. Raise max_fields or "
     "add_below, lower initial_metric, or leave out inputs that do not matter."
 )
 
 
-class LWPRRegressor(RegressorMixin, BaseEstimator):
+class LWPRRegressor(RegressorMixin, CallbackSupport, BaseEstimator):
     r"""Locally weighted projection regression: local linear models, learned row by row.
 
     Each receptive field has a center, a distance metric and a linear model by partial least squares [1]_. Fields are added where
@@ -59,7 +62,8 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     initial_metric : float or "auto", default="auto"
         Metric of a new field: this number times the identity, in units of the scaled inputs. Large numbers make narrow fields.
         ``"auto"`` tries six values and keeps the one with the least error on left-out rows of `fit`, or of the first batch of
-        `partial_fit`. With fewer than 10 rows it is 30 divided by the number of inputs.
+        `partial_fit`. With fewer than 10 rows it is 30 divided by the variance of all inputs together, in units of
+        `norm_in`.
     learning_rate : float, default=1.0
         Step size of the metrics, in relative units. With 0.0 they stay as they are.
     penalty : float, default=0.3
@@ -210,13 +214,16 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
             Fitted estimator.
         """
         settings, rng = self._settings(), seeded(self.random_state)
-        twin = unfitted_twin(self)
-        X, y = _checked_rows(twin, X, y, is_first=True)
-        with shown(self.verbose), blas_threads(1):
-            model = self._empty(X, y)
-            settings = self._with_metric(settings, model, X, y, self.n_passes, rng)
-            model = model.trained(X, y, settings, self.n_passes, rng)
-        return self._become(twin, model, settings, len(y))
+        with called_back(self, X, y, None) as tell:
+            twin = unfitted_twin(self)
+            X, y = checked_rows(twin, X, y, is_first=True)
+            with shown(self.verbose), blas_threads(1):
+                model = self._empty(X, y)
+                settings = self._with_metric(settings, model, X, y, self.n_passes, rng)
+                model = model.trained(X, y, settings, self.n_passes, rng)
+            self._set_fitted(twin, model, settings, len(y))
+            tell(twin)
+        return become(self, twin)
 
     @takes_rows_in_memory(EACH_BATCH)
     def partial_fit(self, X: Any, y: Any) -> Any:
@@ -241,7 +248,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         settings, rng = self._settings(), seeded(self.random_state)
         is_first = not hasattr(self, "models_")
         twin = unfitted_twin(self) if is_first else copy(self)
-        X, y = _checked_rows(twin, X, y, is_first=is_first)
+        X, y = checked_rows(twin, X, y, is_first=is_first)
         with shown(self.verbose), blas_threads(1):
             if is_first:
                 self._check_first_batch(len(y))
@@ -249,11 +256,13 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
                 settings = self._with_metric(settings, model, X, y, 1, rng)
             else:
                 model, settings = self._continued(settings)
-            _check_near(model, X, y)
+            check_near(model, X, y)
             with progress("learning", len(y), "rows") as part:
                 model = model.learned(X, y, settings, part)
-        return self._become(twin, model, settings, len(y) + getattr(self, "n_samples_seen_", 0))
+        self._set_fitted(twin, model, settings, len(y) + getattr(self, "n_samples_seen_", 0))
+        return become(self, twin)
 
+    @lazy_on_dask
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets, and perhaps their standard deviations.
 
@@ -277,6 +286,28 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         mean, variance = model.models_.predict(X, Settings().settled_weight, with_variance=return_std)
         return mean if variance is None else (mean, np.sqrt(variance))
 
+    @score_on_dask(R2)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2, the share of the variance of the target that the predictions explain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), `skarce.designs.RowBlocks`, or a Dask array or frame
+            Test inputs.
+        y : array-like of shape (n_samples,) or str, default=None
+            Targets. A name stands for a column of X, if that is a Dask data frame. With `RowBlocks`, they come from the blocks, and
+            y and `sample_weight` must be None.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Sample weights.
+
+        Returns
+        -------
+        score : float
+            1 is perfect, 0 is the mean of the target.
+        """
+        return float(super().score(X, y, sample_weight))
+
+    @lazy_on_dask
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Floats, Floats]:
         """Return intervals that cover new targets: the mean, and the std of `predict` times a quantile of the normal distribution.
 
@@ -330,7 +361,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
     def _checked_inputs(self, X: Any) -> Floats:
         """Return inputs like those of the fit, checked."""
         X = np.asarray(quietly_validated(self, X, reset=False), dtype=np.float64)
-        _check_near(self.models_, X)
+        check_near(self.models_, X)
         return X
 
     def _models(self, name: str) -> LocalModels:
@@ -350,7 +381,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         check_finite_share("learning_rate", self.learning_rate)
         check_finite_share("penalty", self.penalty)
         for name in ("forgetting", "initial_forgetting", "forgetting_pace", "prune_above", "projection_gain"):
-            _check_share(name, getattr(self, name))
+            check_share(name, getattr(self, name))
         if not 0.0 < as_number(self.add_below) < as_number(self.prune_above):
             raise ValueError(
                 f"add_below must be above 0 and below prune_above, got add_below={quoted(self.add_below)} and "
@@ -384,7 +415,7 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
         """Return a model without fields, with scales from these rows."""
         most = min(X.shape[1], MOST_PROJECTIONS) if self.max_projections is None else min(self.max_projections, X.shape[1])
         center, spread = center_and_spread(X)
-        scale = spread if self.norm_in is None else _checked_norm(self.norm_in, X.shape[1])
+        scale = spread if self.norm_in is None else checked_norm(self.norm_in, X.shape[1])
         target_center, target_spread = center_and_spread(y[:, None])
         target = (float(target_center[0]), float(target_spread[0]))
         return LocalModels.empty(most, self.metric == "full", (center, scale), target)
@@ -406,52 +437,9 @@ class LWPRRegressor(RegressorMixin, BaseEstimator):
             settings = replace(settings, initial_metric=self.initial_metric_)
         return model, settings
 
-    def _become(self, twin: Any, model: LocalModels, settings: Settings, n_seen: int) -> Any:
-        """Give the twin its fitted attributes, and become the twin. A warning comes before, and may be an error."""
+    def _set_fitted(self, twin: Any, model: LocalModels, settings: Settings, n_seen: int) -> None:
+        """Give the twin its fitted attributes. A warning may be an error."""
         before = self.n_fields_ if "models_" in vars(twin) else 0
         twin.models_, twin.initial_metric_, twin.n_samples_seen_ = model, settings.initial_metric, n_seen
         if model.n_fields >= self.max_fields > before:
             warnings.warn(TOO_MANY_FIELDS.format(self.max_fields), ConvergenceWarning, stacklevel=3)
-        return become(self, twin)
-
-
-def _checked_rows(estimator: Any, X: Any, y: Any, *, is_first: bool) -> tuple[Floats, Floats]:
-    """Return checked inputs and one checked target. Names and number of features are set on the estimator."""
-    X, y = quietly_validated(estimator, X, y, reset=is_first, y_numeric=True)
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    check_targets(y[:, None], is_first=is_first)
-    return checked_scales(X, SQUARED, is_first=is_first), y
-
-
-def _checked_norm(norm_in: Any, n_features: int) -> Floats:
-    is_number = np.ndim(norm_in) == 0 and not isinstance(norm_in, (str, bytes)) and norm_in is not None
-    given = np.full(n_features, as_number(norm_in)) if is_number else checked_array(norm_in, "norm_in", ensure_2d=False)
-    norm = np.asarray(given, dtype=np.float64)
-    if norm.shape != (n_features,) or not ((norm > 0.0) & (norm < np.inf)).all():
-        raise ValueError(
-            f"norm_in must be None, a positive number, or one positive number for each of the {n_features} columns of X, got "
-            f"{quoted(norm_in)}."
-        )
-    return norm
-
-
-def _check_share(name: str, value: Any) -> None:
-    if not 0.0 < as_number(value) <= 1.0:
-        raise ValueError(f"{name} must be above 0 and at most 1, got {quoted(value)}.")
-
-
-def _check_near(model: LocalModels, X: Floats, y: Floats | None = None) -> None:
-    """Raise a ValueError if a row is so far from the first rows that squares overflow."""
-    with np.errstate(over="ignore"):
-        far = np.abs(model.scaled(X)).max(axis=1)
-    if not (far <= FARTHEST).all():
-        row = int(np.argmax(~(far <= FARTHEST)))
-        raise ValueError(
-            f"row {row} of X is {far[row]:.3g} scales away from the rows that set the scales, but at most {FARTHEST:g} are "
-            "possible. Check the units of X, or give norm_in."
-        )
-    if y is not None and not (np.abs(y - model.target_offset).max() <= FARTHEST * model.target_scale):
-        raise ValueError(
-            f"y has a value {np.abs(y - model.target_offset).max() / model.target_scale:.3g} times as far from the mean of the "
-            f"first rows as these spread, but at most {FARTHEST:g} is possible. Check the units of y."
-        )

@@ -33,7 +33,7 @@ def lazy_on_dask(method: Function) -> Function:
             return method(self, X, *args, **options)
         check_collection(X, "X")
         model, name = snapshot(self), method.__name__
-        check_is_fitted(model, "posterior_")
+        check_is_fitted(model)
         given = signature.bind(self, X, *args, **options).arguments
         if given.get("return_cov"):
             raise ValueError("return_cov=True has a number for each pair of rows, so it takes rows in memory. Use return_std=True.")
@@ -57,8 +57,14 @@ def check_columns(model: Any, X: Any) -> None:
             validate_data(model, X._meta, skip_check_array=True, reset=False)
         else:
             _check_n_features(model, X, reset=False)
-    if isinstance(model.basis_, KernelBasis) or model.basis_.transformer is None:
+    if _takes_numbers(model):
         check_kinds(X, "X")
+
+
+def _takes_numbers(model: Any) -> bool:
+    """Tell whether the inputs of a model are numbers: those of kernels, and those that are candidates or have no basis."""
+    basis = getattr(model, "basis_", None)
+    return basis is None or isinstance(basis, KernelBasis) or basis.transformer is None
 
 
 def asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], X: Any) -> Floats:
@@ -68,7 +74,12 @@ def asked(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any],
 
 
 def shape_and_kind(model: Any, name: str, X: Any) -> tuple[tuple[int, ...], Any]:
-    """Return the shape of the answer to one row, and its type."""
+    """Return the shape of the answer to one row, and its type.
+
+    Models without a posterior answer in double precision. They may have several targets, each with its intercept.
+    """
+    if not hasattr(model, "posterior_"):
+        return np.shape(getattr(model, "intercept_", 0.0)), np.dtype(np.float64)
     number = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     if name in OF_CLASSES:
         return (len(model.classes_),), number

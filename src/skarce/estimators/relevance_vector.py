@@ -8,7 +8,6 @@ from skarce._parameters import check_choice
 from skarce.criteria import IndividualEvidence
 from skarce.estimators.regressor import SparseRegressorBase
 from skarce.methods.method import MomentMethod
-from skarce.methods.relevance_em import RelevanceEM
 from skarce.methods.selection import Selection
 from skarce.searches import BestAction, GreedyBatches, Pools
 
@@ -206,6 +205,8 @@ class RelevanceVectorRegressor(SparseRegressorBase):
         criterion = IndividualEvidence(self.noise_variance)
         crowded = self._crowded(applies=self.noise_variance is None)
         if self.solver == "em":
+            from skarce.methods.relevance_em import RelevanceEM
+
             return RelevanceEM(criterion, crowded)
         search = BestAction() if self.solver == "sequential" else GreedyBatches(pools=Pools(random_state=self._seed()))
         second_look = self._takes_second_look(self.solver)

@@ -59,7 +59,7 @@ def score_on_dask(kind: Score) -> Callable[[Function], Function]:
             if not is_dask(X):
                 return float(method(self, X, y, sample_weight))
             model = snapshot(self)
-            check_is_fitted(model, "posterior_")
+            check_is_fitted(model)
             partitions = Partitions(X, y, sample_weight)
             check_columns(model, partitions.X)
             shape_and_type = shape_and_kind(model, "predict", partitions.X)
@@ -85,7 +85,7 @@ def _summed(
 
 def _total_of_blocks(model: Any, blocks: RowBlocks, y: Any, sample_weight: Any, kind: Score) -> Sums:
     """Return the sums of all row blocks, from one pass."""
-    check_is_fitted(model, "posterior_")
+    check_is_fitted(model)
     if isinstance(blocks, DeviceRows):
         raise TypeError("score takes RowBlocks in the memory of the host, got DeviceRows. Pass the arrays X and y of the device.")
     if not (y is None and sample_weight is None):
