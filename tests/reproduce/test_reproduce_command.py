@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skarce.cli.reproducing import ProgressLines
+from skarce._progress import Lines
+from skarce.cli.reproducing import _progress as shown_run
 from skarce.datasets import DataNotFoundError
 from skarce.reproduce.runner.findings import findings
 from skarce.reproduce.runner.records import Store
@@ -104,12 +105,18 @@ def test_processes_of_a_run_ignore_an_interrupt():
     assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-def test_a_log_is_told_now_and_then_how_far_a_run_is():
-    times, said = iter([0.0, 10.0, 31.0, 32.0, 70.0]), []
-    progress = ProgressLines(said.append, every=30.0, clock=lambda: next(times))
-    for done in (1, 2, 3, 4):
-        progress(done, 9)
-    assert said == ["2 of 9 results after 0.5 minutes", "4 of 9 results after 1.2 minutes"]
+def test_a_log_is_told_how_far_a_run_is_and_how_long_it_will_take(monkeypatch):
+    said = []
+    monkeypatch.setattr("skarce.cli.streamed.progress.Lines", lambda say, first: Lines(said.append, first=0.0))  # each step is told
+    with shown_run() as on_progress:
+        on_progress(2, 20)  # two are there from an earlier run
+        on_progress(4, 10)  # and there is time for fewer than was thought
+    first, second, last = said
+    assert first.startswith("Running: 2 of 20 results (10%)")
+    assert "left" not in first
+    assert second.startswith("Running: 4 of 10 results (40%)")
+    assert second.endswith("left")
+    assert last.startswith("Running: 2 results in")
 
 
 def test_failures_are_counted_and_end_in_exit_code_1(tiny, monkeypatch):

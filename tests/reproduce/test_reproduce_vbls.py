@@ -8,7 +8,7 @@ import pytest
 from skarce.reproduce.papers.vbls import paper
 from skarce.reproduce.papers.vbls.contenders import LINEAR, ON_KERNELS, n_beyond
 from skarce.reproduce.papers.vbls.data import mixed_inputs, neurons, ratings, sinc
-from skarce.reproduce.papers.vbls.model_search import ModelSearch, best_subset
+from skarce.reproduce.papers.vbls.model_search import ModelSearch
 from skarce.reproduce.papers.vbls.pictures import draw
 from skarce.reproduce.papers.vbls.tables import overview
 from skarce.reproduce.runner.findings import findings
@@ -73,9 +73,10 @@ def test_the_exhaustive_search_finds_the_subset_of_least_bic(rng):
         return 40 * np.log(rest @ rest) + len(subset) * np.log(40)
 
     subsets = chain.from_iterable(combinations(range(6), k) for k in range(7))
-    assert best_subset(X, t) == min(subsets, key=bic)
+    best = list(min(subsets, key=bic))
     model = ModelSearch(6).fit(X + 3, t + 1)
-    np.testing.assert_array_equal(model.active_, best_subset(X, t))
+    np.testing.assert_array_equal(model.active_, best)
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(X[:, best], t, rcond=None)[0])
     np.testing.assert_allclose(model.predict(X + 3).mean(), 1.0)
     assert n_beyond(10, model) == 0
 

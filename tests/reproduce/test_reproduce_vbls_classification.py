@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import SVC
 
-from skarce import RelevanceVectorClassifier, datasets
+from skarce import PrimalSVMClassifier, RelevanceVectorClassifier, datasets
 from skarce.comparison import Fold, count_functions
 from skarce.reproduce.papers.vbls_classification.contenders import SMALL
 from skarce.reproduce.papers.vbls_classification.data import pima, ripley, zeros
@@ -119,10 +119,24 @@ def test_the_original_machine_has_at_most_3000_rows_and_all_that_is_printed_has_
     assert [by_name[name].n_repeats for name in TABLE_6] == [10, 10, 1]
 
 
+def test_the_primal_machine_of_the_paper_is_ours_and_the_dual_one_has_no_printed_numbers_on_images():
+    """Both try the same widths and costs."""
+    whole = paper()
+    primal, dual = (next(c for c in whole.contenders if c.name == name) for name in ("psvm", "svm"))
+    assert whole.label("psvm") == "primal SVM"
+    assert primal.choices == dual.choices
+    model = primal.make((4.0, 10.0))
+    assert isinstance(model, PrimalSVMClassifier)
+    assert (model.basis.gamma, model.C) == (4.0, 10.0)
+    assert all("psvm" in row and "svm" not in row for row in TABLE_7.values())
+    assert all({"psvm", "svm"} <= set(experiment.methods) for experiment in whole.experiments)
+
+
 def test_tables_have_ours_beside_theirs():
     errors = {"rvm": (9.0, 11.0), "frvm": (8.5, 9.5), "vbls-rvm": (12.0, 12.5)}
     records = [record(m, repeat, error=e) for m, pair in errors.items() for repeat, e in enumerate(pair)]
     images = {"experiment": "mnist-1000", "error": 2.5, "n_functions": 20, "fit_seconds": 1.5}
+    records += [record("psvm", **images, extras={ON_FIRST: 3.4}), record("svm", **images, extras={ON_FIRST: 3.6})]
     records += [record("rvm", **images, extras={ON_FIRST: 3.2}), record("never", **images | {"n_functions": 0})]
     found = findings(paper(), records)
     page = "\n".join(overview(found))
@@ -130,6 +144,8 @@ def test_tables_have_ours_beside_theirs():
     assert "9.00*" in page
     assert "12.25 (9.66)" in page
     assert "3.2 (7.6)" in page
+    assert "3.4 (13.4)" in page
+    assert "3.6 (" not in page
     assert "1.5 s (165 s)" in page
     assert "never zero" in page
     assert "Banana" not in page

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from skarce._progress import Quiet, progress
 from skarce._whole_file import OutputError, check_output, replacing
-from skarce.cli.rendering import messages, say, show, text_table
+from skarce.cli.rendering import say, show, text_table
+from skarce.cli.streamed.progress import shown_progress
 from skarce.reproduce.papers import PAPERS, find_paper
 from skarce.reproduce.runner import page, pictures, report
 from skarce.reproduce.runner.claims import verdict_line
@@ -24,6 +24,7 @@ from skarce.reproduce.runner.selection import UnknownExperimentError, check_data
 from skarce.reproduce.runner.summary_table import summary_table
 from skarce.reproduce.runner.workers import LostProcessError
 
+FIRST = 30.0  # seconds until the first line of progress if standard error is no terminal
 RECORDS, RESULTS, TABLES = "records.jsonl", "results.json", "tables.md"
 KNOWN = "".join(f"  {name:<{max(map(len, PAPERS))}} {title}\n" for name, title in PAPERS.items())
 HELP = f"""Run the experiments of a paper, and show our numbers next to the printed ones.
@@ -182,28 +183,15 @@ def _show(paper: Paper, found: Sequence[Finding]) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, or lines if that is not a terminal.
+    """Progress of a run: call the function with the number of finished results, and of all results, which may change."""
+    parts: list[Quiet] = []
+    with ExitStack() as stack:
+        stack.enter_context(shown_progress(first=FIRST))
 
-    Call the function with the number of finished results and the number of all results.
-    """
-    if not messages().is_terminal:
-        yield ProgressLines(say)
-        return
-    columns = (TextColumn("results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=messages(), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        def on_progress(done: int, total: int) -> None:
+            if not parts:
+                parts.append(stack.enter_context(progress("Running", total, "results", done=done)))
+            parts[0].expect(total)
+            parts[0].to(done)
 
-
-class ProgressLines:
-    """Prints the progress of a run, for a log file, at most once every `every` seconds."""
-
-    def __init__(self, say: Callable[[str], object], every: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._say, self._every, self._clock = say, every, clock
-        self._started = self._said = clock()
-
-    def __call__(self, done: int, total: int) -> None:
-        now = self._clock()
-        if now - self._said >= self._every:
-            self._said = now
-            self._say(f"{done} of {total} results after {(now - self._started) / 60.0:.1f} minutes")
+        yield on_progress

@@ -45,7 +45,8 @@ NOTES = (
     "over subsets; here we count matches with the neurons that drive the muscle. Model search tries all subsets of the 14 most "
     "significant neurons.",
     "LWPR is LWPRRegressor() with ten passes over the rows. It chooses the width of its fields by three folds, and its functions "
-    "are receptive fields. Methods that the paper only reviews are left out.",
+    "are receptive fields. The paper prints no numbers for principal component regression, factor analysis and kernel dimension "
+    "reduction, so they are not in the tables; skarce compare --methods pcr,fa,kdr runs them on any table.",
 )
 
 
