@@ -12,59 +12,15 @@ import json
 import statistics
 import sys
 from collections.abc import Callable
-from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from benchmarks import imports
-from benchmarks.methods import by_name as method_named
-from benchmarks.problems import by_name as problem_named
+from benchmarks.check_rows import ROWS, Row
 from benchmarks.timing import wall_seconds
 
 RATIOS = Path("results/benchmarks/check.json")
 ROUNDS, WORSE = 5, 1.25
 SHORT = 0.05  # seconds: work that takes less is repeated, and the shortest time counts
 REPEATS = 20
-
-
-class Row(NamedTuple):
-    """Our work, and the work of others that it is compared with."""
-
-    ours: Callable[[], object]
-    other: Callable[[], object]
-
-
-def fit(problem: str, method: str) -> object:
-    X, y, *_ = data(problem)
-    return method_named(method).make().fit(X, y)
-
-
-@cache
-def data(problem: str) -> tuple[np.ndarray, ...]:
-    return problem_named(problem).load()
-
-
-@cache
-def fitted(method: str) -> Any:
-    return fit("friedman2-1000", method)
-
-
-def predict(method: str, n_rows: int) -> object:
-    return fitted(method).predict(data("friedman2-1000")[2][:n_rows])
-
-
-FITS = ("friedman2-200", "friedman2-1000", "friedman2-3000", "friedman1-500", "friedman1-1000")
-ROWS = {
-    f"{name} on {problem} / SVR": Row(partial(fit, problem, name), partial(fit, problem, "SVR"))
-    for problem in FITS
-    for name in ("skarce frvm", "skarce fgcv")
-}
-ROWS |= {f"predict {n} rows / SVR": Row(partial(predict, "skarce frvm", n), partial(predict, "SVR", n)) for n in (1, 100, 2000)}
-ROWS["import skarce / import numpy"] = Row(
-    partial(imports.seconds_of, "import skarce"), partial(imports.seconds_of, "import numpy")
-)
 
 
 def main() -> int:

@@ -65,8 +65,8 @@ def main() -> None:
     report("dependent_rows", rows, table_of(rows), arguments.out)
 
 
-def report(name: str, rows: list[dict[str, Any]], table: Table, folder: Path | None) -> None:
-    """Print the table. If there is a folder, also write it there as text, and the rows as JSON."""
+def report(name: str, rows: Any, table: Table, folder: Path | None) -> None:
+    """Print the table. If there is a folder, also write it there as text, and the rows, or what they are in, as JSON."""
     console = Console(width=120, record=True)
     console.print(table)
     if folder:

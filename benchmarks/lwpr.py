@@ -1,8 +1,8 @@
 """Compare LWPR with other models that learn from streams: ``python -m benchmarks.lwpr``.
 
-Three questions. Does it learn the cross of its paper in 2, 10 and 20 inputs? Does it follow an arm whose payload changes, next to
-stochastic gradients of scikit-learn and trees of river (if that is installed)? How many rows a second does it learn, and how large
-does the model become? Rows per second are those of CPU time on one core.
+Three questions. Does it learn the cross of its paper in 2, 10 and 20 inputs? Does it follow an arm whose payload changes, at once
+or slowly, next to stochastic gradients of scikit-learn and trees of river (if that is installed)? How many rows a second does it
+learn, and how large does the model become? Rows per second are those of CPU time on one core.
 """
 
 from __future__ import annotations
@@ -24,11 +24,19 @@ from sklearn.linear_model import SGDRegressor
 from threadpoolctl import threadpool_limits
 
 from benchmarks.__main__ import machine
+from benchmarks.rivals import require_rivals
 from skarce import LWPRRegressor
 
 BATCH = 100
 FIRST_BATCH = 2000  # of the arm: scales of inputs come from it
 WIDTHS = {2: 100.0, 10: 100.0, 20: 50.0}  # initial metric of the cross in as many inputs; ten inputs of noise want a wider one
+Stream = tuple[np.ndarray, np.ndarray]
+VARIANTS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "diagonal": lambda n_inputs: {},
+    "full": lambda n_inputs: {"metric": "full"},
+    "larger steps": lambda n_inputs: {"learning_rate": float(n_inputs)},
+    "chosen width": lambda n_inputs: {"initial_metric": "auto"},
+}
 
 
 def cross(X: np.ndarray) -> np.ndarray:
@@ -45,7 +53,7 @@ def embedded(X: np.ndarray, n_inputs: int, rng: np.random.Generator) -> np.ndarr
     return rotated if n_inputs == 10 else np.hstack([rotated, 0.05 * rng.normal(size=(len(X), n_inputs - 10))])
 
 
-def learn_cross(n_inputs: int, n_rows: int, n_passes: int, metric: str) -> dict[str, float]:
+def learn_cross(n_inputs: int, n_rows: int, n_passes: int, variant: str) -> dict[str, float]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (n_rows, 2))
     y = cross(X) + 0.1 * rng.normal(size=n_rows)
@@ -53,9 +61,8 @@ def learn_cross(n_inputs: int, n_rows: int, n_passes: int, metric: str) -> dict[
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     X_train, X_test = embedded(X, n_inputs, rng), embedded(grid, n_inputs, rng)
     started = time.process_time()
-    model = LWPRRegressor(metric=metric, initial_metric=WIDTHS[n_inputs], norm_in=1.0, n_passes=n_passes, random_state=0).fit(
-        X_train, y
-    )
+    options = {"initial_metric": WIDTHS[n_inputs], "norm_in": 1.0, "n_passes": n_passes, "random_state": 0}
+    model = LWPRRegressor(**options | VARIANTS[variant](n_inputs)).fit(X_train, y)
     seconds = time.process_time() - started
     error = float(np.mean((model.predict(X_test) - cross(grid)) ** 2) / np.var(cross(grid)))
     projections = float(model.n_projections_.mean())
@@ -144,9 +151,24 @@ def contenders() -> dict[str, Callable[[], Any]]:
     }
 
 
-def follow_arm(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, float]:
-    """Predict each batch, then learn it. The payload is one kilogram from half of the rows on."""
-    X, y = arm(n_rows, lambda row: (row >= n_rows // 2).astype(float))
+def follow_jump(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, float]:
+    """The payload is one kilogram from half of the rows on."""
+    half, quarter, soon = n_rows // 2, n_rows // 4, n_rows // 20
+    parts = {"before": slice(quarter, half), "soon after": slice(half, half + soon), "later": slice(half + quarter, None)}
+    return follow_arm(make, arm(n_rows, lambda row: (row >= half).astype(float)), first, parts)
+
+
+def follow_drift(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, float]:
+    """The payload grows from nothing to one kilogram, a little in each row."""
+    quarter = n_rows // 4
+    parts = {name: slice(k * quarter, (k + 1) * quarter) for k, name in enumerate(("2nd quarter", "3rd quarter", "4th quarter"), 1)}
+    return follow_arm(make, arm(n_rows, lambda row: row / n_rows), first, parts)
+
+
+def follow_arm(make: Callable[[], Any], stream: Stream, first: int, parts: dict[str, slice]) -> dict[str, float]:
+    """Predict each batch, then learn it. Return the errors in some parts of the stream."""
+    X, y = stream
+    n_rows = len(y)
     model, errors, seconds = make(), np.full(n_rows, np.nan), 0.0
     for start in (0, *range(first, n_rows, BATCH)):
         rows = slice(start, start + BATCH if start else first)
@@ -155,12 +177,8 @@ def follow_arm(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, fl
         began = time.process_time()
         model.partial_fit(X[rows], y[rows])
         seconds += time.process_time() - began
-    half, quarter, soon = n_rows // 2, n_rows // 4, n_rows // 20
     variance = np.var(y)
-    return {
-        "before": float(errors[quarter:half].mean() / variance),
-        "soon after": float(errors[half : half + soon].mean() / variance),
-        "later": float(errors[half + quarter :].mean() / variance),
+    return {name: float(errors[rows].mean() / variance) for name, rows in parts.items()} | {
         "rows_per_s": n_rows / seconds,
         "kilobytes": len(pickle.dumps(model)) / 1024.0,
         "fields": getattr(model, "n_fields_", float("nan")),
@@ -168,7 +186,7 @@ def follow_arm(make: Callable[[], Any], n_rows: int, first: int) -> dict[str, fl
 
 
 def speed(n_rows: int, metric: str) -> dict[str, float]:
-    """Rows per second with ten inputs in batches of 1000, and the size of the model after a tenth of the rows and after all."""
+    """Rows per second with ten inputs in batches of 1000, and the size of the model on the way."""
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(n_rows, 3))
     X = np.tanh(hidden @ rng.normal(size=(3, 10))) + 0.05 * rng.normal(size=(n_rows, 10))
@@ -179,25 +197,28 @@ def speed(n_rows: int, metric: str) -> dict[str, float]:
         began = time.process_time()
         model.partial_fit(X[start : start + 1000], y[start : start + 1000])
         seconds += time.process_time() - began
-        sizes[start + 1000] = len(pickle.dumps(model)) / 1024.0
-    early = sizes[n_rows // 10]
-    return {"rows_per_s": n_rows / seconds, "fields": model.n_fields_, "kilobytes_early": early, "kilobytes": sizes[n_rows]}
+        sizes[start + 1000] = {"fields": model.n_fields_, "kilobytes": len(pickle.dumps(model)) / 1024.0}
+    places = {"after a tenth": n_rows // 10, "after half": n_rows // 2, "after all": n_rows}
+    grown = {f"{what} {name}": sizes[place][what] for what in ("fields", "kilobytes") for name, place in places.items()}
+    return {"rows_per_s": n_rows / seconds} | grown
 
 
 def measure(n_rows: int) -> dict[str, Any]:
     crosses = {
-        f"{d} inputs, {n} rows, {passes} passes, {metric}": learn_cross(d, n, passes, metric)
+        f"{d} inputs, {n} rows, {passes} passes, {variant}": learn_cross(d, n, passes, variant)
         for n, passes in ((500, 100), (n_rows, 1))
         for d in WIDTHS
-        for metric in ("diagonal", "full")
+        for variant in VARIANTS
     }
     first, every = min(FIRST_BATCH, n_rows // 8), contenders()
-    arms = {name: follow_arm(make, n_rows, first) for name, make in every.items()}
-    long_arms = {name: follow_arm(make, 5 * n_rows, first) for name, make in every.items() if "river" not in name}
+    arms = {name: follow_jump(make, n_rows, first) for name, make in every.items()}
+    long_arms = {name: follow_jump(make, 5 * n_rows, first) for name, make in every.items()}
+    drifts = {name: follow_drift(make, 5 * n_rows, first) for name, make in every.items()}
     return {
         "cross": crosses,
         "arm": arms,
         "long arm": long_arms,
+        "drift": drifts,
         "speed": {metric: speed(5 * n_rows, metric) for metric in ("diagonal", "full")},
     }
 
@@ -207,6 +228,7 @@ def tables_of(found: dict[str, Any]) -> list[Table]:
         "cross": "The cross of the paper: error on a grid of exact values, relative to their variance",
         "arm": "Torque of an arm, payload changed at half time: error before it is learned, relative to the variance",
         "long arm": "The same with five times as many rows",
+        "drift": "As many rows, and the payload grows slowly",
         "speed": "Ten inputs, batches of 1000 rows",
     }
     tables = []
@@ -223,18 +245,20 @@ def tables_of(found: dict[str, Any]) -> list[Table]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lwpr", description=__doc__)
-    parser.add_argument("--out", default="results/benchmarks", help="folder for the results (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="folder for lwpr.txt and lwpr.json, which takes river")
     parser.add_argument("--rows", type=int, default=20_000, help="length of the streams (default: %(default)s)")
     arguments = parser.parse_args()
+    require_rivals(("river",), "clients", arguments.out)
     with threadpool_limits(1):
         found = measure(arguments.rows)
-    folder = Path(arguments.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lwpr.json").write_text(json.dumps({"machine": machine(), **found}, indent=1) + "\n")
-    with open(folder / "lwpr.txt", "w") as file:
-        for console in (Console(file=file, width=130), Console(width=None if sys.stdout.isatty() else 130)):
-            for table in tables_of(found):
-                console.print(table)
+    consoles = [Console(width=None if sys.stdout.isatty() else 130)]
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "lwpr.json").write_text(json.dumps({"machine": machine(), **found}, indent=1) + "\n")
+        consoles.append(Console(width=130, file=(arguments.out / "lwpr.txt").open("w")))
+    for console in consoles:
+        for table in tables_of(found):
+            console.print(table)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Draw the pictures of the pages: python -m benchmarks.pictures [--out docs/images] [--dark] [names ...].
 
-Each is made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn.
+Nearly all are made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn. The website shows
+the dark ones on dark pages.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -21,7 +23,9 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.picture import noisy_sinc, save_small
 from skarce import (
     BackwardEliminationRegressor,
+    CriterionSearch,
     EvidenceSearchRegressor,
+    FastGCVRegressor,
     KernelBasis,
     KernelMatchingPursuitRegressor,
     LaplacePriorRegressor,
@@ -34,8 +38,10 @@ from skarce import (
     VBLSRegressor,
 )
 from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay, PathDisplay, PredictionDisplay
+from skarce.inspection.palette import palette_on
+from skarce.reproduce.runner.figures import hide_frame
 
-N_COLORS = 200  # of a file: maps have many
+N_COLORS = 160  # of a file: maps have many
 
 
 def friedman(n_rows: int) -> tuple[Any, np.ndarray]:
@@ -107,6 +113,32 @@ def path_elimination() -> Any:
     return PathDisplay.from_estimator(model, X[200:], y[200:])
 
 
+def path_gcv() -> Any:
+    X, y = noisy_sinc()
+    return PathDisplay.from_estimator(FastGCVRegressor(KernelBasis(gamma=0.1)).fit(X, y))
+
+
+def scores_by_width() -> Any:
+    rng = np.random.default_rng(0)
+    X, new_X = rng.uniform(-10, 10, (150, 1)), np.linspace(-10, 10, 500)[:, None]
+    y, truth = np.sin(X[:, 0]) + rng.normal(0, 0.2, 150), np.sin(new_X[:, 0])
+    gammas = np.geomspace(1e-3, 30, 25)
+    search = CriterionSearch(RelevanceVectorRegressor(), {"basis__gamma": gammas}).fit(X, y)
+    models = [RelevanceVectorRegressor(KernelBasis(gamma=gamma)).fit(X, y) for gamma in gammas]
+    errors = [np.sqrt(np.mean((model.predict(new_X) - truth) ** 2)) for model in models]
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
+    for ax, values, name in zip(
+        axes, (search.results_["criterion"], errors), ("log evidence", "error against the truth"), strict=True
+    ):
+        colors = palette_on(ax.get_facecolor())
+        ax.axvline(search.best_params_["basis__gamma"], color=colors.accent, linestyle="--", label="largest log evidence")
+        ax.plot(gammas, values, "o-", color=colors.main, markersize=4)
+        ax.set(xscale="log", xlabel="gamma of the kernel", ylabel=name)
+        hide_frame(ax)
+    axes[0].legend(frameon=False)
+    return SimpleNamespace(figure_=figure)
+
+
 def path_penalty() -> Any:
     X, y = noisy_sinc()
     return PathDisplay.from_estimator(LaplacePriorRegressor(KernelBasis(gamma=0.1)).fit(X, y))
@@ -169,6 +201,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "path-floating": path_floating,
     "path-elimination": path_elimination,
     "path-penalty": path_penalty,
+    "path-gcv": path_gcv,
+    "scores-by-width": scores_by_width,
     "functions": functions,
     "inputs": inputs,
     "inputs-linear": inputs_linear,

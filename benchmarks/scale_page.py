@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.scale import memory_of, shares_in
+
 PAGE, RESULTS = Path("docs/large-data.md"), Path("results/benchmarks")
 START, END = "<!-- measured: {} -->\n", "<!-- end -->\n"
 TABLES = {"scale": "RMSE", "scale_labels": "log loss"}
@@ -13,12 +15,12 @@ TABLES = {"scale": "RMSE", "scale_labels": "log loss"}
 
 def table(results: list[dict[str, Any]], error: str) -> str:
     """Return a table in Markdown with a row for each number of rows and method."""
-    has = [name for name in ("coverage", "accuracy") if any(name in one for one in results)]
+    has = shares_in(results)
     head = ["rows", "method", "seconds", "rows per second", "peak memory", "model", error, "functions", *has]
     lines = [head, ["---"] * len(head)]
     for one in results:
-        more = [f"{one[name]:.3f}" if name in one else "" for name in has]
-        speed, memory = f"{one['rows'] / one['seconds']:,.0f}", f"{one['peak_mb']:,.0f} MB"
+        more = [written(one) for written in has.values()]
+        speed, memory = f"{one['rows'] / one['seconds']:,.0f}", f"{memory_of(one)} MB"
         size = f"{one['kilobytes']:,.0f} kB" if "kilobytes" in one else ""
         numbers = [f"{one['rows']:,}", one["method"], f"{one['seconds']:.1f}", speed, memory, size, f"{one['error']:.4f}"]
         lines.append([*numbers, str(one.get("functions", "")), *more])

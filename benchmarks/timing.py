@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -44,6 +43,8 @@ def peak_megabytes() -> float:
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return float(line.split()[1]) / 1024.0
+    import resource  # Windows lacks it
+
     unit = 1024.0 if sys.platform != "darwin" else 1024.0**2
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 

@@ -22,7 +22,8 @@ from benchmarks.fuzz.faults import OWN, Fault, place_of_stack
 MOST_MEMORY = 8 * 2**30  # bytes of address space of a worker: a huge array is a MemoryError, not the end of the machine
 POLL = 0.1  # seconds between two looks at the workers
 LOOKS_ASLEEP = 20  # in a row, after which a worker that should run is taken for blocked
-DUMP_TIME = 0.5  # seconds for a worker to write its stack
+DUMP_TIME = 10.0  # most seconds for a worker to write its stack
+STACK_ENDS = ("<module>\n", "  ...\n")  # with its outermost line, or where faulthandler cuts it
 NO_END = "no end"
 Job = Callable[[Any], list[Fault]]
 
@@ -91,11 +92,17 @@ class Worker:
         """The fault of a case that does not end: the innermost function of skarce that it is in."""
         if self._process.pid is not None:
             os.kill(self._process.pid, signal.SIGUSR1)
-        time.sleep(DUMP_TIME)
-        found = re.findall(rf'File "{re.escape(OWN)}(\S+)", line (\d+) in (\S+)', Path(self._stacks.name).read_text())
+        found = re.findall(rf'File "{re.escape(OWN)}(\S+)", line (\d+) in (\S+)', self._stack())
         place = place_of_stack([(name, function) for name, _, function in found])
         trail = " < ".join(f"{name}:{line}" for name, line, _ in found[:4])
         return Fault(NO_END, place, trail)
+
+    def _stack(self) -> str:
+        """What the worker has written when its stack is complete, or when it has had the time for it."""
+        deadline = time.monotonic() + DUMP_TIME
+        while not (text := Path(self._stacks.name).read_text()).endswith(STACK_ENDS) and time.monotonic() < deadline:
+            time.sleep(POLL)
+        return text
 
     def end(self) -> None:
         """End the process, whatever it does."""
