@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from check import check_site
+from next_release import with_next_release
 from plain_text import write_plain_text
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +47,8 @@ def gather_sources() -> None:
     for name in PAGES:
         (SOURCES / name).parent.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / name, SOURCES / name)
+    changelog = SOURCES / "CHANGELOG.md"
+    changelog.write_text(with_next_release(changelog.read_text(encoding="utf-8"), REPOSITORY / "news"), encoding="utf-8")
     formulas = SOURCES / "assets" / "mathjax"
     formulas.mkdir(parents=True)
     shutil.copy(mathjax(), formulas)

@@ -3,6 +3,9 @@
 import os
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from by_theme import with_dark_twins
 
 project = "skarce"
 author = "The skarce developers"
@@ -28,7 +31,7 @@ default_role = "literal"
 smartquotes = False
 
 # Pages in Markdown. They are written for GitHub, so headings have its anchors.
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["attrs_inline", "dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 
 # The reference.
@@ -107,7 +110,13 @@ def _without_empty_last_lines(app, name, source):
     source[0] = source[0].replace("\n\n```\n", "\n```\n")
 
 
+def _by_theme(app, name, source):
+    """Dark pages show dark pictures. On GitHub, pages show light ones."""
+    source[0] = with_dark_twins(source[0], Path(app.env.doc2path(name)).parent)
+
+
 def setup(app):
     app.connect("source-read", _without_empty_last_lines)
+    app.connect("source-read", _by_theme)
     app.connect("autodoc-process-docstring", _without_glossary)
     app.connect("autodoc-skip-member", _only_ours)
