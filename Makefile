@@ -22,7 +22,11 @@ demo: $(VENV)/.installed  ## compare all methods on the diabetes data that come 
 test: $(VENV)/.installed  ## run the tests, one process per core
 	$(BIN)/python -m pytest -n auto
 
-# Other packages that use our models. They have an environment of their own, because they ask for other versions. Spark needs Java.
+# How packages of Debian and Ubuntu are installed.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# Other packages that use our models. They have an environment of their own, because they ask for other versions. Spark needs Java:
+# Debian and Ubuntu have a package for it; elsewhere, install it yourself.
 CLIENTS := $(VENV)-clients
 
 $(CLIENTS)/.installed: $(VENV)/.installed
@@ -32,6 +36,8 @@ $(CLIENTS)/.installed: $(VENV)/.installed
 	@touch $@
 
 test-clients: $(CLIENTS)/.installed  ## run the tests against pysindy, sysidentpy, chaospy, shap, Spark, Ray and other packages that use our models
+	@[ -n "$$JAVA_HOME" ] || command -v java >/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet default-jre-headless; }
 	$(CLIENTS)/bin/python -m pytest tests/clients
 
 # Exported models. ONNX and its runtime are too large to be installed for all tests.
@@ -43,7 +49,11 @@ $(EXPORT)/.installed: $(VENV)/.installed
 	@$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,export-test]"
 	@touch $@
 
+# Debian and Ubuntu have packages for clang and for what its sanitizers link; elsewhere, install them yourself.
 test-export: $(EXPORT)/.installed  ## run every kind of model as ONNX, and as C by gcc and clang, as C++, and under the sanitizers
+	@echo 'int main(void) { return 0; }' | clang -x c -fsanitize=address,undefined - -o /dev/null 2>/dev/null || \
+		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet clang && \
+		$(AS_ROOT) apt-get install --yes --quiet libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev; }
 	SKARCE_EXPORT=all $(EXPORT)/bin/python -m pytest tests/export tests/cli/test_cli_export.py tests/cli/test_cli_export_onnx.py
 
 # Arrays on devices. PyTorch is too large to be installed for all tests, which have array-api-strict. On a GPU these tests run there.
@@ -72,8 +82,6 @@ test-oldest: $(OLDEST)/.installed  ## run the tests with the oldest versions of 
 	$(OLDEST)/bin/python -m pytest -n auto
 
 # Reports are opened in a headless Chromium. Debian and Ubuntu have a package for it; elsewhere, install it and its driver yourself.
-AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-
 $(VENV)/.browser: $(VENV)/.installed
 	@{ command -v chromium || command -v google-chrome; } >/dev/null && command -v chromedriver >/dev/null || \
 		{ $(AS_ROOT) apt-get update --quiet && $(AS_ROOT) apt-get install --yes --quiet chromium chromium-driver; }
@@ -193,7 +201,11 @@ bench: $(VENV)/.bench  ## beside fastrvm, SVR and GaussianProcessRegressor; let 
 	$(BIN)/python -m benchmarks.cliffs --out results/benchmarks
 	$(BIN)/python -m benchmarks.chaos --out results/benchmarks
 	$(BIN)/python -m benchmarks.dependent_rows --out results/benchmarks
-	$(BIN)/python -m benchmarks.export --out results/benchmarks
+	$(BIN)/python -m benchmarks.few_directions --out results/benchmarks
+	$(BIN)/python -m benchmarks.robust_intervals --out results/benchmarks
+	$(BIN)/python -m benchmarks.coverage --save
+	$(BIN)/python -m benchmarks.width_maxima --out results/benchmarks/width_maxima.txt
+	$(BIN)/python -m benchmarks.floors --out results/benchmarks
 
 bench-check: $(VENV)/.installed  ## fail if our time over that of others got 25 % worse; let nothing else run meanwhile
 	$(BIN)/python -m benchmarks.check

@@ -1,5 +1,6 @@
 """Data shared by tests: synthetic problems, and real tables if they are at hand."""
 
+import gc
 import signal
 import threading
 
@@ -35,6 +36,15 @@ def sinc(rng):
     """Noisy values of sin(x) / x at 120 inputs. Tests that need another size define a fixture of this name."""
     X = rng.uniform(-10, 10, (120, 1))
     return X, np.sinc(X[:, 0] / np.pi) + rng.normal(0, 0.1, 120)
+
+
+@pytest.fixture
+def no_collection():
+    """Cycles stay in memory during a test, so that its peak does not depend on when a version of Python collects them."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

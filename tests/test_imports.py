@@ -31,6 +31,9 @@ def test_an_estimator_imports_no_other_estimators_and_only_the_searches_and_crit
         *(f"skarce.estimators.{name}" for name in ("vbls", "lwpr", "fast_gcv", "classifier", "criterion_search")),
         *("skarce.searches.exhaustive", "skarce.searches.floating", "skarce.criteria.gcv", "skarce.model_selection.widths"),
         *("skarce.methods.latent", "skarce.likelihoods.bernoulli"),
+        *(f"skarce.designs.{name}" for name in ("arrow", "arrow_columns", "parquet", "parquet_files", "latent_stream")),
+        *("skarce.likelihoods.after", "skarce.likelihoods.poisson", "skarce.moments.recent", "skarce.basis.polynomial_chaos"),
+        *("skarce.methods.variational.direct", "skarce.methods.relevance_em", "skarce.posteriors.nested"),
     ]
     code = f"import sys, skarce; skarce.RelevanceVectorRegressor; print([name for name in {others} if name in sys.modules])"
     assert run(code) == "[]"

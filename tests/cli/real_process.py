@@ -1,6 +1,7 @@
 """The command line as a process of its own, for tests of signals, pipes and terminals."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 60.0  # seconds until a test gives up; everything here takes a few
+PATIENCE = 600.0  # seconds until a test gives up; everything here takes a few on an idle machine
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has only the other
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, pipes and devices")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find processes")
 

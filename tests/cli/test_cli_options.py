@@ -1,5 +1,7 @@
 """Options of the commands, and the notes that keep a user from a model that cannot generalise."""
 
+import time
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,13 @@ def waves(tmp_path, monkeypatch):
     frame.to_csv("named.csv", index=False)
 
 
+@pytest.fixture
+def slow_clock(monkeypatch):
+    """A clock that goes on by a second whenever it is asked."""
+    seconds = count()
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(seconds)))
+
+
 def test_fit_takes_width_and_landmarks():
     assert run("fit", "waves.csv", "--target", "y", "--gamma", "0.7", "--centers", "12").exit_code == 0
     regressor = load(Path("model.skops")).regressor
@@ -38,6 +47,7 @@ def test_fit_takes_a_budget_where_the_method_has_one():
     assert "gps-be" in result.stderr
 
 
+@pytest.mark.usefixtures("slow_clock")
 def test_fit_says_that_time_ended_the_learning_of_widths():
     result = run("fit", "waves.csv", "--target", "y", "--method", "gps-be", "--max-time", "1e-9")
     assert result.exit_code == 0
@@ -59,6 +69,7 @@ def test_augmented_std_is_refused_where_there_are_no_kernels():
     assert "--std augmented needs a model with kernels" in " ".join(result.stderr.split())
 
 
+@pytest.mark.usefixtures("slow_clock")
 def test_fit_respects_the_time_limit():
     result = run("fit", "waves.csv", "--target", "y", "--max-time", "1e-9")
     assert result.exit_code == 0

@@ -135,6 +135,7 @@ def test_new_texts_are_counted_over_all_blocks(parts):
     assert result.stderr.count("Note: ") == 1
 
 
+@pytest.mark.usefixtures("no_collection")
 def test_memory_does_not_grow_with_the_rows(parts, monkeypatch):
     monkeypatch.setattr(files, "BLOCK_ROWS", 200)
     peaks = []

@@ -11,7 +11,7 @@ import joblib
 import pytest
 from packaging.version import Version
 
-from tests.cli.real_process import PATIENCE, assert_one_line_of, command, in_session, needs_posix, needs_proc, wait_until
+from tests.cli.real_process import KILL, PATIENCE, assert_one_line_of, command, in_session, needs_posix, needs_proc, wait_until
 
 pytestmark = [needs_posix, needs_proc]
 
@@ -23,11 +23,11 @@ def started(arguments):
 
 def end_all(process):
     for left in in_session(process.pid):
-        os.kill(left, signal.SIGKILL)
+        os.kill(left, KILL)
     process.communicate(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, KILL])
 def test_a_run_that_is_stopped_leaves_no_process_behind(tmp_path, number):
     out = tmp_path / "out"
     process = started(command("reproduce", "fgcv", "--only", "friedman2", "--jobs", "2", "--out", out))
@@ -40,8 +40,8 @@ def test_a_run_that_is_stopped_leaves_no_process_behind(tmp_path, number):
         wait_until(lambda: not in_session(process.pid), "all processes to end")
     finally:
         end_all(process)
-    if number == signal.SIGKILL:
-        assert process.returncode == -signal.SIGKILL
+    if number == KILL:
+        assert process.returncode == -KILL
         return
     assert process.returncode == 128 + number
     assert_one_line_of(stderr, "results are in", "The same command continues")

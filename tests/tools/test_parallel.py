@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skarce import RelevanceVectorRegressor, _parallel
-from skarce._parallel import add_squares, for_each, product
+from skarce._parallel import add_squares, for_each, product, squares
 from skarce.searches import compiled
 
 
@@ -29,6 +29,7 @@ def test_products_on_all_cores_are_products(rng):
     add_squares(phi[:20], gram)
     add_squares(phi[20:], gram)
     np.testing.assert_allclose(gram, phi.T @ phi, atol=1e-10)
+    np.testing.assert_allclose(squares(phi), gram, atol=1e-10)
 
 
 @pytest.mark.usefixtures("way")
