@@ -23,9 +23,9 @@ The last four are kept only if a criterion needs P squared.
 
 The updates are those of Sundararajan, Shevade and Keerthi, appendices V and VI, in terms of moments. With L active functions and
 M candidates, an addition, a change or a removal costs O(L M + L^2). A refresh from a Cholesky factor costs O(L^2 M + L^3). If the
-factor is so ill-conditioned that quantities with P squared would lose their digits, and if the rows are still available, the
-refresh computes these quantities in orthonormal coordinates made from the rows (see `skarce.states.ridge_fit`), at the same cost.
-If the rows do not fit into memory, it reads them again (FGCV errata 6).
+factor is so ill-conditioned that quantities with P squared would lose their digits, or if hardly anything of t is left, and if the
+rows are still available, the refresh computes these quantities in orthonormal coordinates made from the rows (see
+`skarce.states.ridge_fit`), at the same cost. If the rows do not fit into memory, it reads them again (FGCV errata 6).
 """
 
 from __future__ import annotations
@@ -54,7 +54,16 @@ from skarce.moments.gram import block_there
 from skarce.states.coordinates import Frame, RowCoordinates
 from skarce.states.device_block import whole_there
 from skarce.states.ridge_fit import RidgeFit, cover_of, covered
-from skarce.states.state import DEPENDENT, DEPENDENT_BY_ROWS, ILL_CONDITIONED, NEARLY_EXACT, RESOLUTION, State, left_of, resolved_energy
+from skarce.states.state import (
+    DEPENDENT,
+    DEPENDENT_BY_ROWS,
+    ILL_CONDITIONED,
+    NEARLY_EXACT,
+    RESOLUTION,
+    State,
+    left_of,
+    resolved_energy,
+)
 
 
 class _Solution(NamedTuple):
