@@ -147,7 +147,7 @@ def describe(estimator: Any) -> Described:
     described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
     for step in reversed(found.target_steps):
         described = _with_target(described, step)
-    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.gaps))
+    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.keys, reader.gaps))
 
 
 def _n_features(estimator: Any) -> int:

@@ -144,6 +144,7 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     described = described_for(describe(model), std)
     std = described.std_of(std)
     compared = comparison(model, described, X, std)
+    _check_levels(described, compared.rows, real, std)
     plain, (described, found) = described, _computed(described, compared, real, std)
     error = compared.largest_error(found)
     _check_error(plain, compared, found, real, std)
@@ -178,6 +179,32 @@ def _fixed_point(described: Described, rows: Floats, real: str, std: Any) -> Fix
     if std == "augmented":
         raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
     return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
+
+
+def _check_levels(described: Described, rows: Floats, real: str, std: Any) -> None:
+    """Raise if two categories that are numbers are the same number in this type."""
+    for place in described.used:
+        one = described.inputs[place]
+        if not _are_apart(described, place, rows, real, std):
+            others = [f'real="{other}"' for other in BETTER.get(real, ()) if _are_apart(described, place, rows, other, std)]
+            raise ExportError(
+                f"{len(one.keys)} numbers are the categories of {quoted(one.name)}, and {real} cannot tell all of them apart. Use "
+                f"{' or '.join([*others, 'a column of text or of small numbers'])}."
+            )
+
+
+def _are_apart(described: Described, place: int, rows: Floats, real: str, std: Any) -> bool:
+    """Return whether a type tells all categories of an input apart that are numbers."""
+    keys = np.array([key for key in described.inputs[place].keys if not np.isnan(key)])
+    seen = keys.astype(REALS[real].dtype) if real in REALS else _whole_keys(described, place, keys, rows, real, std)
+    return len(np.unique(seen)) == len(keys)
+
+
+def _whole_keys(described: Described, place: int, keys: Floats, rows: Floats, real: str, std: Any) -> Any:
+    """Return values of an input as whole numbers."""
+    at = np.zeros((len(keys), len(described.inputs)))
+    at[:, place] = keys
+    return _fixed_point(described, rows, real, std).inputs(at)[:, place]
 
 
 def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:
