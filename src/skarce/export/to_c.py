@@ -35,8 +35,6 @@ KINDS = (*REALS, *FORMATS)
 BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 MOST_OF_PROBABILITY = 0.005  # what it may add to a probability
-_FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
-_FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
 IN_PAIRS = " in pairs, because weights of both signs nearly cancel"
 _FLOAT_REMARKS = (
     "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
@@ -149,7 +147,7 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     error = compared.largest_error(found)
     _check_error(plain, compared, found, real, std)
     header = _header(described, compared.rows, name=name, real=real, std=std)
-    remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
+    remarks = _remarks(described, header, compared, error, name=name, real=real, std=std)
     return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows), compared.where)
 
 
@@ -305,9 +303,9 @@ def _examples(compared: Compared) -> Examples:
     return Examples(compared.rows[chosen], compared.expected[chosen])
 
 
-def _remarks(described: Described, size: Size, compared: Compared, error: float, **options: Any) -> list[str]:
+def _remarks(described: Described, header: Header | FixedHeader, compared: Compared, error: float, **options: Any) -> list[str]:
     """Return the comment on top of the header."""
-    std, is_fixed = options["std"], options["real"] in FORMATS
+    size, std, is_fixed = header.size, options["std"], options["real"] in FORMATS
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
     what = " Without probabilities." if described.target == MARGINS else what
     unit = "of 1" if described.has_classes else "of the std of the target"
@@ -326,7 +324,7 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
-        ", ".join(f"{options['name'].upper()}_{macro}" for macro in (_FIXED_MACROS if is_fixed else _FLOAT_MACROS)) + ".",
+        ", ".join(header.macros) + ".",
     ]
 
 

@@ -71,6 +71,12 @@ class Header:
         kinds = {"is_counts": target == COUNTS, "is_classes": target == CLASSES}
         return multiplications_at_the_end(self.functions, len(self.described.heads), **kinds, n_parts=len(MIXTURE))
 
+    @property
+    def macros(self) -> list[str]:
+        """The macros that may be defined before the header."""
+        upper = self.name.upper()
+        return [*self.tables.reading.names(), f"{upper}_EXP(x)", f"{upper}_SQRT(x)"]
+
     # Functions ------------------------------------------------------------------------------------------------------------
 
     def _add_model(self) -> None:
@@ -233,21 +239,10 @@ class Header:
     def text(self, examples: Examples, remarks: list[str]) -> str:
         """Return the header. `remarks` are lines of its comment on top."""
         guard, name = f"{self.name.upper()}_H", self.name
-        macros = [
-            f"#ifndef {name.upper()}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
-            f"#define {name.upper()}_STORAGE",
-            "#endif",
-            f"#ifndef {name.upper()}_READ /* how an entry of a table of reals is read, such as pgm_read_float(&(table)[place]) */",
-            f"#define {name.upper()}_READ(table, place) ((table)[(place)])",
-            "#endif",
-            f"#ifndef {name.upper()}_READ_PLACE /* how an entry of a table of places, of one byte or more, is read */",
-            f"#define {name.upper()}_READ_PLACE(table, place) ((table)[(place)])",
-            "#endif",
-        ]
         test = self._selftest(examples)
         parts = [
             comment(remarks),
-            [f"#ifndef {guard}", f"#define {guard}", "", *macros, ""],
+            [f"#ifndef {guard}", f"#define {guard}", "", *self.tables.reading.lines(), ""],
             [f"typedef {self.real.c_type} {name}_real;", "", *enumerations(name, self.described, own_names(name.upper())), ""],
             self.tables.lines,
             self._arithmetic,

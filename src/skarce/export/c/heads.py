@@ -39,7 +39,7 @@ def add_head(functions: Functions, head: Head, number: int, *, has_variance: boo
 
 def _step(functions: Functions, head: Head) -> str:
     is_whole = (head.places == np.arange(len(head.places))).all()
-    place = "i" if is_whole else functions.place(functions.tables.places("places", head.places), "i")
+    place = "i" if is_whole else functions.read(functions.tables.places("places", head.places), "i")
     step = f"u[{place}]"
     return f"{step} - {functions.read(functions.tables.reals('center', head.center), 'i')}" if head.center.any() else step
 
