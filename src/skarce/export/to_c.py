@@ -24,7 +24,7 @@ from skarce.export.c.tables import REALS
 from skarce.export.careful import has_pairs
 from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, against_itself, comparison, spread_out
 from skarce.export.columns import Columns
-from skarce.export.description import CLASSES, MARGINS, Described, describe
+from skarce.export.description import CLASSES, COUNTS, MARGINS, Described, describe
 from skarce.export.likely_rows import likely_rows
 from skarce.export.stages import Kernels, Products, Splines
 from skarce.export.transformers import ExportError, ImpreciseError
@@ -35,6 +35,7 @@ KINDS = (*REALS, *FORMATS)
 BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 MOST_OF_PROBABILITY = 0.005  # what it may add to a probability
+OF_TARGET, OF_COUNT = "of the std of the target", "of the std of a count"
 IN_PAIRS = " in pairs, because weights of both signs nearly cancel"
 _FLOAT_REMARKS = (
     "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
@@ -54,10 +55,11 @@ class ExportedC:
     ----------
     text : the header
     size : bytes of tables and stack, and multiplications in one prediction
-    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities and margins)
+    error : the largest difference to Python, as a share of the std of the target or of a count (of 1 for probabilities and margins)
     n_rows : how many rows were compared
     where : what they are: given rows, training rows in the model, and random points
     path : where it was written, if it was
+    unit : the unit of the error, in words
     """
 
     text: str
@@ -66,6 +68,7 @@ class ExportedC:
     n_rows: int
     where: str
     path: Path | None = None
+    unit: str = OF_TARGET
 
     def __repr__(self) -> str:
         """Return what there is to know, without the text."""
@@ -148,7 +151,8 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     _check_error(plain, compared, found, real, std)
     header = _header(described, compared.rows, name=name, real=real, std=std)
     remarks = _remarks(described, header, compared, error, name=name, real=real, std=std)
-    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows), compared.where)
+    text, unit = header.text(_examples(compared), remarks), _unit(described)
+    return ExportedC(text, header.size, error, len(compared.rows), compared.where, unit=unit)
 
 
 def _computed(described: Described, compared: Compared, real: str, std: Any) -> tuple[Described, Floats]:
@@ -275,8 +279,9 @@ def _emulated(described: Described, rows: Floats, std: Any, precision: Any = np.
         rows = rows.astype(precision)
         if described.target == CLASSES:
             return described.probabilities(rows)
-        mean, deviation = described.predict(rows, is_augmented=std == "augmented")
-    return mean if std is False else np.column_stack([mean, deviation])
+        if std is False:
+            return described.means(rows)
+        return np.column_stack(described.predict(rows, is_augmented=std == "augmented"))
 
 
 def _reason(described: Described, compared: Compared, real: str, std: Any) -> str:
@@ -308,7 +313,6 @@ def _remarks(described: Described, header: Header | FixedHeader, compared: Compa
     size, std, is_fixed = header.size, options["std"], options["real"] in FORMATS
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
     what = " Without probabilities." if described.target == MARGINS else what
-    unit = "of 1" if described.has_classes else "of the std of the target"
     pairs = IN_PAIRS if described.in_pairs else ""
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
@@ -320,12 +324,16 @@ def _remarks(described: Described, header: Header | FixedHeader, compared: Compa
         *code_remarks(options["real"]),
         f"RAM: 0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
         f"Arithmetic: {options['real']}{pairs}, about {size.n_multiplications} multiplications a prediction",
-        f"Accuracy: at most {error:.1e} {unit} from Python, at {compared.where}",
+        f"Accuracy: at most {error:.1e} {_unit(described)} from Python, at {compared.where}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
         ", ".join(header.macros) + ".",
     ]
+
+
+def _unit(described: Described) -> str:
+    return "of 1" if described.has_classes else OF_COUNT if described.target == COUNTS else OF_TARGET
 
 
 def _call(described: Described, name: str, std: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from skarce._typing import Floats
 from skarce.export.c import careful
 from skarce.export.c.arithmetic import Arithmetic
-from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
+from skarce.export.c.heads import add_head, add_query_kernels, multiplications_of_classes, multiplications_of_numbers
 from skarce.export.c.names import constants, in_comment, own_names, remark
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
@@ -65,11 +65,10 @@ class Header:
         return self.real.size * (self.functions.n_buffered + self.described.n_functions + 2 * len(self.described.heads))
 
     def _multiplications(self) -> int:
-        target = self.described.target
-        if target != CLASSES and target != COUNTS and not self.has_std:
-            return 0
-        kinds = {"is_counts": target == COUNTS, "is_classes": target == CLASSES}
-        return multiplications_at_the_end(self.functions, len(self.described.heads), **kinds, n_parts=len(MIXTURE))
+        described, c_type, n_heads = self.described, self.real.c_type, len(self.described.heads)
+        if described.target == CLASSES:
+            return multiplications_of_classes(c_type, n_heads, len(MIXTURE) if described.is_moderated else 0)
+        return multiplications_of_numbers(c_type, n_heads, is_counts=described.target == COUNTS, has_std=self.has_std)
 
     @property
     def macros(self) -> list[str]:
