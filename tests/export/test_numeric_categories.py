@@ -42,7 +42,7 @@ def test_categories_that_collide_in_float_are_refused(with_rows):
 @pytest.mark.parametrize("real", ["q15", "q31"])
 def test_whole_numbers_tell_whole_categories_apart(real):
     assert c_source(fitted(DAYS)[0], real=real).error < 0.01
-    with pytest.raises(ExportError, match=rf"{real} cannot tell all of them apart. Use real=.double. or a column of text"):
+    with pytest.raises(ExportError, match=rf"{real} cannot tell all of them apart, .* Use real=.double. or a column of text"):
         c_source(fitted([10**10 + day for day in DAYS])[0], real=real)
 
 

@@ -189,9 +189,9 @@ def _check_levels(described: Described, rows: Floats, real: str, std: Any) -> No
         one = described.inputs[place]
         if not _are_apart(described, place, rows, real, std):
             others = [f'real="{other}"' for other in BETTER.get(real, ()) if _are_apart(described, place, rows, other, std)]
-            raise ExportError(
-                f"{len(one.keys)} numbers are the categories of {quoted(one.name)}, and {real} cannot tell all of them apart. Use "
-                f"{' or '.join([*others, 'a column of text or of small numbers'])}."
+            raise ImpreciseError(
+                f"{len(one.keys)} numbers are the categories of {quoted(one.name)}, and {real} cannot tell all of them apart",
+                f"Use {' or '.join([*others, 'a column of text or of small numbers'])}.",
             )
 
 
@@ -251,7 +251,10 @@ def _would_do(described: Described, compared: Compared, real: str, std: Any) -> 
 
 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
-    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
+    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test.
+
+    Whether the arithmetic is precise enough is not checked; `to_c` does that.
+    """
     described = described_for(describe(model), std)
     std, rows = described.std_of(std), likely_rows(described, N_RANDOM)
     if real not in FORMATS:

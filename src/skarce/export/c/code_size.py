@@ -21,6 +21,12 @@ MEASURED = {
 }
 
 
+def usual_code(real: str) -> tuple[float, float]:
+    """Return the bytes of code from the median on the core that needs least to the largest on the core that needs most."""
+    sizes = MEASURED[real].values()
+    return min(size.median for size in sizes), max(size.largest for size in sizes)
+
+
 def code_remarks(real: str) -> list[str]:
     """Return lines that say how large the code is."""
     usual = ", ".join(f"{size.median} on a {core}" for core, size in MEASURED[real].items())
