@@ -8,7 +8,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from skarce import KernelBasis, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, checks
@@ -84,3 +84,11 @@ def test_rows_that_python_refuses_are_named(monkeypatch):
     assert where.startswith("400 given rows; at no other rows, because predictions failed there: Found unknown categories")
     with pytest.raises(ExportError, match="predictions at random points failed"):
         comparison(model, describe(model), None, True)
+
+
+def test_a_type_that_does_not_take_the_model_is_no_advice():
+    model, _ = fitted(DAYS, estimator=VBLSRegressor(PolynomialFeatures(2)))
+    with pytest.raises(ExportError, match=r"Use real=.double. or a column of text"):
+        c_source(model)
+    with pytest.raises(ExportError, match="fixed-point arithmetic is for"):
+        c_source(model, real="q31")

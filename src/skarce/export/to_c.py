@@ -17,8 +17,9 @@ from skarce.export import advice
 from skarce.export.c.code_size import code_remarks
 from skarce.export.c.fixed_header import FixedHeader
 from skarce.export.c.fixed_numbers import FORMATS
-from skarce.export.c.fixed_point import FixedPoint
+from skarce.export.c.fixed_point import fixed_point
 from skarce.export.c.header import Examples, Header, Size
+from skarce.export.c.levels import BETTER, check_levels
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
 from skarce.export.careful import has_pairs
@@ -32,7 +33,6 @@ from skarce.export.transformers import ExportError, ImpreciseError
 N_EXAMPLES = 5  # rows of the self-test
 WORDS = {CLASSES: "probabilities", MARGINS: "margins"}
 KINDS = (*REALS, *FORMATS)
-BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 MOST_OF_PROBABILITY = 0.005  # what it may add to a probability
 OF_TARGET, OF_COUNT = "of the std of the target", "of the std of a count"
@@ -145,7 +145,7 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     described = described_for(describe(model), std)
     std = described.std_of(std)
     compared = comparison(model, described, X, std)
-    _check_levels(described, compared.rows, real, std)
+    check_levels(described, compared.rows, real, std)
     plain, (described, found) = described, _computed(described, compared, real, std)
     error = compared.largest_error(found)
     _check_error(plain, compared, found, real, std)
@@ -161,7 +161,7 @@ def _computed(described: Described, compared: Compared, real: str, std: Any) -> 
     In float, kernels and weights are computed in pairs if weights nearly cancel.
     """
     if real in FORMATS:
-        return described, _fixed_point(described, compared.rows, real, std).predict(compared.rows)
+        return described, fixed_point(described, compared.rows, real, std).predict(compared.rows)
     found = _emulated(described, compared.rows, std, REALS[real].dtype)
     may_pair = real == "float" and std != "augmented" and has_pairs(described.stages)
     if may_pair and not compared.largest_error(found) <= TOLERANCES[real]:
@@ -173,40 +173,8 @@ def _computed(described: Described, compared: Compared, real: str, std: Any) -> 
 def _header(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> Header | FixedHeader:
     """Return the writer of a header."""
     if real in FORMATS:
-        return FixedHeader(_fixed_point(described, rows, real, std), name)
+        return FixedHeader(fixed_point(described, rows, real, std), name)
     return Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
-
-
-def _fixed_point(described: Described, rows: Floats, real: str, std: Any) -> FixedPoint:
-    if std == "augmented":
-        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
-    return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
-
-
-def _check_levels(described: Described, rows: Floats, real: str, std: Any) -> None:
-    """Raise if two categories that are numbers are the same number in this type."""
-    for place in described.used:
-        one = described.inputs[place]
-        if not _are_apart(described, place, rows, real, std):
-            others = [f'real="{other}"' for other in BETTER.get(real, ()) if _are_apart(described, place, rows, other, std)]
-            raise ImpreciseError(
-                f"{len(one.keys)} numbers are the categories of {quoted(one.name)}, and {real} cannot tell all of them apart",
-                f"Use {' or '.join([*others, 'a column of text or of small numbers'])}.",
-            )
-
-
-def _are_apart(described: Described, place: int, rows: Floats, real: str, std: Any) -> bool:
-    """Return whether a type tells all categories of an input apart that are numbers."""
-    keys = np.array([key for key in described.inputs[place].keys if not np.isnan(key)])
-    seen = keys.astype(REALS[real].dtype) if real in REALS else _whole_keys(described, place, keys, rows, real, std)
-    return len(np.unique(seen)) == len(keys)
-
-
-def _whole_keys(described: Described, place: int, keys: Floats, rows: Floats, real: str, std: Any) -> Any:
-    """Return values of an input as whole numbers."""
-    at = np.zeros((len(keys), len(described.inputs)))
-    at[:, place] = keys
-    return _fixed_point(described, rows, real, std).inputs(at)[:, place]
 
 
 def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:

@@ -19,6 +19,7 @@ from skarce._typing import Floats
 from skarce.export.c.fixed_classes import MOST_LATENT_BITS, cooled, logistic, moderated, of_all
 from skarce.export.c.fixed_numbers import (
     EXPONENT_BITS,
+    FORMATS,
     LOG2E,
     UNIT_BITS,
     Format,
@@ -276,6 +277,13 @@ class FixedPoint:
             part = rounded(rounded(steps * row, lost).sum(axis=1), int(drop)) + offset
             square += part * part
         return mean, rounded(integer_root(square), self.part_bits - self.output_bits) if self.has_std else mean
+
+
+def fixed_point(described: Described, rows: Floats, real: str, std: Any) -> FixedPoint:
+    """Return a model in a format by its name, with ranges from these rows."""
+    if std == "augmented":
+        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
+    return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
 
 
 def _in_32_bits(values: Any) -> Any:
