@@ -190,7 +190,7 @@ def test_no_path_is_said_to_be_missing():
         to_c(fitted("rvm-rbf").model, None)
 
 
-@pytest.mark.parametrize(("real", "usual"), [("float", "4700 on a Cortex-M0"), ("q15", "1200 on a Cortex-M0")])
+@pytest.mark.parametrize(("real", "usual"), [("float", "4700 on a Cortex-M0"), ("q15", "1100 on a Cortex-M0")])
 def test_the_comment_says_that_code_is_not_counted(real, usual):
     text = c_source(fitted("rvm-rbf").model, real=real).text
     assert f"Code: not counted; usually about {usual}" in text
