@@ -1,5 +1,6 @@
 """skarce export, and fits within a number of bytes."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,13 @@ def test_a_model_becomes_a_header(model):
     text = Path("my houses.h").read_text()
     assert "void my_houses_predict(" in text
     assert "MY_HOUSES_TOWN_BONN" in text
+
+
+def test_probabilities_have_errors_of_1(houses):
+    assert run("fit", "houses.csv", "--target", "garden", "--method", "vbls", "--out", "classes.skops").exit_code == 0
+    stdout = run("export", "classes.skops", "--out", "classes.h").stdout
+    assert re.search(r"largest error .* \S+ of 1\b", stdout)
+    assert "std of the target" not in stdout
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

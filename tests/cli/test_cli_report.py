@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_friedman3
 
 from skarce.cli.model_file import load
 from skarce.comparison import METHODS, REGRESSION, Method
@@ -80,6 +81,22 @@ def test_commands_of_the_page_write_the_model_as_c(houses):
         assert f"{export['bytes']:,} bytes of constant tables" in text
         assert all(command in text for command in export["commands"])
     assert "in C" in markdown.split("## Methods")[1]
+
+
+def test_commands_of_the_page_ask_for_double_if_float_is_not_precise_enough():
+    X, y = make_friedman3(200, noise=0.1, random_state=0)
+    pd.DataFrame(X, columns=list("abcd")).assign(y=1e4 + y).to_csv("offset.csv", index=False)
+    options = ("--target", "y", "--methods", "vbls", "--cv", "3")
+    assert run("compare", "offset.csv", *options, "--report", "r.html", "--json", "r.json").exit_code == 0
+    export = json.loads(Path("r.json").read_text())["report"]["export"]
+    assert export["real"] == "double"
+    assert export["commands"][1].endswith("--real double")
+    for command in export["commands"]:
+        assert run(*shlex.split(command)[1:]).exit_code == 0
+    assert f"Flash: {export['bytes']} bytes of tables" in Path("model.h").read_text()
+    assert "Float is not precise enough for it." in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    assert run("explain", "model.skops", "--report", "m.html", "--json", "m.json").exit_code == 0
+    assert json.loads(Path("m.json").read_text())["export"]["commands"][0].endswith("--real double")
 
 
 def test_data_without_a_file_have_no_commands():

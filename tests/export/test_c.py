@@ -190,7 +190,7 @@ def test_no_path_is_said_to_be_missing():
         to_c(fitted("rvm-rbf").model, None)
 
 
-@pytest.mark.parametrize(("real", "usual"), [("float", "4700 on a Cortex-M0"), ("q15", "1200 on a Cortex-M0")])
+@pytest.mark.parametrize(("real", "usual"), [("float", "4700 on a Cortex-M0"), ("q15", "1100 on a Cortex-M0")])
 def test_the_comment_says_that_code_is_not_counted(real, usual):
     text = c_source(fitted("rvm-rbf").model, real=real).text
     assert f"Code: not counted; usually about {usual}" in text
@@ -203,3 +203,53 @@ def test_printing_is_short(tmp_path):
     assert str(exported).endswith(f" at {exported.where}")
     assert repr(exported).startswith("ExportedC(path=")
     assert len(repr(exported)) < 200 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"), [("rvm-rbf", "the std of the target"), ("counts", "the std of a count"), ("two-classes", "1")]
+)
+def test_the_unit_of_the_error(name, unit):
+    exported = c_source(fitted(name).model)
+    assert exported.unit == f"of {unit}"
+    assert f"Accuracy: at most {exported.error:.1e} of {unit} from Python" in exported.text
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["svm-classes", "two-classes", "three-classes", "rvm-rbf", "counts"])
+def test_multiplications_are_about_as_many_as_said(name, tmp_path):
+    """Counted in C++, by numbers that count what is done with them. Divisions count, too."""
+    exported = c_source(fitted(name).model)
+    call = "model_predict_proba(x, y)" if "classes" in name else "model_predict(x, y, y + 1)"
+    text = exported.text.replace("typedef float model_real;", "typedef Counted model_real;")
+    (tmp_path / "model.h").write_text(text)
+    (tmp_path / "main.c").write_text(COUNTING.replace("CALL", call).replace("N_INPUTS", str(fitted(name).X.shape[1])))
+    found = int(run(compiled(tmp_path / "main.c", "gcc", "c++", libraries=("-lstdc++",))))
+    assert 0.6 * found < exported.size.n_multiplications < 1.6 * found
+
+
+COUNTING = r"""
+#include <stdio.h>
+static int n_multiplications = 0;
+struct Counted {
+    float value;
+    Counted() : value(0) {}
+    Counted(float number) : value(number) {}
+    explicit Counted(int number) : value((float)number) {}
+    explicit operator int() const { return (int)value; }
+};
+#define COUNTS(op, n) \
+    static Counted operator op(Counted a, Counted b) { n_multiplications += n; return Counted(a.value op b.value); } \
+    static inline Counted &operator op##=(Counted &a, Counted b) { return a = a op b; }
+COUNTS(+, 0) COUNTS(-, 0) COUNTS(*, 1) COUNTS(/, 1)
+static inline Counted operator-(Counted a) { return Counted(-a.value); }
+#define COMPARES(op) static inline bool operator op(Counted a, Counted b) { return a.value op b.value; }
+COMPARES(<) COMPARES(>) COMPARES(<=) COMPARES(>=) COMPARES(!=)
+#include "model.h"
+int main(void)
+{
+    Counted x[N_INPUTS], y[4];
+    CALL;
+    printf("%d", n_multiplications);
+    return 0;
+}
+"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, QuantileTransformer
@@ -12,6 +13,8 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, QuantileTrans
 from skarce import KernelBasis, LWPRRegressor, RelevanceVectorRegressor, VBLSRegressor
 from skarce.export import ExportError, describe
 from skarce.export.description import CLASSES, COUNTS, MARGINS
+from skarce.export.heads import Head
+from skarce.export.to_c import c_source
 from tests.export.models import OTHERS, REGRESSORS, fitted, kernels, numbers, targets
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -141,3 +144,26 @@ def test_refused_functions_have_no_addresses():
     assert "0x" not in refusal(QuantileTransformer(n_quantiles=5, random_state=np.random.RandomState(0)))
     kernel = KernelBasis(lambda X, Y: np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1)))
     assert "the kernel function <lambda> cannot" in refusal(basis=kernel)
+
+
+@pytest.mark.parametrize("name", ["rvm-rbf", "counts", "svm-classes"])
+def test_no_variance_is_evaluated_if_no_std_is_asked_for(name, monkeypatch):
+    """It takes far longer than the mean if there are many functions."""
+
+    def refuse(*_):
+        raise AssertionError("the variance is not needed")
+
+    monkeypatch.setattr(Head, "variance", refuse)
+    assert c_source(fitted(name).model, std=False).error < 1e-4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"func": np.exp, "inverse_func": np.log}, {"transformer": PCA()}, {"transformer": QuantileTransformer(n_quantiles=5)}],
+)
+def test_a_target_that_is_not_shifted_and_scaled_has_advice_of_its_own(options):
+    X = numbers()
+    model = TransformedTargetRegressor(VBLSRegressor(), check_inverse=False, **options).fit(X, targets(X))
+    with pytest.raises(ExportError, match="a transformer that shifts and scales, or export the regressor inside") as caught:
+        describe(model)
+    assert "before the pipeline" not in str(caught.value)

@@ -19,7 +19,9 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTrans
 
 from skarce import (
     EvidenceRegressor,
+    JointFactorRegressor,
     KernelBasis,
+    LWPRRegressor,
     PolynomialChaosBasis,
     PrimalSVMClassifier,
     ProcessBasis,
@@ -198,7 +200,12 @@ def in_a_pipeline(X, y):
     return make_pipeline(KernelBasis(gamma=0.3, centers=10), RelevanceVectorRegressor("passthrough")).fit(X, y)
 
 
+def local_models(X, y):
+    return LWPRRegressor().fit(X, y)
+
+
 REFUSED = {
+    "blends many local models": local_models,
     "probabilities are averages over the uncertainty": a_classifier,
     "probabilities are margins": a_classifier_by_margins,
     "predict the log rate": counts_on_kernels,
@@ -206,6 +213,16 @@ REFUSED = {
     "the basis is PolynomialChaosBasis": chaos,
     "a step of the pipeline is KernelBasis": in_a_pipeline,
 }
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_factors_are_linear_where_nothing_is_missing(n_outputs):
+    model = JointFactorRegressor(2).fit(*data(n_outputs))
+    twin = to_sklearn(model)
+    assert type(twin).__name__ == "LinearRegression"
+    assert_same_mean(pickle.loads(pickle.dumps(twin)), model, queries())
+    frame = pd.DataFrame(data()[0], columns=["a", "b", "c"])
+    assert to_sklearn(JointFactorRegressor(1).fit(frame, data()[1])).feature_names_in_.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(("reason", "make"), REFUSED.items(), ids=[make.__name__ for make in REFUSED.values()])

@@ -122,7 +122,7 @@ def _to_c(saved: SavedModel, out: Path, name: str | None, options: dict[str, Any
         "tables": f"{size.table_bytes} bytes of flash, without the code",
         "stack": f"about {size.stack_bytes} bytes",
         "a prediction": f"about {size.n_multiplications} multiplications",
-        "largest error": f"{exported.error:.1e} of the std of the target",
+        "largest error": f"{exported.error:.1e} {exported.unit}",
         "checked at": exported.where,
     }
 

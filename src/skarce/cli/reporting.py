@@ -19,8 +19,9 @@ from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.fit_remarks import fitted
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
+from skarce.cli.reporting_c import in_c_of, option_of_real
 from skarce.comparison import Method, MethodResult, Observer, Task
-from skarce.comparison.counting import bytes_in_c
+from skarce.comparison.counting import InC
 from skarce.comparison.uneven_folds import uneven_fold
 from skarce.datasets.tables import Table, TableError
 from skarce.datasets.training import TrainingData
@@ -117,6 +118,7 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
     saved = SavedModel(Pipeline([*preprocessing.steps, ("model", model)]), target, training.kinds, __version__)
     about = {**facts(saved), "model": str(model)}
     matter = inputs_that_matter(saved.pipeline, training.X, training.y, training.target_kind)
+    exported = in_c_of(saved)
     label = SHUFFLED[training.target_kind]
     return ModelView(
         name=method.name,
@@ -127,18 +129,18 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
         inputs=matter,
         inputs_label=label,
         far=far_rows(model, prepared),
-        c_bytes=bytes_in_c(saved.pipeline),
-        commands=export_commands(click.get_current_context(), method.name, target),
+        in_c=exported,
+        commands=export_commands(click.get_current_context(), method.name, target, exported),
     )
 
 
-def export_commands(context: click.Context, method: str, target: str) -> tuple[str, ...]:
+def export_commands(context: click.Context, method: str, target: str, exported: InC) -> tuple[str, ...]:
     """The commands that fit a method to the same table, and write its model as C. None if the table is in no file."""
     data = context.params["data"]
     if data is None:
         return ()
     named = ["--target", target, *given_arguments(context, ALSO_OF_FIT), "--method", method]
-    written = ["model.skops", str(data), "--out", "model.h"]
+    written = ["model.skops", str(data), "--out", "model.h", *option_of_real(exported)]
     return command_line(["fit", str(data), *named, "--out", "model.skops"]), command_line(["export", *written])
 
 

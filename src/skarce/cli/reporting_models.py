@@ -16,8 +16,8 @@ from skarce.cli.missing_rows import way_for
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
 from skarce.cli.reporting import given_command
+from skarce.cli.reporting_c import in_c_of, option_of_real
 from skarce.comparison import Answers
-from skarce.comparison.counting import bytes_in_c
 from skarce.comparison.out_of_fold import answer
 from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
@@ -138,6 +138,7 @@ def _view(saved: SavedModel, given: GivenRows | None, far: FarRows | None, kind:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
         label, title, words = f"{widths.label}, on scaled inputs", WIDTHS_TITLE, WIDTHS_WORDS
+    exported, path = in_c_of(saved), str(click.get_current_context().params["model"])
     return ModelView(
         name=type(saved.regressor).__name__,
         facts=facts(saved),
@@ -149,6 +150,6 @@ def _view(saved: SavedModel, given: GivenRows | None, far: FarRows | None, kind:
         inputs_title=title,
         inputs_words=words,
         far=far,
-        c_bytes=bytes_in_c(saved.pipeline),
-        commands=(command_line(["export", str(click.get_current_context().params["model"]), "--out", "model.h"]),),
+        in_c=exported,
+        commands=(command_line(["export", path, "--out", "model.h", *option_of_real(exported)]),),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from sklearn.dummy import DummyClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.pipeline import Pipeline
 
-from skarce.export import ExportError, table_bytes
+from skarce.export.c.tables import REALS
+from skarce.export.to_c import c_source
+from skarce.export.transformers import ExportError, ImpreciseError
 
 INNER_MODELS: dict[type, Callable[[Any], Any]] = {
     Pipeline: lambda model: model[-1],
@@ -70,9 +73,30 @@ def count_bytes(model: Any) -> int | None:
     return counter.n_bytes
 
 
-def bytes_in_c(model: Any) -> int | None:
-    """The number of bytes of the tables of a fitted model in C, in float and with its std; None if it cannot be exported."""
-    try:
-        return table_bytes(model)
-    except (ExportError, TypeError):  # a model of others, or a kernel without a formula
-        return None
+@dataclass(frozen=True)
+class InC:
+    """What a fitted model is in C, with its std.
+
+    Attributes
+    ----------
+    n_bytes : bytes of its tables; None if it cannot be exported
+    real : the type of numbers, the smallest floating-point type that is precise enough
+    refusal : why it cannot be exported
+    """
+
+    n_bytes: int | None = None
+    real: str = ""
+    refusal: str = ""
+
+
+def in_c(model: Any) -> InC:
+    """What a fitted model is in C, after the checks of `to_c`."""
+    refusal = ""
+    for real in REALS:
+        try:
+            return InC(c_source(model, real=real).size.table_bytes, real)
+        except ImpreciseError as error:
+            refusal = str(error)
+        except (ExportError, TypeError) as error:  # a model of others, or a kernel without a formula
+            return InC(refusal=str(error))
+    return InC(refusal=refusal)

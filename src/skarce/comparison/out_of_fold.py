@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from skarce._typing import Floats, Indices
-from skarce.comparison.counting import bytes_in_c, count_bytes
+from skarce.comparison.counting import count_bytes, in_c
 from skarce.comparison.cross_validation import FoldModel
 from skarce.comparison.registry import Method
 from skarce.comparison.scores import gives_std
@@ -82,7 +82,7 @@ class OutOfFold:
         self.answers.append(answers)
         self.log_scores.append(None if scores is None else float(np.mean(scores)))
         self.n_bytes.append(count_bytes(fitted.model))
-        self.c_bytes.append(bytes_in_c(fitted.model))
+        self.c_bytes.append(in_c(fitted.model).n_bytes)
         self.outcomes.append(getattr(fitted.model, "outcome_", None))
 
     def against(self, y: Any, *, once: bool = False) -> Answers:

@@ -95,15 +95,14 @@ def parts_of_log2() -> tuple[float, float]:
     return high, float(np.log(2.0)) - high
 
 
+def mean(head: Head, high: Floats, low: Floats) -> Floats:
+    """Return the mean of a head, whose functions are pairs."""
+    return _mean(head, *_steps(head, high, low))
+
+
 def mean_and_variance(head: Head, high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of a head, whose functions are pairs."""
-    (centers, center_rests), (weights, weight_rests) = split(head.center), split(head.weights)
-    steps, rests = sum_of(high[:, head.places], -centers)
-    steps, rests = sum_of(steps, rests + (low[:, head.places] - center_rests))
-    level, level_rest = split(head.level)
-    total, left = np.full(len(high), level), np.full(len(high), level_rest)
-    for weight, weight_rest, step, rest in zip(weights, weight_rests, steps.T, rests.T, strict=True):
-        total, left = _added(total, left, weight, step, weight_rest * step + weight * rest)
+    steps, rests = _steps(head, high, low)
     variance = np.full(len(high), np.float32(head.base))
     for number, (row, offset) in enumerate(zip(head.root.astype(np.float32), head.offset.astype(np.float32), strict=True)):
         part, part_left = np.full(len(high), offset), np.zeros(len(high), dtype=np.float32)
@@ -111,7 +110,23 @@ def mean_and_variance(head: Head, high: Floats, low: Floats) -> tuple[Floats, Fl
             part, part_left = _added(part, part_left, row[place], steps[:, place], row[place] * rests[:, place])
         part = part + part_left
         variance = variance + part * part
-    return total + left, variance
+    return _mean(head, steps, rests), variance
+
+
+def _steps(head: Head, high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """Return the functions less their centers, as pairs."""
+    centers, rests = split(head.center)
+    steps, lost = sum_of(high[:, head.places], -centers)
+    return sum_of(steps, lost + (low[:, head.places] - rests))
+
+
+def _mean(head: Head, steps: Floats, rests: Floats) -> Floats:
+    weights, weight_rests = split(head.weights)
+    level, level_rest = split(head.level)
+    total, left = np.full(len(steps), level), np.full(len(steps), level_rest)
+    for weight, weight_rest, step, rest in zip(weights, weight_rests, steps.T, rests.T, strict=True):
+        total, left = _added(total, left, weight, step, weight_rest * step + weight * rest)
+    return total + left
 
 
 def _added(total: Floats, left: Floats, factor: Any, step: Floats, rest: Floats) -> tuple[Floats, Floats]:

@@ -31,6 +31,7 @@ class Compared:
     units : std of the target for numbers, std of the count for counts, 1 for probabilities and margins; shape (n_rows, n_outputs)
     n_given : how many rows, the first ones, were given
     n_kept : how many rows after them are those that the model keeps from training; all others are random
+    refused : which rows are left out because Python cannot predict there, and why
     """
 
     rows: Floats
@@ -38,6 +39,7 @@ class Compared:
     units: Floats
     n_given: int
     n_kept: int = 0
+    refused: str = ""
 
     @property
     def where(self) -> str:
@@ -45,7 +47,8 @@ class Compared:
         n_random = len(self.rows) - self.n_given - self.n_kept
         counts = {"given rows": self.n_given, "training rows in the model": self.n_kept, "random points": n_random}
         found = [f"{count} {what}" for what, count in counts.items() if count]
-        return ", ".join(found if self.n_given or self.n_kept else [*found, NO_TRAINING_ROWS])
+        words = ", ".join(found if self.n_given or self.n_kept else [*found, NO_TRAINING_ROWS])
+        return f"{words}; {self.refused}" if self.refused else words
 
     def largest_error(self, found: Floats) -> float:
         """Return the largest difference in these units. NaN counts as infinite."""
@@ -57,22 +60,21 @@ class Compared:
 
 def comparison(estimator: Any, described: Described, X: Any, std: Any) -> Compared:
     """Return given rows (None for no rows), rows that the model keeps and random points, with what Python predicts there."""
-    parts = [kept_rows(described), likely_rows(described, N_RANDOM)]
+    given = [] if X is None else [described.coded(X)]
+    expected = [] if X is None else [predicted(estimator, X, described, std)]
+    kept, random, refused = kept_rows(described), likely_rows(described, N_RANDOM), ""
     try:
-        expected = [predicted(estimator, described.decoded(rows), described, std) for rows in parts if len(rows)]
+        expected += [predicted(estimator, described.decoded(rows), described, std) for rows in (kept, random) if len(rows)]
     except ValueError as error:
         if X is None:
             raise ExportError(
                 f"predictions at random points failed, so the export cannot be checked: {one_line(error, 200)} Pass X, some rows "
                 "like those of the training."
             ) from None
-        parts, expected = [np.zeros((0, len(described.inputs)))], []
-    n_kept, given = len(parts[0]) if expected else 0, []
-    if X is not None:
-        given = [described.coded(X)]
-        expected = [predicted(estimator, X, described, std), *expected]
-    rows, values = np.vstack([*given, *parts]), np.vstack(expected)
-    return Compared(rows, values, _units(described, values), sum(map(len, given)), n_kept)
+        expected, kept, random = expected[:1], kept[:0], random[:0]
+        refused = f"at no other rows, because predictions failed there: {one_line(error, 80)}"
+    values = np.vstack(expected)
+    return Compared(np.vstack([*given, kept, random]), values, _units(described, values), sum(map(len, given)), len(kept), refused)
 
 
 def against_itself(described: Described, rows: Floats, expected: Floats) -> Compared:

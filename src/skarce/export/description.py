@@ -91,6 +91,15 @@ class Described:
         """Return the functions of the model at coded rows, in their precision, shape (n_rows, n_functions)."""
         return values_of(self.stages, rows[:, list(self.used)])
 
+    def latent_means(self, rows: Floats) -> Floats:
+        """Return the mean of each head at coded rows, in their precision, shape (n_rows, n_heads)."""
+        prepared = values_of(self.stages[:-1], rows[:, list(self.used)])
+        if self.in_pairs:
+            functions = self._pairs(prepared)
+            return np.stack([careful.mean(head, *functions) for head in self.heads], axis=1)
+        phi = self.stages[-1].values(prepared)
+        return np.stack([head.mean(phi) for head in self.heads], axis=1)
+
     def latent(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
         """Return mean and variance of each head at coded rows, in their precision, shapes (n_rows, n_heads)."""
         prepared = values_of(self.stages[:-1], rows[:, list(self.used)])
@@ -106,10 +115,18 @@ class Described:
         return np.stack(means, axis=1), np.stack(variances, axis=1)
 
     def _latent_in_pairs(self, prepared: Floats) -> tuple[Floats, Floats]:
-        assert isinstance(self.stages[-1], Kernels)
-        functions = careful.kernels(self.stages[-1], prepared)
+        functions = self._pairs(prepared)
         found = [careful.mean_and_variance(head, *functions) for head in self.heads]
         return np.stack([mean for mean, _ in found], axis=1), np.stack([variance for _, variance in found], axis=1)
+
+    def _pairs(self, prepared: Floats) -> tuple[Floats, Floats]:
+        assert isinstance(self.stages[-1], Kernels)
+        return careful.kernels(self.stages[-1], prepared)
+
+    def means(self, rows: Floats) -> Floats:
+        """Return the mean of numbers or counts, or margins, at coded rows, in their precision, shape (n_rows, n_targets)."""
+        mean = self.latent_means(rows)
+        return np.exp(mean) if self.target == COUNTS else mean
 
     def predict(self, rows: Floats, *, is_augmented: bool = False) -> tuple[Floats, Floats]:
         """Return mean and std of numbers or counts at coded rows, in their precision, shapes (n_rows, n_targets)."""
@@ -121,10 +138,11 @@ class Described:
 
     def probabilities(self, rows: Floats) -> Floats:
         """Return the probability of each class at coded rows, shape (n_rows, n_classes)."""
-        mean, variance = self.latent(rows)
-        log_odds = mean.astype(np.float64)
         if self.is_moderated:
-            log_odds = moderated_log_odds(log_odds, np.sqrt(variance.astype(np.float64)))
+            mean, variance = (part.astype(np.float64) for part in self.latent(rows))
+            log_odds = moderated_log_odds(mean, np.sqrt(variance))
+        else:
+            log_odds = self.latent_means(rows).astype(np.float64)
         if self.temperature != 1.0 and self.class_log_odds is not None:
             log_odds = self.class_log_odds + (log_odds - self.class_log_odds) / self.temperature
         if len(self.heads) == 1:
@@ -147,7 +165,7 @@ def describe(estimator: Any) -> Described:
     described = _of_model(found.model, reader, _stages_before(found.pipelines, reader, raw), n_inputs)
     for step in reversed(found.target_steps):
         described = _with_target(described, step)
-    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.gaps))
+    return replace(described, inputs=inputs_of(estimator, n_inputs, reader.texts, reader.keys, reader.gaps))
 
 
 def _n_features(estimator: Any) -> int:
@@ -233,9 +251,7 @@ def _with_target(described: Described, step: Any) -> Described:
     """Return predictions in the units that a transformer of the target undoes."""
     if described.target != NUMBERS:
         raise ExportError(f"{described.title} in a TransformedTargetRegressor cannot be exported. Export the model itself.")
-    (columns,) = simplified(Reader().read(step, [None] * len(described.heads))[0])
-    items = columns.items if isinstance(columns, Columns) else ()
-    numbers = [item for item in items if isinstance(item, Number) and np.isinf(item.lower) and np.isinf(item.upper)]
+    numbers = _shifts_and_scales(step, len(described.heads))
     if len(numbers) != len(described.heads):
         raise ExportError(
             f"a target transformed by {quoted(step)} cannot be exported, because its std is that of the transformed target. Use a "
@@ -246,3 +262,13 @@ def _with_target(described: Described, step: Any) -> Described:
     if kernels is not None:
         kernels = tuple(own.scaled(item.factor) for own, item in zip(kernels, numbers, strict=True))
     return replace(described, heads=heads, query_kernels=kernels)
+
+
+def _shifts_and_scales(step: Any, n_targets: int) -> list[Number]:
+    """Return a transformer of targets as one number for each, or none if it does something else."""
+    try:
+        chain = simplified(Reader().read(step, [None] * n_targets)[0])
+    except ExportError:
+        return []
+    items = chain[0].items if len(chain) == 1 and isinstance(chain[0], Columns) else ()
+    return [item for item in items if isinstance(item, Number) and np.isinf(item.lower) and np.isinf(item.upper)]

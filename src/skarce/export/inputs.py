@@ -37,22 +37,32 @@ class Input:
     name : its name, or x0, x1 and so on
     is_named : whether tables have it by this name
     categories : the texts that it may have, in the order of their codes; None if it is a number
+    keys : the numbers that an encoder knows, if one takes it as it came; NaN may be one of them
     gaps : the codes that stand for missing text
     """
 
     name: str
     is_named: bool = False
     categories: tuple[Any, ...] | None = None
+    keys: tuple[float, ...] = ()
     gaps: Gaps = NO_GAPS
 
+    @property
+    def levels(self) -> Floats:
+        """All coded numbers that training had, if it is a category; else none."""
+        return np.array(self.keys if self.categories is None else range(len(self.categories)), dtype=np.float64)
 
-def inputs_of(estimator: Any, n_inputs: int, texts: dict[int, tuple[Any, ...]], gaps: dict[int, Gaps]) -> tuple[Input, ...]:
-    """Return the raw columns of an estimator, of which some are text."""
+
+def inputs_of(
+    estimator: Any, n_inputs: int, texts: dict[int, tuple[Any, ...]], keys: dict[int, Floats], gaps: dict[int, Gaps]
+) -> tuple[Input, ...]:
+    """Return the raw columns of an estimator, of which some are text, or numbers that an encoder takes."""
     names = getattr(estimator, "feature_names_in_", None)
     found = []
     for place in range(n_inputs):
         name = f"x{place}" if names is None else str(names[place])
-        found.append(Input(name, names is not None, texts.get(place), gaps.get(place, NO_GAPS)))
+        known = tuple(map(float, keys.get(place, ())))
+        found.append(Input(name, names is not None, texts.get(place), known, gaps.get(place, NO_GAPS)))
     return tuple(found)
 
 

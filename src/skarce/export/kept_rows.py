@@ -23,13 +23,10 @@ def kept_rows(described: Described) -> Floats:
     if not places:
         return empty
     before, points = described.stages[: places[0]], _points(described, places[0])
-    rows = np.zeros((len(points), len(described.inputs)))
-    used = list(described.used)
-    codes = [
-        None if described.inputs[place].categories is None else len(described.inputs[place].categories or ()) for place in used
-    ]
-    rows[:, used] = _inputs(before, points, codes)
-    rows = np.nan_to_num(rows, nan=0.0)
+    usual = np.array([one.levels[-1] if len(one.levels) else 0.0 for one in described.inputs])  # NaN is the last level
+    rows, used = np.tile(usual, (len(points), 1)), list(described.used)
+    found = _inputs(before, points, [described.inputs[place].levels for place in used])
+    rows[:, used] = np.where(np.isnan(found), usual[used], found)
     reached = values_of(before, rows[:, used])
     is_same = np.abs(reached - points) <= SAME * np.abs(points).max(initial=1.0)
     return rows[is_same.all(axis=1)]
@@ -45,11 +42,11 @@ def _points(described: Described, place: int) -> Floats:
     return points[np.unique(np.linspace(0, len(points) - 1, min(MOST_KEPT, len(points))).astype(np.intp))]
 
 
-def _inputs(chain: Chain, outputs: Floats, codes: list[int | None]) -> Floats:
-    """Return inputs with which a chain gives these outputs, NaN if a step cannot be undone. `codes` are numbers of texts."""
+def _inputs(chain: Chain, outputs: Floats, levels: list[Floats]) -> Floats:
+    """Return inputs with which a chain gives these outputs, NaN if a step cannot be undone. `levels` are those of categories."""
     for place in reversed(range(len(chain))):
         stage = chain[place]
-        own: list[int | None] = codes if place == 0 else [None] * stage.n_inputs
+        own = levels if place == 0 else [np.zeros(0)] * stage.n_inputs
         if isinstance(stage, Columns):
             outputs = _inputs_of_columns(stage, outputs, own)
         elif isinstance(stage, Mixture):
@@ -61,32 +58,32 @@ def _inputs(chain: Chain, outputs: Floats, codes: list[int | None]) -> Floats:
     return outputs
 
 
-def _inputs_of_parts(stage: SideBySide, outputs: Floats, codes: list[int | None]) -> Floats:
+def _inputs_of_parts(stage: SideBySide, outputs: Floats, levels: list[Floats]) -> Floats:
     inputs, start = np.full((len(outputs), stage.n_inputs), np.nan), 0
     for part in stage.parts:
         stop = start + part[-1].n_outputs
-        own = _inputs(part, outputs[:, start:stop], codes)
+        own = _inputs(part, outputs[:, start:stop], levels)
         inputs, start = np.where(np.isnan(inputs), own, inputs), stop
     return inputs
 
 
-def _inputs_of_columns(stage: Columns, outputs: Floats, codes: list[int | None]) -> Floats:
+def _inputs_of_columns(stage: Columns, outputs: Floats, levels: list[Floats]) -> Floats:
     inputs = np.full((len(outputs), stage.n_inputs), np.nan)
     for source in range(stage.n_inputs):
         own = np.array([place for place, item in enumerate(stage.items) if item.source == source], dtype=np.intp)
         if len(own):
-            inputs[:, source] = _input(stage, own, outputs, codes[source])
+            inputs[:, source] = _input(stage, own, outputs, levels[source])
     return inputs
 
 
-def _input(stage: Columns, own: Indices, outputs: Floats, n_codes: int | None) -> Floats:
+def _input(stage: Columns, own: Indices, outputs: Floats, levels: Floats) -> Floats:
     """Return an input by its own outputs: a number as it was before it was scaled, or the category that comes nearest."""
     for place in own:
         item = stage.items[place]
         if isinstance(item, Number) and item.factor != 0.0:
             return np.asarray(outputs[:, place] / item.factor + item.center)
     lookups = [item for item in (stage.items[place] for place in own) if isinstance(item, Lookup)]
-    keys = np.arange(n_codes, dtype=np.float64) if n_codes else np.unique([key for item in lookups for key in item.keys])
+    keys = levels if len(levels) else np.unique([key for item in lookups for key in item.keys])
     if not len(keys):
         return np.full(len(outputs), np.nan)
     results = np.stack([item.values(keys) for item in lookups], axis=1)

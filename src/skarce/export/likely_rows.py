@@ -21,8 +21,8 @@ def likely_rows(described: Described, n_rows: int, seed: int = 0) -> Floats:
     for place, values in zip(described.used, found.T, strict=True):
         rows[:, place] = np.where(np.isnan(values), rows[:, place], values)
     for place, one in enumerate(described.inputs):
-        if one.categories is not None:
-            rows[:, place] = rng.integers(len(one.categories), size=n_rows)
+        if len(one.levels):
+            rows[:, place] = one.levels[rng.integers(len(one.levels), size=n_rows)]
     return _with_holes(described, rows, rng)
 
 

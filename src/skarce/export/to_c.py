@@ -17,14 +17,15 @@ from skarce.export import advice
 from skarce.export.c.code_size import code_remarks
 from skarce.export.c.fixed_header import FixedHeader
 from skarce.export.c.fixed_numbers import FORMATS
-from skarce.export.c.fixed_point import FixedPoint
+from skarce.export.c.fixed_point import fixed_point
 from skarce.export.c.header import Examples, Header, Size
+from skarce.export.c.levels import BETTER, check_levels
 from skarce.export.c.names import check_name
 from skarce.export.c.tables import REALS
 from skarce.export.careful import has_pairs
 from skarce.export.checks import N_RANDOM, TOLERANCES, Compared, against_itself, comparison, spread_out
 from skarce.export.columns import Columns
-from skarce.export.description import CLASSES, MARGINS, Described, describe
+from skarce.export.description import CLASSES, COUNTS, MARGINS, Described, describe
 from skarce.export.likely_rows import likely_rows
 from skarce.export.stages import Kernels, Products, Splines
 from skarce.export.transformers import ExportError, ImpreciseError
@@ -32,11 +33,9 @@ from skarce.export.transformers import ExportError, ImpreciseError
 N_EXAMPLES = 5  # rows of the self-test
 WORDS = {CLASSES: "probabilities", MARGINS: "margins"}
 KINDS = (*REALS, *FORMATS)
-BETTER = {"float": ("double", "q31"), "q15": ("q31", "float", "double"), "q31": ("float", "double")}
 MOST_OF_NOISE = 0.1  # what fixed-point arithmetic may add, as a share of the std of the noise
 MOST_OF_PROBABILITY = 0.005  # what it may add to a probability
-_FIXED_MACROS = ("STORAGE", "READ", "READ_PLACE")
-_FLOAT_MACROS = (*_FIXED_MACROS, "EXP(x)", "SQRT(x)")
+OF_TARGET, OF_COUNT = "of the std of the target", "of the std of a count"
 IN_PAIRS = " in pairs, because weights of both signs nearly cancel"
 _FLOAT_REMARKS = (
     "Missing numbers are NaN, so do not compile with -ffast-math. To move tables, or to use exp and sqrt of a library, define",
@@ -56,10 +55,11 @@ class ExportedC:
     ----------
     text : the header
     size : bytes of tables and stack, and multiplications in one prediction
-    error : the largest difference to Python, as a share of the std of the target (of 1 for probabilities and margins)
+    error : the largest difference to Python, as a share of the std of the target or of a count (of 1 for probabilities and margins)
     n_rows : how many rows were compared
     where : what they are: given rows, training rows in the model, and random points
     path : where it was written, if it was
+    unit : the unit of the error, in words
     """
 
     text: str
@@ -68,6 +68,7 @@ class ExportedC:
     n_rows: int
     where: str
     path: Path | None = None
+    unit: str = OF_TARGET
 
     def __repr__(self) -> str:
         """Return what there is to know, without the text."""
@@ -144,12 +145,14 @@ def c_source(model: Any, *, name: str = "model", real: str = "float", std: Any =
     described = described_for(describe(model), std)
     std = described.std_of(std)
     compared = comparison(model, described, X, std)
+    check_levels(described, compared.rows, real, std)
     plain, (described, found) = described, _computed(described, compared, real, std)
     error = compared.largest_error(found)
     _check_error(plain, compared, found, real, std)
     header = _header(described, compared.rows, name=name, real=real, std=std)
-    remarks = _remarks(described, header.size, compared, error, name=name, real=real, std=std)
-    return ExportedC(header.text(_examples(compared), remarks), header.size, error, len(compared.rows), compared.where)
+    remarks = _remarks(described, header, compared, error, name=name, real=real, std=std)
+    text, unit = header.text(_examples(compared), remarks), _unit(described)
+    return ExportedC(text, header.size, error, len(compared.rows), compared.where, unit=unit)
 
 
 def _computed(described: Described, compared: Compared, real: str, std: Any) -> tuple[Described, Floats]:
@@ -158,7 +161,7 @@ def _computed(described: Described, compared: Compared, real: str, std: Any) -> 
     In float, kernels and weights are computed in pairs if weights nearly cancel.
     """
     if real in FORMATS:
-        return described, _fixed_point(described, compared.rows, real, std).predict(compared.rows)
+        return described, fixed_point(described, compared.rows, real, std).predict(compared.rows)
     found = _emulated(described, compared.rows, std, REALS[real].dtype)
     may_pair = real == "float" and std != "augmented" and has_pairs(described.stages)
     if may_pair and not compared.largest_error(found) <= TOLERANCES[real]:
@@ -170,14 +173,8 @@ def _computed(described: Described, compared: Compared, real: str, std: Any) -> 
 def _header(described: Described, rows: Floats, *, name: str, real: str, std: Any) -> Header | FixedHeader:
     """Return the writer of a header."""
     if real in FORMATS:
-        return FixedHeader(_fixed_point(described, rows, real, std), name)
+        return FixedHeader(fixed_point(described, rows, real, std), name)
     return Header(described, name, REALS[real], has_std=std is not False, is_augmented=std == "augmented")
-
-
-def _fixed_point(described: Described, rows: Floats, real: str, std: Any) -> FixedPoint:
-    if std == "augmented":
-        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
-    return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
 
 
 def _check_error(described: Described, compared: Compared, found: Floats, real: str, std: Any) -> None:
@@ -222,7 +219,10 @@ def _would_do(described: Described, compared: Compared, real: str, std: Any) -> 
 
 
 def table_bytes(model: Any, real: str = "float", std: Any = True) -> int:
-    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test."""
+    """Return the bytes of the constant tables of a fitted model in C, without those of its self-test.
+
+    Whether the arithmetic is precise enough is not checked; `to_c` does that.
+    """
     described = described_for(describe(model), std)
     std, rows = described.std_of(std), likely_rows(described, N_RANDOM)
     if real not in FORMATS:
@@ -250,8 +250,9 @@ def _emulated(described: Described, rows: Floats, std: Any, precision: Any = np.
         rows = rows.astype(precision)
         if described.target == CLASSES:
             return described.probabilities(rows)
-        mean, deviation = described.predict(rows, is_augmented=std == "augmented")
-    return mean if std is False else np.column_stack([mean, deviation])
+        if std is False:
+            return described.means(rows)
+        return np.column_stack(described.predict(rows, is_augmented=std == "augmented"))
 
 
 def _reason(described: Described, compared: Compared, real: str, std: Any) -> str:
@@ -278,12 +279,11 @@ def _examples(compared: Compared) -> Examples:
     return Examples(compared.rows[chosen], compared.expected[chosen])
 
 
-def _remarks(described: Described, size: Size, compared: Compared, error: float, **options: Any) -> list[str]:
+def _remarks(described: Described, header: Header | FixedHeader, compared: Compared, error: float, **options: Any) -> list[str]:
     """Return the comment on top of the header."""
-    std, is_fixed = options["std"], options["real"] in FORMATS
+    size, std, is_fixed = header.size, options["std"], options["real"] in FORMATS
     what = {True: "", False: " Without the std.", "augmented": " With the augmented std."}[std]
     what = " Without probabilities." if described.target == MARGINS else what
-    unit = "of 1" if described.has_classes else "of the std of the target"
     pairs = IN_PAIRS if described.in_pairs else ""
     return [
         f"{described.title} as C99, written by skarce {version('skarce')}.{what}",
@@ -295,12 +295,16 @@ def _remarks(described: Described, size: Size, compared: Compared, error: float,
         *code_remarks(options["real"]),
         f"RAM: 0 bytes; about {size.stack_bytes} bytes of buffers on the stack",
         f"Arithmetic: {options['real']}{pairs}, about {size.n_multiplications} multiplications a prediction",
-        f"Accuracy: at most {error:.1e} {unit} from Python, at {compared.where}",
+        f"Accuracy: at most {error:.1e} {_unit(described)} from Python, at {compared.where}",
         "",
         "Everything is static, const and reentrant; nothing is allocated, and no library is needed.",
         *(_FIXED_REMARKS if is_fixed else _FLOAT_REMARKS),
-        ", ".join(f"{options['name'].upper()}_{macro}" for macro in (_FIXED_MACROS if is_fixed else _FLOAT_MACROS)) + ".",
+        ", ".join(header.macros) + ".",
     ]
+
+
+def _unit(described: Described) -> str:
+    return "of 1" if described.has_classes else OF_COUNT if described.target == COUNTS else OF_TARGET
 
 
 def _call(described: Described, name: str, std: Any) -> str:

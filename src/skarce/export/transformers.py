@@ -77,11 +77,13 @@ class Raw:
     place : its place among the raw inputs
     fill : the text that an imputer puts in the place of missing text; None if there is no imputer
     fills_none : whether that is None, and not NaN
+    is_number : whether an imputer of numbers was at it
     """
 
     place: int
     fill: Any = None
     fills_none: bool = False
+    is_number: bool = False
 
     def gaps(self, categories: tuple[Any, ...]) -> Gaps:
         """Return the codes of missing text in an encoder with these categories."""
@@ -94,15 +96,17 @@ class Raw:
 
 @dataclass
 class Reader:
-    """Reads fitted transformers, and notes which raw inputs are text.
+    """Reads fitted transformers, and notes which raw inputs are categories.
 
     Attributes
     ----------
     texts : for each raw input of text its categories, in the order of their codes
+    keys : for each raw input of numbers that an encoder takes the numbers that it knows
     gaps : for each raw input of text the codes that stand for missing text
     """
 
     texts: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    keys: dict[int, Floats] = field(default_factory=dict)
     gaps: dict[int, Gaps] = field(default_factory=dict)
 
     def read(self, transformer: Any, raw: list[Raw | None]) -> tuple[Chain, list[Raw | None]]:
@@ -161,7 +165,9 @@ class Reader:
         items: list[Column] = [Number(place, missing=float(fill)) for place, fill in enumerate(statistics) if not np.isnan(fill)]
         if imputer.add_indicator:
             items += [Lookup(int(place), (), (), 0.0, 1.0) for place in imputer.indicator_.features_]
-        return (Columns(tuple(items), len(raw)),), [None] * len(items)
+        columns = [raw[item.source] if isinstance(item, Number) else None for item in items]
+        kept = [None if column is None else Raw(column.place, is_number=True) for column in columns]
+        return (Columns(tuple(items), len(raw)),), list(kept)
 
     def _encoder(self, encoder: Any, raw: list[Raw | None]) -> tuple[Chain, list[Raw | None]]:
         """Ask the encoder what it makes of every category, one column at a time."""
@@ -169,7 +175,7 @@ class Reader:
         items: list[Column] = []
         for place, categories in enumerate(encoder.categories_):
             is_text = np.asarray(categories).dtype.kind in "OUS"
-            keys, gap = self._codes_of(raw[place], categories) if is_text else (np.asarray(categories, dtype=np.float64), None)
+            keys, gap = self._codes_of(raw[place], categories) if is_text else (self._keys_of(raw[place], categories), None)
             table = np.array([_encoded(encoder, _with(first, place, category)) for category in categories])
             otherwise = _unseen(encoder, first, place, is_text=is_text)
             for column in range(len(items), len(items) + _n_outputs_of(encoder, place, table.shape[1])):
@@ -178,7 +184,7 @@ class Reader:
 
     def _codes_of(self, column: Raw | None, categories: Any) -> tuple[Floats, int | None]:
         """Return the codes of texts, and which stands for missing text. Note them for the raw input."""
-        if column is None:
+        if column is None or column.is_number:
             raise ExportError("text must reach its encoder as it came, or through a SimpleImputer; another step changed it.")
         texts = tuple(categories)
         known = self.texts.setdefault(column.place, texts)
@@ -186,6 +192,13 @@ class Reader:
             raise ExportError(f"two encoders know other categories of one input: {listed(known)} and {listed(texts)}.")
         gaps = self.gaps[column.place] = column.gaps(texts)
         return np.arange(len(texts), dtype=np.float64), gaps.code
+
+    def _keys_of(self, column: Raw | None, categories: Any) -> Floats:
+        """Return categories that are numbers. Note them for the raw input."""
+        keys = np.asarray(categories, dtype=np.float64)
+        if column is not None:
+            self.keys.setdefault(column.place, keys)
+        return keys
 
 
 def _unseen(encoder: Any, first: list[Any], place: int, *, is_text: bool) -> Floats:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from skarce._text import quoted
 from skarce._typing import Floats
 from skarce.basis import KernelBasis, ProcessBasis
-from skarce.estimators import PrimalSVMClassifier, RelevanceVectorPoissonRegressor
+from skarce.estimators import JointFactorRegressor, LWPRRegressor, PrimalSVMClassifier, RelevanceVectorPoissonRegressor
 from skarce.estimators.classifier import LatentClassifier
 from skarce.estimators.inside import SEARCHES
 from skarce.estimators.on_basis import OnBasis
@@ -33,7 +33,8 @@ def to_sklearn(model: Any) -> Any:
 
     It holds no object of skarce, so a pickle of it loads where skarce is not installed. Its predictions differ by rounding only.
 
-    - Models that are linear in the inputs become a `LinearRegression`, or a `PoissonRegressor` for counts.
+    - Models that are linear in the inputs become a `LinearRegression`, or a `PoissonRegressor` for counts. So does
+      `JointFactorRegressor`, whose twin takes rows without gaps only.
     - Kernels of one width that support vector machines know (``"rbf"``, ``"polynomial"`` with a whole degree, ``"sigmoid"``) become
       an `SVR`, if there is one target.
     - Other kernels, kernels with a width for each input, several targets and `ProcessBasis` become a `GaussianProcessRegressor`.
@@ -87,6 +88,14 @@ def to_sklearn(model: Any) -> Any:
     if isinstance(model, SEARCHES):
         check_is_fitted(model, "best_estimator_")
         return to_sklearn(model.best_estimator_)
+    if isinstance(model, JointFactorRegressor):
+        check_is_fitted(model)
+        return _seen_by(model, _linear(model, model.coef_))
+    if isinstance(model, LWPRRegressor):
+        raise ValueError(
+            "scikit-learn has no exact twin of LWPRRegressor: it blends many local models by how close each one is to a row, "
+            "and no estimator of scikit-learn does that. Use a regressor with a basis, such as RelevanceVectorRegressor."
+        )
     if not isinstance(model, OnBasis):
         raise TypeError(
             "to_sklearn takes a fitted model of skarce with a basis, or a pipeline, search or TransformedTargetRegressor around "
@@ -125,7 +134,7 @@ def _linear(model: Any, coef: Floats) -> LinearRegression | PoissonRegressor:
         twin = PoissonRegressor(alpha=0.0, fit_intercept=model.fit_intercept)
         twin._base_loss = twin._get_loss()
     else:
-        twin = LinearRegression(fit_intercept=model.fit_intercept)
+        twin = LinearRegression(fit_intercept=getattr(model, "fit_intercept", True))
     twin.coef_, twin.intercept_, twin.n_features_in_ = coef, model.intercept_, coef.shape[-1]
     return twin
 

@@ -21,8 +21,9 @@ from skarce.estimators.inside import SEARCHES, Inside, model_inside
 from skarce.estimators.nested import NestedRegressor
 from skarce.estimators.on_basis import OnBasis
 from skarce.export.advice import LARGER_GAMMA
+from skarce.export.c.levels import BETTER
 from skarce.export.elimination import elimination_order
-from skarce.export.to_c import BETTER, KINDS, c_source, table_bytes
+from skarce.export.to_c import KINDS, c_source, table_bytes
 from skarce.export.transformers import ExportError, ImpreciseError, UnknownModelError
 
 NEEDS_MODEL = "fit_within needs an estimator of skarce"

@@ -70,7 +70,10 @@ def _methods(report: ComparisonReport) -> Markup:
     ]
     headings = {column.heading for column in report.columns}
     if "in C" in headings:
-        words.append("in C: bytes of its constant tables on a microcontroller, in float, with what its uncertainty needs.")
+        words.append(
+            "in C: bytes of its constant tables on a microcontroller, in float, or in double if float is not precise enough, "
+            "with what its uncertainty needs."
+        )
     if "log score" in headings:
         words.append("log score: mean log density of left-out targets, larger is better.")
     titles = tag("details", tag("summary", "What the methods are"), facts(report.titles))

@@ -60,7 +60,7 @@ def _export_lines(model: ModelView | None) -> list[str]:
         "",
         f"{model.name}: {escaped(export_words(model))}",
         "",
-        *(f"- {code(line)}" for line in model.commands),
+        *(f"- {code(line)}" for line in model.commands_for_c),
     ]
 
 

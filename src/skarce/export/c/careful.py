@@ -70,7 +70,7 @@ def add_head(functions: Functions, head: Head, number: int, n_functions: int, *,
 def _step(functions: Functions, head: Head, n_functions: int) -> list[str]:
     """Return the lines that take the center from a function."""
     is_whole = (head.places == np.arange(len(head.places))).all()
-    place = "i" if is_whole else functions.place(functions.tables.places("places", head.places), "i")
+    place = "i" if is_whole else functions.read(functions.tables.places("places", head.places), "i")
     center, rest = functions.number(0.0), functions.number(0.0)
     if head.center.any():
         center, rest = (functions.read(functions.tables.reals("center", part), "i") for part in split(head.center))

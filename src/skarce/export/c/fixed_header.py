@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skarce.export.c.fixed_class_code import class_code, probability_lines
 from skarce.export.c.fixed_classes import ONE
+from skarce.export.c.fixed_columns import column_lines
 from skarce.export.c.fixed_numbers import EXPONENT_BITS, LOG2E, UNIT_BITS, integer_root, power_terms, rounded
 from skarce.export.c.fixed_point import FACTOR_BITS, FixedHead, FixedPoint
+from skarce.export.c.fixed_tables import FixedTables
 from skarce.export.c.header import Examples, Size, comment, enumerations
 from skarce.export.c.names import constants, own_names
-from skarce.export.c.tables import wrapped
 from skarce.export.columns import Lookup
 
 ARITHMETIC = """
@@ -46,8 +45,8 @@ class FixedHeader:
 
     def __init__(self, model: FixedPoint, name: str) -> None:
         self.model, self.name, self.upper = model, name, name.upper()
-        self.tables: list[str] = []
-        self.n_bytes, self.n_multiplications = 0, 0
+        self.tables = FixedTables(name, model.kind)
+        self.n_multiplications = 0
         self.code = ARITHMETIC.replace("NAME_", f"{name}_").splitlines()
         self._add_columns()
         if model.kernels is not None:
@@ -57,68 +56,30 @@ class FixedHeader:
             self._add_classes(heads)
         else:
             self._add_predict(heads)
-        self.size = Size(self.n_bytes, self._stack(), self.n_multiplications)
+        self.size = Size(self.tables.n_bytes, self._stack(), self.n_multiplications)
 
     def _stack(self) -> int:
         n = len(self.model.described.heads[0].weights)
         return 4 * (len(self.model.columns) + self.model.described.n_functions + n)
 
-    def table(self, label: str, values: Any, c_type: str, size: int) -> str:
-        """Add a table and return its name."""
-        cells = [str(int(value)) for value in np.ravel(values)] or ["0"]
-        name = f"{self.name}_{label}{len(self.tables)}"
-        self.n_bytes += size * len(cells)
-        self.tables += [f"static const {c_type} {name}[{len(cells)}] {self.upper}_STORAGE = {{", *wrapped(cells), "};"]
-        return name
-
-    def numbers(self, label: str, values: Any) -> str:
-        """Add a table of the format and return its name."""
-        return self.table(label, values, self.model.kind.c_type, (self.model.kind.table_bits + 1) // 8)
-
-    def places(self, label: str, values: Any) -> str:
-        """Add a table of small whole numbers and return its name."""
-        is_small = max([0, *np.ravel(values)]) < 256
-        return self.table(label, values, "uint8_t" if is_small else "uint16_t", 1 if is_small else 2)
-
-    def read(self, table: str, place: str) -> str:
-        """Return the expression of an entry of a table."""
-        return f"{self.upper}_READ({table}, {place})"
-
-    def place(self, table: str, place: str) -> str:
-        """Return the expression of an entry of a table of small whole numbers."""
-        return f"{self.upper}_READ_PLACE({table}, {place})"
+    @property
+    def macros(self) -> list[str]:
+        """The macros that may be defined before the header."""
+        return self.tables.reading.names()
 
     # Columns and kernels --------------------------------------------------------------------------------------------------
 
     def _add_columns(self) -> None:
-        model, used = self.model, self.model.described.used
-        body = [f"static inline void {self.name}_columns(const {self.name}_real x[], int32_t u[])", "{", "    int64_t value;"]
-        for place, column in enumerate(model.columns):
-            source = f"x[{used[column.item.source]}]"
-            if isinstance(column.item, Lookup):
-                body.append(f"    value = {model._bounded(column.item.otherwise)};")
-                pairs = zip(column.keys, column.results, strict=True)
-                body += [f"    if ({source} == {key}) value = {result};" for key, result in pairs]
-            else:
-                body.append(
-                    f"    value = {self.name}_round(((int64_t){source} - {column.center}) * {column.factor}, {column.drop});"
-                )
-                lower, upper = model._bounded(column.item.lower), model._bounded(column.item.upper)
-                body += [f"    if (value < {lower}) value = {lower};", f"    if (value > {upper}) value = {upper};"]
-                self.n_multiplications += 1
-            is_lookup = isinstance(column.item, Lookup)
-            if not np.isnan(column.item.missing) and not (is_lookup and column.item.missing == column.item.otherwise):
-                body.append(f"    if ({source} == {self.upper}_MISSING) value = {column.missing};")
-            body.append(f"    u[{place}] = (int32_t)value;")
-        if not model.columns:
-            body += ["    value = 0;", "    u[0] = (int32_t)value + 0 * (int32_t)x[0];"]
-        self.code += ["", "/* Scaled numbers, and values of categories. */", *body, "}"]
+        body = column_lines(self.model, self.tables)
+        self.n_multiplications += sum(not isinstance(column.item, Lookup) for column in self.model.columns)
+        head = f"static inline void {self.name}_columns(const {self.name}_real x[], int32_t u[])"
+        self.code += ["", "/* Scaled numbers, and values of categories. */", head, "{", *(f"    {line}" for line in body), "}"]
 
     def _add_kernels(self) -> None:
         model, kernels = self.model, self.model.kernels
         assert kernels is not None
-        centers, n_inputs, kind = self.numbers("centers", model.centers), kernels.n_inputs, model.kind
-        d = f"(int64_t)u[j] - (int64_t){self.read(centers, f'i * {n_inputs} + j')} * {1 << model.finer}"
+        centers, n_inputs, kind = self.tables.numbers("centers", model.centers), kernels.n_inputs, model.kind
+        d = f"(int64_t)u[j] - (int64_t){self.tables.read(centers, f'i * {n_inputs} + j')} * {1 << model.finer}"
         step = "total += d < 0 ? -d : d;" if kernels.kind == "laplacian" else f"total += (d * d) >> {kind.squares_dropped};"
         root = [f"        total = {self.name}_root(total);"] if kernels.kind.startswith("matern") else []
         self.n_multiplications += kernels.n_outputs * (n_inputs + kind.degree + 3)
@@ -167,12 +128,13 @@ class FixedHeader:
 
     def _add_head(self, head: FixedHead, number: int) -> str:
         model, name, n = self.model, f"{self.name}_target{number}", len(head.weights)
-        weights, lost = self.numbers("weights", head.weights), model.kind.dropped
+        weights, lost = self.tables.numbers("weights", head.weights), model.kind.dropped
         is_whole = (head.head.places == np.arange(n)).all()
-        place = "i" if is_whole else self.place(self.places("places", head.head.places), "i")
+        place = "i" if is_whole else self.tables.read(self.tables.places("places", head.head.places), "i")
         step = f"v[{place}]"
         if head.center.any():
-            step = f"(int32_t)({step} - (int64_t){self.read(self.numbers('center', head.center), 'i')} * {1 << model.center_drop})"
+            center = self.tables.read(self.tables.numbers("center", head.center), "i")
+            step = f"(int32_t)({step} - (int64_t){center} * {1 << model.center_drop})"
         std = f", {self.name}_real *std" if model.has_std else ""
         self.n_multiplications += n
         self.code += [
@@ -185,7 +147,7 @@ class FixedHeader:
             "    int i;",
             f"    for (i = 0; i < {n}; ++i) {{",
             f"        steps[i] = {step};",
-            f"        total += {self.name}_round((int64_t){self.read(weights, 'i')} * steps[i], {lost});",
+            f"        total += {self.name}_round((int64_t){self.tables.read(weights, 'i')} * steps[i], {lost});",
             "    }",
             f"    *mean = ({self.name}_real)({head.level} + {self.name}_round(total, {head.weight_drop}));",
             *(self._std(head, n) if model.has_std else []),
@@ -199,9 +161,9 @@ class FixedHeader:
         if not len(head.root):
             std = rounded(integer_root(np.array(head.base)), model.part_bits - model.output_bits)
             return [f"    if (std != 0) *std = ({self.name}_real){int(std)};"]
-        root, drops = self.numbers("root", head.root[np.tril_indices(n)]), self.places("drops", head.root_drops)
+        root, drops = self.tables.numbers("root", head.root[np.tril_indices(n)]), self.tables.places("drops", head.root_drops)
         self.n_multiplications += n * (n + 1) // 2 + n
-        entry = self.read(root, "i * (i + 1) / 2 + j")
+        entry = self.tables.read(root, "i * (i + 1) / 2 + j")
         return [
             "    if (std != 0) {",
             "        int64_t part;",
@@ -210,7 +172,7 @@ class FixedHeader:
             f"        for (i = 0; i < {n}; ++i) {{",
             "            part = 0;",
             f"            for (j = 0; j <= i; ++j) part += {self.name}_round((int64_t){entry} * steps[j], {lost});",
-            f"            part = {self.name}_round(part, (int){self.place(drops, 'i')}){self._offset(head)};",
+            f"            part = {self.name}_round(part, (int){self.tables.read(drops, 'i')}){self._offset(head)};",
             "            total += part * part;",
             "        }",
             f"        total = {self.name}_round({self.name}_root(total), {model.part_bits - model.output_bits});",
@@ -222,7 +184,7 @@ class FixedHeader:
         """Return what is added to a part of the variance."""
         if not head.offset.any():
             return ""
-        return f" + {self.read(self.table('offset', head.offset, 'int32_t', 4), 'i')}"
+        return f" + {self.tables.read(self.tables.longs('offset', head.offset), 'i')}"
 
     def _functions_at(self) -> tuple[list[str], str]:
         """Return the lines from x to the functions of the model, and in which buffer these are."""
@@ -295,27 +257,17 @@ class FixedHeader:
     def text(self, examples: Examples, remarks: list[str]) -> str:
         """Return the header. `remarks` are lines of its comment on top."""
         guard, upper, taken = f"{self.upper}_H", self.upper, own_names(self.upper)
-        macros = [
-            f"#ifndef {upper}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
-            f"#define {upper}_STORAGE",
-            "#endif",
-            f"#ifndef {upper}_READ /* how an entry of a table of {self.model.kind.c_type} is read */",
-            f"#define {upper}_READ(table, place) ((table)[(place)])",
-            "#endif",
-            f"#ifndef {upper}_READ_PLACE /* how an entry of a table of places, of one byte or more, is read */",
-            f"#define {upper}_READ_PLACE(table, place) ((table)[(place)])",
-            "#endif",
-        ]
+        selftest = self._selftest(examples)
         parts = [
             comment(remarks),
-            [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "", *macros, ""],
+            [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", "", *self.tables.reading.lines(), ""],
             [f"typedef int32_t {self.name}_real;", f"#define {upper}_MISSING INT32_MIN", "", *self._scales(taken), ""],
             enumerations(self.name, self.model.described, taken, f"{upper}_MISSING"),
-            self._selftest(examples),
+            selftest,
             ["", f"#endif /* {guard} */", ""],
         ]
         before, after = parts[:4], parts[4:]
-        return "\n".join(line for part in (*before, self.tables, self.code, *after) for line in part)
+        return "\n".join(line for part in (*before, self.tables.lines, self.code, *after) for line in part)
 
     def _scales(self, taken: set[str]) -> list[str]:
         """Return the factors between numbers and whole numbers."""
@@ -336,15 +288,10 @@ class FixedHeader:
         expected = np.rint(np.ldexp(examples.expected, model.result_bits)).astype(np.int64)
         call = f"{name}_predict(x, found, found + {n_outputs // 2});" if model.has_std else f"{name}_predict(x, found);"
         call = f"{name}_predict_proba(x, found);" if model.has_classes else call
-        cells = [wrapped([str(value) for value in np.ravel(table)] or ["0"]) for table in (model.inputs(examples.rows), expected)]
+        (inputs, outputs), tables = self.tables.of_test(model.inputs(examples.rows), expected)
         return [
             "",
-            f"static const {real} {name}_test_inputs[{max(n_rows * n_inputs, 1)}] = {{",
-            *cells[0],
-            "};",
-            f"static const {real} {name}_test_outputs[{max(n_rows * n_outputs, 1)}] = {{",
-            *cells[1],
-            "};",
+            *tables,
             "",
             "/* The largest difference to what Python predicts, over the rows of the test, times the scale of the output. */",
             f"static inline {real} {name}_selftest(void)",
@@ -353,10 +300,10 @@ class FixedHeader:
             "    int64_t error, largest = 0;",
             "    int i, j;",
             f"    for (i = 0; i < {n_rows}; ++i) {{",
-            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {name}_test_inputs[i * {n_inputs} + j];",
+            f"        for (j = 0; j < {n_inputs}; ++j) x[j] = {self.tables.read(inputs, f'i * {n_inputs} + j')};",
             f"        {call}",
             f"        for (j = 0; j < {n_outputs}; ++j) {{",
-            f"            error = (int64_t)found[j] - {name}_test_outputs[i * {n_outputs} + j];",
+            f"            error = (int64_t)found[j] - {self.tables.read(outputs, f'i * {n_outputs} + j')};",
             "            if (error < 0) error = -error;",
             "            if (error > largest) largest = error;",
             "        }",

@@ -19,6 +19,7 @@ from skarce._typing import Floats
 from skarce.export.c.fixed_classes import MOST_LATENT_BITS, cooled, logistic, moderated, of_all
 from skarce.export.c.fixed_numbers import (
     EXPONENT_BITS,
+    FORMATS,
     LOG2E,
     UNIT_BITS,
     Format,
@@ -117,15 +118,16 @@ class FixedPoint:
         bits = self.input_bits[item.source]
         missing = 0.0 if np.isnan(item.missing) else item.missing
         if isinstance(item, Lookup):
-            keys, results = whole(np.array(item.keys), bits), whole(np.array(item.results), self.column_bits)
-            return FixedColumn(item, missing=self._bounded(missing), keys=tuple(keys.tolist()), results=tuple(results.tolist()))
+            keys = tuple(_in_32_bits(whole(np.array(item.keys), bits)).tolist())
+            return FixedColumn(item, missing=self.bounded(missing), keys=keys, results=tuple(map(self.bounded, item.results)))
         factor, factor_bits = mantissas(item.factor, self.kind.table_bits)
         drop = bits + factor_bits - self.column_bits
         if drop < 0 or drop > 62:  # the column is always nearly zero
             factor, drop = np.int64(0), 0
-        return FixedColumn(item, int(whole(item.center, bits)), int(factor), drop, self._bounded(missing))
+        return FixedColumn(item, int(_in_32_bits(whole(item.center, bits))), int(factor), drop, self.bounded(missing))
 
-    def _bounded(self, value: float) -> int:
+    def bounded(self, value: float) -> int:
+        """Return the nearest value that a column may have."""
         return int(whole(np.clip(value, *np.ldexp((-1.0, 1.0), self.reach_bits)), self.column_bits))
 
     def _set_heads(self) -> None:
@@ -170,7 +172,7 @@ class FixedPoint:
         found = np.zeros(rows.shape, dtype=np.int64)
         for place, bits in zip(self.described.used, self.input_bits, strict=True):
             column = rows[:, place]
-            values = np.clip(whole(np.nan_to_num(column), bits), 1 - 2**31, 2**31 - 1)
+            values = _in_32_bits(whole(np.nan_to_num(column), bits))
             found[:, place] = np.where(np.isnan(column), MISSING, values)
         return found
 
@@ -220,12 +222,12 @@ class FixedPoint:
         for column in self.columns:
             value = x[:, column.item.source]
             if isinstance(column.item, Lookup):
-                result = np.full(len(x), self._bounded(column.item.otherwise))
+                result = np.full(len(x), self.bounded(column.item.otherwise))
                 for key, own in zip(column.keys, column.results, strict=True):
                     result = np.where(value == key, own, result)
             else:
                 result = rounded((value - column.center) * column.factor, column.drop)
-                lower, upper = (self._bounded(end) for end in (column.item.lower, column.item.upper))
+                lower, upper = (self.bounded(end) for end in (column.item.lower, column.item.upper))
                 result = np.clip(result, lower, upper)
             columns.append(np.where(value == MISSING, column.missing, result))
         return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0), dtype=np.int64)
@@ -275,6 +277,18 @@ class FixedPoint:
             part = rounded(rounded(steps * row, lost).sum(axis=1), int(drop)) + offset
             square += part * part
         return mean, rounded(integer_root(square), self.part_bits - self.output_bits) if self.has_std else mean
+
+
+def fixed_point(described: Described, rows: Floats, real: str, std: Any) -> FixedPoint:
+    """Return a model in a format by its name, with ranges from these rows."""
+    if std == "augmented":
+        raise ExportError("std='augmented' is for real='float' or 'double', which can hold its sums over training rows.")
+    return FixedPoint(described, FORMATS[real], rows, has_std=std is not False)
+
+
+def _in_32_bits(values: Any) -> Any:
+    """Return the nearest whole numbers of 32 bits, without that for missing ones."""
+    return np.clip(values, MISSING + 1, -MISSING - 1)
 
 
 def _with_margins_as_log_odds(described: Described) -> Described:

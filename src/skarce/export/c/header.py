@@ -11,7 +11,7 @@ import numpy as np
 from skarce._typing import Floats
 from skarce.export.c import careful
 from skarce.export.c.arithmetic import Arithmetic
-from skarce.export.c.heads import add_head, add_query_kernels, multiplications_at_the_end
+from skarce.export.c.heads import add_head, add_query_kernels, multiplications_of_classes, multiplications_of_numbers
 from skarce.export.c.names import constants, in_comment, own_names, remark
 from skarce.export.c.stages import Functions
 from skarce.export.c.tables import Real, Tables
@@ -65,11 +65,16 @@ class Header:
         return self.real.size * (self.functions.n_buffered + self.described.n_functions + 2 * len(self.described.heads))
 
     def _multiplications(self) -> int:
-        target = self.described.target
-        if target != CLASSES and target != COUNTS and not self.has_std:
-            return 0
-        kinds = {"is_counts": target == COUNTS, "is_classes": target == CLASSES}
-        return multiplications_at_the_end(self.functions, len(self.described.heads), **kinds, n_parts=len(MIXTURE))
+        described, c_type, n_heads = self.described, self.real.c_type, len(self.described.heads)
+        if described.target == CLASSES:
+            return multiplications_of_classes(c_type, n_heads, len(MIXTURE) if described.is_moderated else 0)
+        return multiplications_of_numbers(c_type, n_heads, is_counts=described.target == COUNTS, has_std=self.has_std)
+
+    @property
+    def macros(self) -> list[str]:
+        """The macros that may be defined before the header."""
+        upper = self.name.upper()
+        return [*self.tables.reading.names(), f"{upper}_EXP(x)", f"{upper}_SQRT(x)"]
 
     # Functions ------------------------------------------------------------------------------------------------------------
 
@@ -233,21 +238,10 @@ class Header:
     def text(self, examples: Examples, remarks: list[str]) -> str:
         """Return the header. `remarks` are lines of its comment on top."""
         guard, name = f"{self.name.upper()}_H", self.name
-        macros = [
-            f"#ifndef {name.upper()}_STORAGE /* where tables lie, such as PROGMEM or a section of flash */",
-            f"#define {name.upper()}_STORAGE",
-            "#endif",
-            f"#ifndef {name.upper()}_READ /* how an entry of a table of reals is read, such as pgm_read_float(&(table)[place]) */",
-            f"#define {name.upper()}_READ(table, place) ((table)[(place)])",
-            "#endif",
-            f"#ifndef {name.upper()}_READ_PLACE /* how an entry of a table of places, of one byte or more, is read */",
-            f"#define {name.upper()}_READ_PLACE(table, place) ((table)[(place)])",
-            "#endif",
-        ]
         test = self._selftest(examples)
         parts = [
             comment(remarks),
-            [f"#ifndef {guard}", f"#define {guard}", "", *macros, ""],
+            [f"#ifndef {guard}", f"#define {guard}", "", *self.tables.reading.lines(), ""],
             [f"typedef {self.real.c_type} {name}_real;", "", *enumerations(name, self.described, own_names(name.upper())), ""],
             self.tables.lines,
             self._arithmetic,

@@ -10,6 +10,8 @@ from skarce.export.heads import Head
 from skarce.export.query_kernels import QueryKernels
 from skarce.export.stages import PRODUCT_KINDS, Kernels
 
+PART_MULTIPLICATIONS, LOG_MULTIPLICATIONS = 40, 20
+
 
 def add_head(functions: Functions, head: Head, number: int, *, has_variance: bool) -> str:
     """Add the function from the functions of a model to mean and variance of a target, and return its name."""
@@ -39,7 +41,7 @@ def add_head(functions: Functions, head: Head, number: int, *, has_variance: boo
 
 def _step(functions: Functions, head: Head) -> str:
     is_whole = (head.places == np.arange(len(head.places))).all()
-    place = "i" if is_whole else functions.place(functions.tables.places("places", head.places), "i")
+    place = "i" if is_whole else functions.read(functions.tables.places("places", head.places), "i")
     step = f"u[{place}]"
     return f"{step} - {functions.read(functions.tables.reals('center', head.center), 'i')}" if head.center.any() else step
 
@@ -139,10 +141,14 @@ def _add_diagonal(functions: Functions, stage: Kernels) -> str:
     return name
 
 
-def multiplications_at_the_end(functions: Functions, n_heads: int, *, is_counts: bool, is_classes: bool, n_parts: int) -> int:
-    """Return the multiplications after mean and variance: square roots, and the functions that probabilities need."""
-    c_type = functions.tables.real.c_type
+def multiplications_of_classes(c_type: str, n_heads: int, n_parts: int) -> int:
+    """Return the multiplications from mean and variance to probabilities, with the parts of the mixture that moderates them."""
     exp, sqrt = EXP_MULTIPLICATIONS[c_type], SQRT_MULTIPLICATIONS[c_type]
-    if is_classes:
-        return n_heads * (n_parts * (2 * sqrt + exp + 40) + 3 * exp + 40)
-    return n_heads * (sqrt + (exp + 3 if is_counts else 0))
+    moderation = n_parts * (2 * sqrt + exp + PART_MULTIPLICATIONS) + exp + 2 * LOG_MULTIPLICATIONS if n_parts else 0
+    return n_heads * (moderation + exp + (exp + LOG_MULTIPLICATIONS if n_heads > 1 else 0))
+
+
+def multiplications_of_numbers(c_type: str, n_heads: int, *, is_counts: bool, has_std: bool) -> int:
+    """Return the multiplications from mean and variance to mean and std."""
+    exp, sqrt = EXP_MULTIPLICATIONS[c_type], SQRT_MULTIPLICATIONS[c_type]
+    return n_heads * (is_counts * exp + has_std * (sqrt + 3 * is_counts))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from skarce._text import one_line, quoted
+from skarce.export.c.reading import OTHERS
 
 RESERVED = frozenset(
     (
@@ -42,7 +43,7 @@ def check_name(name: Any) -> str:
 
 def own_names(prefix: str) -> set[str]:
     """Return the names in capitals that a header has for itself."""
-    words = ("H", "STORAGE", "READ", "READ_PLACE", "EXP", "SQRT", "N_INPUTS", "N_OUTPUTS", "MISSING", "OUTPUT_SCALE")
+    words = ("H", "STORAGE", "READ", *OTHERS, "EXP", "SQRT", "N_INPUTS", "N_OUTPUTS", "MISSING", "OUTPUT_SCALE")
     return {f"{prefix}_{word}" for word in words}
 
 

@@ -41,11 +41,7 @@ class Functions:
 
     def read(self, table: str, place: str) -> str:
         """Return the expression of an entry of a table."""
-        return f"{self.prefix.upper()}_READ({table}, {place})"
-
-    def place(self, table: str, place: str) -> str:
-        """Return the expression of an entry of a table of whole numbers."""
-        return f"{self.prefix.upper()}_READ_PLACE({table}, {place})"
+        return self.tables.read(table, place)
 
     def number(self, value: float) -> str:
         """Return a literal."""
@@ -108,7 +104,7 @@ class Functions:
     def _numbers(self, numbers: list[tuple[int, Number]]) -> list[str]:
         items = [item for _, item in numbers]
         sources = self.tables.places("sources", [item.source for item in items])
-        lines = [f"value = u[{self.place(sources, 'i')}];"]
+        lines = [f"value = u[{self.read(sources, 'i')}];"]
         value = "value"
         if any(item.center for item in items):
             value = f"({value} - {self.read(self.tables.reals('shifts', [item.center for item in items]), 'i')})"
@@ -120,7 +116,7 @@ class Functions:
             fills = self.tables.reals("fills", [0.0 if np.isnan(item.missing) else item.missing for item in items])
             guard = "value != value"
             if len(filled) < len(items):
-                guard += f" && {self.place(self.tables.places('filled', [not np.isnan(i.missing) for i in items]), 'i')} != 0"
+                guard += f" && {self.read(self.tables.places('filled', [not np.isnan(i.missing) for i in items]), 'i')} != 0"
             value = f"{guard} ? {self.read(fills, 'i')} : {value}"
         if value != "value":
             lines.append(f"value = {value};")
@@ -138,10 +134,10 @@ class Functions:
         sources = self.tables.places("sources", [item.source for item in items])
         otherwise = self.tables.reals("otherwise", [item.otherwise for item in items])
         missing = self.tables.reals("missing", [item.otherwise if np.isnan(item.missing) else item.missing for item in items])
-        source = f"u[{self.place(sources, 'i')}]"
+        source = f"u[{self.read(sources, 'i')}]"
         lines = [
             f"value = {source} != {source} ? {self.read(missing, 'i')} : {self.read(otherwise, 'i')};",
-            f"for (j = (int){self.place(starts, 'i')}; j < (int){self.place(starts, 'i + 1')}; ++j)",
+            f"for (j = (int){self.read(starts, 'i')}; j < (int){self.read(starts, 'i + 1')}; ++j)",
             f"    if ({source} == {self.read(keys, 'j')}) value = {self.read(results, 'j')};",
         ]
         return self._loop([place for place, _ in lookups], lines)
@@ -149,7 +145,7 @@ class Functions:
     def _loop(self, outputs: list[int], lines: list[str]) -> list[str]:
         """Return a loop that writes the value that `lines` compute to each output."""
         is_straight = outputs == list(range(len(outputs)))
-        to = "i" if is_straight else self.place(self.tables.places("outputs", outputs), "i")
+        to = "i" if is_straight else self.read(self.tables.places("outputs", outputs), "i")
         head = f"for (i = 0; i < {len(outputs)}; ++i) {{"
         return [head, *(f"    {line}" for line in lines), f"    v[{to}] = value;", "}"]
 
@@ -248,8 +244,8 @@ class Functions:
         body += [
             f"for (i = 0; i < {stage.n_outputs}; ++i) {{",
             f"    product = {self.number(1.0)};",
-            f"    for (j = (int){self.place(starts, 'i')}; j < (int){self.place(starts, 'i + 1')}; ++j)",
-            f"        product *= powers[{self.place(factors, 'j')}];",
+            f"    for (j = (int){self.read(starts, 'i')}; j < (int){self.read(starts, 'i + 1')}; ++j)",
+            f"        product *= powers[{self.read(factors, 'j')}];",
             "    v[i] = product;",
             "}",
         ]
@@ -264,12 +260,12 @@ class Functions:
 
         shift, back, gain = (self.tables.reals(label, listed(getattr(stage, label))) for label in ("shift", "back", "gain"))
         begin = self.tables.places("begins", [*offsets, int(largest.sum())])
-        last = f"j > (int){self.place(begin, 'i')}"
-        beyond = f"j > (int){self.place(begin, 'i')} + 1"
+        last = f"j > (int){self.read(begin, 'i')}"
+        beyond = f"j > (int){self.read(begin, 'i')} + 1"
         one = self.number(1.0)
         return [
             f"for (i = 0; i < {stage.n_inputs}; ++i)",
-            f"    for (j = (int){self.place(begin, 'i')}; j < (int){self.place(begin, 'i + 1')}; ++j) {{",
+            f"    for (j = (int){self.read(begin, 'i')}; j < (int){self.read(begin, 'i + 1')}; ++j) {{",
             f"        product = u[i] - {self.read(shift, 'j')};",
             f"        if ({last}) product = product * powers[j - 1] - {self.read(back, 'j')} * ({beyond} ? powers[j - 2] : {one});",
             f"        powers[j] = product * {self.read(gain, 'j')};",

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skarce.export.c.reading import Reading
+
 WIDTH = 120  # of a line of a table
 
 
@@ -57,6 +59,7 @@ class Tables:
     ----------
     prefix : how all names begin
     real : type of numbers
+    reading : how tables are read
     n_bytes : of all tables so far
     """
 
@@ -66,16 +69,24 @@ class Tables:
     _names: dict[tuple[str, bytes], str] = field(default_factory=dict)
     _entries: list[tuple[str, str, Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Begin without tables."""
+        self.reading = Reading(self.prefix.upper(), self.real.c_type)
+
     def reals(self, label: str, values: Any) -> str:
         """Add a table of numbers and return its name."""
         numbers = np.clip(np.ravel(values), -self.real.largest, self.real.largest).astype(self.real.dtype)
-        return self._add(label, f"{self.prefix}_real", numbers, self.real.size)
+        return self._add(label, self.real.c_type, numbers, self.real.size)
 
     def places(self, label: str, values: Any) -> str:
         """Add a table of whole numbers that are not negative, and return its name."""
         numbers = np.ravel(values).astype(np.int64)
         c_type, size = next((kind, size) for kind, size, most in PLACES if numbers.max(initial=0) <= most)
         return self._add(label, c_type, numbers, size)
+
+    def read(self, table: str, place: str) -> str:
+        """Return the expression of an entry of a table."""
+        return self.reading.entry(table, place)
 
     @property
     def lines(self) -> list[str]:
@@ -87,13 +98,14 @@ class Tables:
         key = (c_type, numbers.tobytes())
         if key in self._names:
             return self._names[key]
-        name = self._names[key] = f"{self.prefix}_{label}{len(self._names)}"
+        name = self._names[key] = self.reading.note(f"{self.prefix}_{label}{len(self._names)}", c_type)
         self.n_bytes += size * len(numbers)
         self._entries.append((c_type, name, numbers))
         return name
 
     def _definition(self, c_type: str, name: str, numbers: Any) -> list[str]:
         cells = [str(number) if numbers.dtype.kind == "i" else self.real.literal(number) for number in numbers]
+        c_type = f"{self.prefix}_real" if c_type == self.real.c_type else c_type
         return [f"static const {c_type} {name}[{len(cells)}] {self.prefix.upper()}_STORAGE = {{", *wrapped(cells), "};"]
 
 
