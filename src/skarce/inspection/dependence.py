@@ -210,7 +210,8 @@ class Request:
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         directions = directions / np.where(lengths == 0.0, 1.0, lengths)
         moves = [posterior.deviations(rows, direction[:, None])[:, 0] for rows, direction in zip(phi, directions, strict=True)]
-        return np.concatenate(moves) * float(np.broadcast_to(getattr(model, "std_scale_", 1.0), self.output + 1)[self.output])
+        scales = np.broadcast_to(getattr(model, "std_scale_", 1.0), len(model._posteriors()))
+        return np.concatenate(moves) * float(scales[self.output])
 
 
 @dataclass(frozen=True)
