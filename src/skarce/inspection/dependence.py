@@ -57,6 +57,8 @@ class Dependence:
         Whether there are other inputs, over which the predictions are averaged.
     classes : ndarray or None
         The classes of a classifier.
+    has_counts : bool
+        Whether targets are counts, so that whole numbers are enough for an axis.
     """
 
     features: Features
@@ -69,6 +71,7 @@ class Dependence:
     coverage: float
     is_average: bool
     classes: Any = None
+    has_counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ class Request:
         assert mean is not None
         names = tuple(self.names[place] for place in features)
         classes = getattr(self.found.model, "classes_", None)
-        return Dependence(features, names, grids, mean, lower, upper, band, self.coverage, is_average, classes)
+        counts = self.found.has_counts
+        return Dependence(features, names, grids, mean, lower, upper, band, self.coverage, is_average, classes, counts)
 
     def _band(self, *, is_average: bool) -> str | None:
         if self.band is None or is_classifier(self.found.model):
