@@ -7,7 +7,7 @@ from scipy import stats
 
 from skarce import Outcome
 from skarce.comparison import CLASSIFICATION, METHODS, REGRESSION, Method, MethodResult, OutOfFold
-from skarce.comparison.scores import ClassScore
+from skarce.comparison.scores import ClassScore, RegressionScore
 from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, row_number
 from skarce.datasets.training import training_data
@@ -158,6 +158,20 @@ def test_the_optimism_of_classes_is_in_percentage_points():
         for name, errors in {"a": (0.10, 0.12), "b": (0.20, 0.10)}.items()
     ]
     assert "error rate to be about 1.0 percentage points larger" in checks.reused_rows(results).words
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0, 2.0], [1.5, 2.5]), ([1.0, 2.0], [1.0, 2.0])])
+def test_an_error_that_nothing_flatters_is_not_said_to_be_0_larger(first, second):
+    costs = {"n_functions": 3, "fit_seconds": 0.1, "predict_seconds": 0.1}
+    results = [
+        MethodResult(
+            Method(name, REGRESSION, "", object), [RegressionScore(rmse=e, r2=None, coverage=None, **costs) for e in errors]
+        )
+        for name, errors in {"a": first, "b": second}.items()
+    ]
+    words = checks.reused_rows(results).words
+    assert "no other is better in any fold, so this makes its RMSE hardly too small" in words
+    assert "0 larger" not in words
 
 
 def test_an_uneven_fold():

@@ -17,7 +17,8 @@ from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.outcome_words import command_line_words
-from skarce.report.verdict import ERRORS, Verdict, base_words, error_of, errors_of, optimism
+from skarce.report.ranking import error_of, errors_of, optimism
+from skarce.report.verdict import ERRORS, Verdict, base_words
 from skarce.states.outcome import Outcome
 
 FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by chance
@@ -27,6 +28,7 @@ NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
 TOLD_ELSEWHERE = frozenset(outcome for outcome in Outcome if outcome.is_early or outcome in NOT_TRUSTED)
 MOST_WARNINGS = 5  # different ones that are written out
 LARGE_OPTIMISM = 0.1  # share of the error
+LEAST_GAIN = 0.001  # of an error rate; a smaller one is not written as a number
 CHANCE = 0.001  # a coverage that is less likely than this is no chance
 FEWEST_ROWS_OF_INTERVALS = 59  # with fewer, intervals that cover all rows may well be too wide: 0.95**59 is below 5 %
 LEVEL = 0.95
@@ -175,14 +177,24 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     inside = f"{chosen} were chosen on the training rows of each fold, never on its test rows."
     if len(done) < 2:
         return Check(name, Finding.FINE, inside)
-    gain, kind = optimism(done), done[0].method.task.target
-    shown = f"{100.0 * gain:.1f} percentage points" if kind is TargetKind.CLASSES else rounded(gain, 2)
+    gain = optimism(done)
     words = (
-        f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: on new rows, expect its "
-        f"{ERRORS[kind]} to be about {shown} larger. Keep rows apart for a last test."
+        f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: "
+        f"{_expected(gain, done[0].method.task.target)} Keep rows apart for a last test."
     )
     is_large = gain > max(float(np.std(errors_of(done[0]))), LARGE_OPTIMISM * error_of(done[0]))
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
+
+
+def _expected(gain: float, kind: TargetKind) -> str:
+    """How much larger the error of the winner is on new rows, for that reason alone."""
+    if gain <= 0.0:
+        return f"no other is better in any fold, so this makes its {ERRORS[kind]} hardly too small."
+    if kind is not TargetKind.CLASSES:
+        shown = f"about {rounded(gain, 2)}"
+    else:
+        shown = f"about {100.0 * gain:.1f} percentage points" if gain >= LEAST_GAIN else "less than 0.1 percentage points"
+    return f"on new rows, expect its {ERRORS[kind]} to be {shown} larger."
 
 
 def honest_intervals(

@@ -21,8 +21,9 @@ from skarce.report.losses import error_of_rows, row_losses, without_inputs
 from skarce.report.model_view import ModelView
 from skarce.report.numbers import NONE, aligned, finite, percent, plural, seconds, size
 from skarce.report.page import Column
+from skarce.report.ranking import error_of, errors_of
 from skarce.report.residuals import Residuals, residuals_of
-from skarce.report.verdict import Verdict, error_of, errors_of, verdict
+from skarce.report.verdict import Verdict, verdict
 
 
 @dataclass(frozen=True)

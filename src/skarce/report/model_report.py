@@ -15,8 +15,9 @@ from skarce.report.functions_part import records
 from skarce.report.model_verdict import model_verdict
 from skarce.report.model_view import ModelView
 from skarce.report.quality import Quality, quality_of
+from skarce.report.ranking import DOUBTS
 from skarce.report.residuals import Residuals, residuals_of
-from skarce.report.verdict import DOUBTS, Verdict
+from skarce.report.verdict import Verdict
 from skarce.states.outcome import Outcome
 
 

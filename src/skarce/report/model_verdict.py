@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from skarce.datasets import TargetKind
 from skarce.report.numbers import plural
 from skarce.report.quality import Quality
-from skarce.report.verdict import ERRORS, FEWEST_ROWS, MORE_INPUTS, Verdict, base_words, error_text, leak_warning
+from skarce.report.ranking import FEWEST_ROWS
+from skarce.report.verdict import ERRORS, MORE_INPUTS, Verdict, base_words, error_text, leak_warning
 
 NO_ROWS = "No rows were given, so this page says nothing about errors on new rows."
 GIVE_ROWS = "Rows with their targets, as DATA. Use rows that the model was not fitted to."
