@@ -1,6 +1,7 @@
 """`skarce compare --report` and `skarce explain --report`: pages that are sound, complete, and written whole or not at all."""
 
 import json
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -209,6 +210,27 @@ def test_warnings_of_the_terminal_are_in_the_report(houses, monkeypatch):
     assert "ridge (3 warnings)" in Path("r.md").read_text(encoding="utf-8")
 
 
+def test_a_target_that_hardly_varies_has_numbers_that_can_be_read(in_a_folder_of_its_own):
+    """One row is far from all others, which are equal: log scores are immense, and so may be the spread of errors."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "y": 3.0})
+    frame.loc[40, "y"] = 3.5
+    frame.to_csv("flat.csv", index=False)
+    named = ("--target", "y", "--task", "regression", "--methods", "frvm,vbls,ridge", *QUICK, "--report", "r.html")
+    assert run("compare", "flat.csv", *named, "--markdown", "r.md", "--json", "r.json").exit_code == 0
+    rows = json.loads(Path("r.json").read_text())["report"]["table"]
+    assert min(row["log_score"] for row in rows if row["log_score"] is not None) < -1e20
+    lines = Path("r.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith(("| frvm", "| vbls", "| ridge"))]
+    assert max(len(cell) for row in cells for cell in row[1:]) <= 12
+    forms = {template_of(row[place]) for row in cells for place in (1, 2)}
+    assert len(forms) == 1  # errors and spreads have the same decimals
+
+
+def template_of(cell):
+    return re.sub(r"\d", "0", cell.removeprefix("± "))
+
+
 def test_outputs_are_refused_before_any_work(houses):
     named = ("compare", "houses.csv", "--target", "price")
     assert_one_line(run(*named, "--report", "none/r.html"), "none/r.html", "folder", "does not exist")
@@ -271,9 +293,14 @@ def test_the_report_on_a_model_is_a_page_a_text_and_numbers(houses, model):
     assert "seed" in found["provenance"]
 
 
-def test_rows_of_the_fit_are_found_in_the_report(houses, model):
+def test_rows_of_the_fit_are_found_in_the_report(houses, model, monkeypatch):
+    """Intervals are wide for rows of the fit, and that is no fault."""
+    monkeypatch.setattr("skarce.report.checks.too_wide", lambda shares, n_rows: list(shares))
     assert run("explain", model, "houses.csv", "--json", "m.json").exit_code == 0
-    found = {check["name"]: check for check in json.loads(Path("m.json").read_text())["checks"]}
+    report = json.loads(Path("m.json").read_text())
+    found = {check["name"]: check for check in report["checks"]}
+    assert "was fitted to such rows" in report["verdict"]["sentence"]
+    assert "Wider than" not in found["Honest intervals"]["words"]
     n_active = len(load(Path(model)).regressor.active_)
     assert found["Rows of the fit"]["words"].startswith(f"{n_active} of the given rows are centers")
 
@@ -282,7 +309,11 @@ def test_a_report_on_a_model_without_rows_has_a_verdict_too(model):
     assert run("explain", model, "--json", "m.json", "--markdown", "m.md").exit_code == 0
     found = json.loads(Path("m.json").read_text())
     assert found["quality"] is found["residuals"] is None
-    assert found["verdict"]["sentence"].startswith("No rows were given")
+    saved = load(Path(model)).regressor
+    size = f"The model uses {len(saved.active_)} of {len(saved.relevance_)} candidates, and the noise is "
+    assert found["verdict"]["sentence"].startswith(size)
+    assert "The fit has converged" in found["verdict"]["sentence"]
+    assert "No rows were given" in found["verdict"]["sentence"]
     assert "## Functions" in Path("m.md").read_text(encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from skarce.comparison import MethodResult, OutOfFold
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
-from skarce.report.outcome_words import command_line_words
+from skarce.report.outcome_words import command_line_words, template, words_of_folds
 from skarce.report.ranking import error_of, errors_of, optimism
 from skarce.report.verdict import ERRORS, Verdict, base_words
 from skarce.states.outcome import Outcome
@@ -87,7 +87,12 @@ def rows_of_the_fit(n_centers: int, n_rows: int) -> Check:
         f"{plural(n_centers, 'of the given rows is a center', 'of the given rows are centers')} of the functions, so the model "
         "was fitted to such rows. It looks better on rows that it was fitted to: give others."
     )
-    return Check(name, Finding.WARNING if n_centers > MOST_REPEATED * n_rows else Finding.NOTE, words)
+    return Check(name, Finding.WARNING if are_of_the_fit(n_centers, n_rows) else Finding.NOTE, words)
+
+
+def are_of_the_fit(n_centers: int, n_rows: int) -> bool:
+    """Whether so many rows are centers of a model that the rows, or their likes, are those of its fit."""
+    return n_centers > MOST_REPEATED * n_rows
 
 
 def end_of_fit(outcome: Outcome) -> Check:
@@ -135,23 +140,26 @@ def interpolation(seen: Sequence[OutOfFold]) -> Check:
 
 
 def warned_fits(results: Sequence[MethodResult], seen: Sequence[OutOfFold]) -> Check | None:
-    """What fits warned of, besides the ends that other checks tell of."""
+    """What fits warned of, besides the ends that other checks tell of. Warnings that differ only in numbers are told once."""
     told = {(each.method.name, outcome.value) for each in seen for outcome in each.outcomes if outcome in TOLD_ELSEWHERE}
-    methods: dict[str, Counter[str]] = {}
+    alike: dict[str, list[tuple[str, str]]] = {}
     for result in results:
         for message in result.warnings:
             if (result.method.name, message) not in told:
-                methods.setdefault(message, Counter())[result.method.name] += 1
-    if not methods:
+                words = words_of_folds(message)
+                alike.setdefault(template(words), []).append((result.method.name, words))
+    if not alike:
         return None
-    shown = list(methods.items())[:MOST_WARNINGS]
-    words = [f"{_warned(names)}: {_sentence(one_line(command_line_words(message)))}" for message, names in shown]
-    more = [f"And {plural(len(methods) - len(shown), 'other warning')}."] if len(methods) > len(shown) else []
-    return Check("Warnings of fits", Finding.WARNING, " ".join(words + more))
+    shown = [_warned(warned) for warned in list(alike.values())[:MOST_WARNINGS]]
+    more = [f"And {plural(len(alike) - len(shown), 'other warning')}."] if len(alike) > len(shown) else []
+    return Check("Warnings of fits", Finding.WARNING, " ".join(shown + more))
 
 
-def _warned(names: Counter[str]) -> str:
-    return ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in names.items())
+def _warned(warned: Sequence[tuple[str, str]]) -> str:
+    """The methods with their numbers of warnings, and the first of these, which differ at most in numbers."""
+    counts, texts = Counter(name for name, _ in warned), [words for _, words in warned]
+    names = ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in counts.items())
+    return f"{names}{', the first' if len(set(texts)) > 1 else ''}: {_sentence(one_line(texts[0]))}"
 
 
 def _first(each: OutOfFold, is_meant: Any) -> tuple[int, Outcome] | None:
@@ -198,9 +206,9 @@ def _expected(gain: float, kind: TargetKind) -> str:
 
 
 def honest_intervals(
-    shares: Mapping[str, float], n_rows: int, best: str, *, of_counts: bool, noun: str = "left-out row"
+    shares: Mapping[str, float], n_rows: int, best: str, *, may_be_wide: bool, noun: str = "left-out row"
 ) -> Check | None:
-    """Whether 95 % intervals cover 95 % of the rows, up to chance. Those of counts may cover more.
+    """Whether 95 % intervals cover 95 % of the rows, up to chance. Those of counts may cover more, and those of rows of the fit.
 
     `shares` are the coverages of all methods that have intervals, the best method first; None if there are none. `noun` says what
     the rows are.
@@ -208,7 +216,7 @@ def honest_intervals(
     if not shares:
         return None
     name, rows = "Honest intervals", plural(n_rows, noun)
-    narrow, wide = too_narrow(shares, n_rows), [] if of_counts else too_wide(shares, n_rows)
+    narrow, wide = too_narrow(shares, n_rows), [] if may_be_wide else too_wide(shares, n_rows)
     listed = {method: f"{method} ({percent(share)}{', the best method' * (method == best)})" for method, share in shares.items()}
     wasteful = f" Wider than they need to be: {', '.join(listed[each] for each in wide)}." if wide else ""
     if narrow:
@@ -216,11 +224,18 @@ def honest_intervals(
         return Check(name, Finding.WARNING, f"{words}. They are too narrow: widen them before you rely on them.{wasteful}")
     if wide:
         return Check(name, Finding.NOTE, f"No 95 % interval covers too few of {rows}.{wasteful}")
-    ends = listed if len(listed) == 1 else dict.fromkeys([min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)])
-    covered = f"95 % intervals cover, of {rows}: {' to '.join(listed[each] for each in ends)}."
+    covered = f"95 % intervals cover {_range(shares, best)} of {rows}."
     if n_rows < FEWEST_ROWS_OF_INTERVALS:
         return Check(name, Finding.NOTE, f"{covered} That is too few rows to tell whether they are honest.")
     return Check(name, Finding.FINE, covered)
+
+
+def _range(shares: Mapping[str, float], best: str) -> str:
+    """The smallest and the largest share with their methods."""
+    if len(shares) == 1:
+        return percent(*shares.values())
+    ends = dict.fromkeys(end(shares, key=shares.__getitem__) for end in (min, max))
+    return " to ".join(f"{percent(shares[name])} ({name}{', the best' * (name == best)})" for name in ends)
 
 
 def too_narrow(shares: Mapping[str, float], n_rows: int) -> list[str]:
