@@ -343,12 +343,46 @@ def test_lengths_of_kernels_are_not_called_what_matters(houses):
     assert "Inputs that matter" not in page.text
 
 
-def test_kernels_have_the_names_that_displays_give_them(houses, model):
+def test_kernels_are_named_by_their_rows_counted_from_1(houses, model):
+    """Displays count from 0, as Python does."""
     assert run("explain", model, "--report", "m.html").exit_code == 0
     text = assert_sound(Path("m.html").read_text(encoding="utf-8")).text
-    names = ranked_functions(load(Path(model)).pipeline).names
-    assert " at row " in names[0]
-    assert all(name in text for name in names[:20])
+    kernels = [name.rsplit(" ", 1) for name in ranked_functions(load(Path(model)).pipeline).names[:20]]
+    assert kernels[0][0].endswith(" at row")
+    assert all(f"{kernel} {int(row) + 1} " in text for kernel, row in kernels)
+
+
+def test_rows_of_a_comparison_have_one_kind_of_name(houses):
+    """Kernels and far rows are at lines of the file, the first row on line 2."""
+    options = ("--target", "price", "--methods", "frvm", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    functions = text.split("Functions and their weights")[1].split("Where this comes from")[0]
+    assert run("fit", "houses.csv", "--target", "price", "--basis", "rbf", "--out", "m.skops").exit_code == 0
+    regressor = load(Path("m.skops")).regressor
+    lines = [f"rbf at line {row + 2} " for row in regressor.basis_.center_indices_]
+    assert sum(line in functions for line in lines) >= min(len(lines), 20)
+    assert "at row" not in functions
+
+
+def test_inputs_of_a_comparison_are_said_to_be_shuffled_on_the_rows_of_the_fit(houses, model):
+    options = ("--target", "price", "--methods", "frvm", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    words = "shuffled on the rows that it was fitted to"
+    assert words in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    for name, is_said in (("houses.csv", True), ("new.csv", False)):
+        houses.assign(size=houses["size"] + 0.15).to_csv("new.csv", index=False)
+        assert run("explain", model, name, "--report", "m.html").exit_code == 0
+        assert (words in assert_sound(Path("m.html").read_text(encoding="utf-8")).text) == is_said
+
+
+@pytest.mark.parametrize("command", ["compare", "explain"])
+def test_the_report_is_said_to_be_written(houses, model, monkeypatch, command):
+    monkeypatch.setattr("skarce.cli.streamed.progress.QUIET", 0.0)
+    options = ("--target", "price", "--methods", "ridge,frvm", *QUICK) if command == "compare" else ("houses.csv",)
+    result = run(command, "houses.csv" if command == "compare" else model, *options, "--report", "r.html")
+    assert result.exit_code == 0
+    assert "Writing the report: " in result.stderr
 
 
 def test_rows_for_an_explanation_must_suit_the_model(houses, model):

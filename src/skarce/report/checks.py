@@ -233,7 +233,7 @@ def honest_intervals(
 def _range(shares: Mapping[str, float], best: str) -> str:
     """The smallest and the largest share with their methods."""
     if len(shares) == 1:
-        return percent(*shares.values())
+        return percent(next(iter(shares.values())))
     ends = dict.fromkeys(end(shares, key=shares.__getitem__) for end in (min, max))
     return " to ".join(f"{percent(shares[name])} ({name}{', the best' * (name == best)})" for name in ends)
 
