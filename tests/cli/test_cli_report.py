@@ -365,6 +365,27 @@ def test_rows_of_a_comparison_have_one_kind_of_name(houses):
     assert "at row" not in functions
 
 
+def test_columns_are_explained_in_a_list(houses):
+    options = ("--target", "price", "--methods", "frvm,ridge", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = Path("r.html").read_text(encoding="utf-8")
+    for heading in ("log score", "functions", "size", "in C", "times", "coverage"):
+        assert f"<li>{heading}: " in text
+
+
+def test_the_main_chart_has_a_twin_for_narrow_screens(houses):
+    """Each has all methods, and no part of it is behind a scroll bar."""
+    options = ("--target", "price", "--methods", "frvm,ridge", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = Path("r.html").read_text(encoding="utf-8")
+    wide, narrow = (text.split(f'class="{name}"')[1].split("</svg>")[0] for name in ("on-wide", "on-narrow"))
+    widths = [float(re.search(r'viewBox="0 0 (\d+) ', chart)[1]) for chart in (wide, narrow)]
+    assert widths[1] <= 390 < widths[0]
+    assert all(f"{name}: RMSE" in chart for chart in (wide, narrow) for name in ("frvm", "ridge"))
+    assert re.search(r"max-width: 36rem\) \{ \.on-wide \{ display: none", text)
+    assert "min-width: 34rem" not in text
+
+
 def test_inputs_of_a_comparison_are_said_to_be_shuffled_on_the_rows_of_the_fit(houses, model):
     options = ("--target", "price", "--methods", "frvm", *QUICK)
     assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0

@@ -59,10 +59,13 @@ def facts(pairs: Mapping[str, object]) -> Markup:
     return tag("dl", *(joined(tag("dt", name), tag("dd", value)) for name, value in pairs.items()))
 
 
-def figure(chart: Markup, title: str, words: object, *, is_wide: bool = False) -> Markup:
-    """A chart with its title and what it shows. A wide one takes all of the page, and scrolls on a narrow screen."""
-    shown = tag("div", chart, class_="scroll", role="region", aria_label=title, tabindex="0") if is_wide else chart
-    return tag("figure", tag("h3", title), shown, tag("figcaption", words), class_="wide" if is_wide else None)
+def figure(chart: Markup, title: str, words: object, *, narrow: Markup | None = None) -> Markup:
+    """A chart with its title and what it shows. One that has a narrow twin takes all of the page, and the twin a narrow screen."""
+    heading, caption = tag("h3", title), tag("figcaption", words)
+    if narrow is None:
+        return tag("figure", heading, chart, caption)
+    both = joined(tag("div", chart, class_="on-wide"), tag("div", narrow, class_="on-narrow"))
+    return tag("figure", heading, both, caption, class_="wide")
 
 
 def charts(*figures: Markup | None) -> Markup:
